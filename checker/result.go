@@ -1,0 +1,55 @@
+// Package checker judges histories. Its checkers are sweeps over intervals in
+// O(n log n), never searches; Porcupine is the oracle that tests them and that
+// confirms, in a child process with limits, the window around a violation.
+package checker
+
+// Violation is one piece of evidence.
+type Violation struct {
+	Message    string `json:"message"`    // one sentence with names, tokens and times relative to the run
+	Operations []int  `json:"operations"` // indexes into the history, in order
+	Key        string `json:"key,omitempty"`
+	At         int64  `json:"at"`                  // raw time of the instant at which it became one, ns
+	Possible   bool   `json:"possible,omitempty"`  // it hangs on an unknown outcome
+	Disturbed  bool   `json:"disturbed,omitempty"` // an unplanned stall touches it
+	Oracle     string `json:"oracle,omitempty"`    // what Porcupine said of the window: "confirmed", "contradicted", "gave up: …", or "" when not asked
+}
+
+// Property is the judgement of one property.
+type Property struct {
+	Name       string      `json:"name"`
+	Verdict    Verdict     `json:"verdict"`
+	Reason     string      `json:"reason"` // one sentence, always there
+	Violations []Violation `json:"violations,omitempty"`
+}
+
+// Result is the judgement of a run; results.json holds it.
+type Result struct {
+	Verdict        Verdict    `json:"verdict"`
+	Service        Answer     `json:"service"` // did the service keep its promise?
+	Data           Answer     `json:"data"`    // was the data saved?
+	Properties     []Property `json:"properties"`
+	Counts         Counts     `json:"counts"`
+	Doubts         []string   `json:"doubts,omitempty"`          // why the run as a whole may not be believed: vacuous, disturbed, host clock moved, fault not seen
+	FirstViolation int64      `json:"first_violation,omitempty"` // ns from the first grant to the first violation
+}
+
+// Answer is one of the two answers that head a report.
+type Answer struct {
+	Verdict  Verdict `json:"verdict"`
+	Sentence string  `json:"sentence"`
+}
+
+// Counts says how much was seen.
+type Counts struct {
+	Operations   int   `json:"operations"`
+	Grants       int   `json:"grants"`
+	Unknowns     int   `json:"unknowns"` // operations with the outcome info
+	Writes       int   `json:"writes"`
+	StaleWrites  int   `json:"stale_writes"`  // writes invoked on a superseded grant
+	StaleRefused int   `json:"stale_refused"` // of these, refused by the fenced copy
+	Contended    int   `json:"contended"`     // acquires invoked while another client believed to hold the key
+	Faults       int   `json:"faults"`
+	FaultsSeen   int   `json:"faults_seen"`   // of these, observed at the victim
+	IdleOverlaps int   `json:"idle_overlaps"` // belief overlaps on which the stale holder did nothing
+	MaxStall     int64 `json:"max_stall"`     // ns, the longest unplanned stall of any node
+}

@@ -1,0 +1,111 @@
+// Package history holds what was recorded of a run: every operation of every
+// client, every fault and every note of a server, in one order by one clock. It
+// is a leaf: everything else imports it, it imports nothing of dlmtest.
+package history
+
+// Type is the step of an operation that a line records.
+type Type string
+
+// An operation starts with Invoke and ends with exactly one of OK, Fail or
+// Info. Fail means that it certainly had no effect; Info that it may have
+// happened, now or later. Note is an event that is no operation: a fault, a
+// loss that a client was told of, a server's own log.
+const (
+	Invoke Type = "invoke"
+	OK     Type = "ok"
+	Fail   Type = "fail"
+	Info   Type = "info"
+	Note   Type = "note"
+)
+
+// F names what an operation or a note is about.
+type F string
+
+// Operations of clients.
+const (
+	Acquire F = "acquire" // wait for the lock, up to a limit
+	Try     F = "try"     // take the lock or fail at once
+	Extend  F = "extend"  // renew a grant
+	Release F = "release" // give a grant back
+	Read    F = "read"    // read both copies of the guarded resource
+	Write   F = "write"   // write both copies of the guarded resource
+)
+
+// Notes, with type Note.
+const (
+	Apply     F = "apply"      // the resource decided a write (its own log, in its own order)
+	ReadSeen  F = "read-seen"  // the resource answered a read
+	Suspended F = "suspended"  // the client was told that its lock may be lost
+	Resumed   F = "resumed"    // the client was told that its lock is safe again
+	Lost      F = "lost"       // the client was told, or noticed, that its lock is lost
+	Abstain   F = "abstain"    // the client did not write, since its own check said that the lock is lost
+	Holder    F = "holder"     // who holds the key, read at the server
+	Fault     F = "fault"      // a fault: see FaultNote
+	Stall     F = "stall"      // an agent or a worker was not scheduled for Length ns
+	HostClock F = "host-clock" // the host's REALTIME moved by Length ns against MONOTONIC_RAW
+	Final     F = "final"      // all is healed; the final acquire of every key follows
+	Gate      F = "gate"       // the harness itself held a client at a gate for Length ns
+)
+
+// Op is one line of a history. Times are nanoseconds.
+type Op struct {
+	Index int    `json:"index"`          // position in the history, from 0
+	Time  int64  `json:"time"`           // CLOCK_MONOTONIC of the one kernel, read by a raw system call
+	Mono  int64  `json:"mono,omitempty"` // what the node's own program read as MONOTONIC
+	Real  int64  `json:"real,omitempty"` // what the node's own program read as REALTIME
+	Node  string `json:"node,omitempty"` // where it was stamped
+	// Process is the logical process of a client: one pending operation at a
+	// time, retired for good after Info. Notes carry the process they concern or 0.
+	Process int    `json:"process"`
+	Type    Type   `json:"type"`
+	F       F      `json:"f"`
+	Key     string `json:"key,omitempty"`
+
+	// A grant, on the ok of Acquire, Try and Extend. Owner names the grant on
+	// every later operation that acts on it; it is unique in the run.
+	Owner    string `json:"owner,omitempty"`
+	Token    int64  `json:"token,omitempty"`    // fencing token; 0: the lock gives none
+	Sent     int64  `json:"sent,omitempty"`     // Time at which the request that won was sent: the lock was held at some instant in [Sent, Time]
+	Lease    int64  `json:"lease,omitempty"`    // the lease that the service granted; 0: none
+	Deadline int64  `json:"deadline,omitempty"` // by the node's own MONOTONIC: the holder claims the lock until then; 0: for ever
+
+	// The guarded resource. Write invokes and Apply notes carry both copies.
+	Value    string `json:"value,omitempty"`    // the unique value that a write writes
+	Unfenced *Copy  `json:"unfenced,omitempty"` // the copy that accepts every write
+	Fenced   *Copy  `json:"fenced,omitempty"`   // the copy that checks tokens
+
+	Fault  *FaultNote `json:"fault,omitempty"`
+	Length int64      `json:"length,omitempty"` // of a Stall, a HostClock jump or a Gate
+	Error  string     `json:"error,omitempty"`
+}
+
+// Copy is one copy of the guarded resource, as one operation saw it.
+type Copy struct {
+	Value    string `json:"value,omitempty"`    // read: the value found; empty: never written
+	Base     string `json:"base,omitempty"`     // write: the value that the writer had read before
+	Accepted bool   `json:"accepted,omitempty"` // write: it was applied
+	Previous string `json:"previous,omitempty"` // apply: the value that stood there before the write
+	Token    int64  `json:"token,omitempty"`    // apply, read: the highest token that the copy has registered
+}
+
+// Phase is the step of a fault.
+type Phase string
+
+// A fault begins, is observed at its victim (or is not: the run is then
+// inconclusive), and is healed. Requested precedes begin: the runner asked.
+const (
+	Begin    Phase = "begin"
+	Observed Phase = "observed"
+	Missed   Phase = "missed"
+	Heal     Phase = "heal"
+	Failed   Phase = "failed" // the heal failed: the harness's error
+)
+
+// FaultNote is one phase of one fault on one victim.
+type FaultNote struct {
+	ID     int    `json:"id"`     // number of the fault in the run, from 1
+	Kind   string `json:"kind"`   // e.g. "pause"
+	Target string `json:"target"` // the victim's node
+	Phase  Phase  `json:"phase"`
+	Proof  string `json:"proof,omitempty"` // what was seen at the victim, in words with figures
+}

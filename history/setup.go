@@ -1,0 +1,46 @@
+package history
+
+import "time"
+
+// Setup is what the judge must know beside the operations. It stands in the
+// first line of a history file, so the file alone can be judged. Durations are
+// nanoseconds.
+type Setup struct {
+	Promise   Promise       `json:"promise"`
+	Lease     time.Duration `json:"lease"`
+	Keys      []string      `json:"keys"`
+	Clients   []string      `json:"clients"`              // names of the client nodes
+	Fencing   string        `json:"fencing"`              // at-least or strict: when the fenced copy accepts a token
+	FenceOn   string        `json:"fence_on"`             // write, or read: a read registers its token too
+	SelfFence string        `json:"self_fence,omitempty"` // none, check-deadline or check-session
+	Strict    bool          `json:"strict,omitempty"`     // idle overlaps count
+	Expect    Expect        `json:"expect"`
+}
+
+// Expect is what a scenario must have seen for its verdicts of "holds" to mean
+// anything; short of it they are unknown, with counts.
+type Expect struct {
+	Contention        int `json:"contention,omitempty" yaml:"contention"`                   // acquires invoked while another client believed to hold the key
+	StaleWrites       int `json:"stale_writes,omitempty" yaml:"stale-writes"`               // writes invoked on a superseded grant
+	Faults            int `json:"faults,omitempty" yaml:"faults"`                           // faults that were observed at their victim
+	GrantsDuringFault int `json:"grants_during_fault,omitempty" yaml:"grants-during-fault"` // grants of others while a fault lasted
+}
+
+// Promise is what a lock claims, for the judge: a property that is not promised
+// is n/a.
+type Promise struct {
+	Backend string `json:"backend"`
+	Leased  bool   `json:"leased"`  // a grant ends by itself at its deadline
+	Token   bool   `json:"token"`   // a grant carries a fencing token
+	Session bool   `json:"session"` // the client is told of the loss of its session
+	Extends bool   `json:"extends"` // a grant can be renewed
+	Tries   bool   `json:"tries"`   // it can be asked for without waiting
+	Order   bool   `json:"order"`   // waiters are served in their order of arrival
+	// DriftFactor (of the lease) and DriftFixed are what the lock subtracts from
+	// its validity for clock drift; zero where its algorithm claims none.
+	DriftFactor float64       `json:"drift_factor,omitempty"`
+	DriftFixed  time.Duration `json:"drift_fixed,omitempty"`
+	// Bound is how long after the end of a lease the next grant may take.
+	Bound time.Duration `json:"bound"`
+	About string        `json:"about"` // one sentence for people
+}
