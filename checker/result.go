@@ -45,11 +45,13 @@ type Counts struct {
 	Grants       int   `json:"grants"`
 	Unknowns     int   `json:"unknowns"` // operations with the outcome info
 	Writes       int   `json:"writes"`
-	StaleWrites  int   `json:"stale_writes"`  // writes invoked on a superseded grant
+	StaleWrites  int   `json:"stale_writes"`  // writes that were invoked on a superseded grant, or reached the resource on one
 	StaleRefused int   `json:"stale_refused"` // of these, refused by the fenced copy
 	Contended    int   `json:"contended"`     // acquires invoked while another client believed to hold the key
 	Faults       int   `json:"faults"`
 	FaultsSeen   int   `json:"faults_seen"`   // of these, observed at the victim
 	IdleOverlaps int   `json:"idle_overlaps"` // belief overlaps on which the stale holder did nothing
 	MaxStall     int64 `json:"max_stall"`     // ns, the longest unplanned stall of any node
+	// GrantsDuringFault counts the grants of other clients than the victim while a fault lasted.
+	GrantsDuringFault int `json:"grants_during_fault"`
 }

@@ -111,3 +111,7 @@ type Config struct {
 	// IdleTimeout is PostgreSQL's idle_in_transaction_session_timeout; 0: off.
 	IdleTimeout time.Duration `json:"idle_timeout,omitempty"`
 }
+
+// ErrConfig says that the service cannot grant what Config asks for, such as a
+// lease that it would round: asking again is no use.
+var ErrConfig = errors.New("not as configured")

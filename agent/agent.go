@@ -1,0 +1,237 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// agent is the state of one node.
+type agent struct {
+	name  string
+	out   *out
+	beats *heart
+
+	watch sync.Once
+
+	mu    sync.Mutex
+	child *child
+	arms  []Arm
+	stop  *stopped // a pause or a hold in force
+}
+
+// Main serves the runner on in and w until EOF on in, then kills the child and
+// returns. name is the node's, for the notes that it stamps.
+func Main(name string, in io.Reader, w io.Writer) error {
+	a := &agent{name: name, out: newOut(w)}
+	a.beats = startHeart(a.stalled)
+	defer a.out.close()
+	defer a.killChild()
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		var c Command
+		if err := json.Unmarshal(line, &c); err != nil {
+			a.out.send(Message{Error: fmt.Sprintf("agent: command %q: %v", line, err)})
+			continue
+		}
+		if c.Do == Check || c.Do == Kill || c.Do == Run { // they take time
+			go a.answer(c)
+		} else {
+			a.answer(c)
+		}
+	}
+}
+
+func (a *agent) answer(c Command) {
+	m := Message{Re: c.ID}
+	if c.Do == Run {
+		text, err := output(*c.Child)
+		m.Log = text
+		if err != nil {
+			m.Error = err.Error()
+		}
+		a.out.send(m)
+		return
+	}
+	if err := a.do(c); err != nil {
+		m.Error = err.Error()
+	}
+	a.out.send(m)
+}
+
+func (a *agent) do(c Command) error {
+	switch c.Do {
+	case Start:
+		return a.start(c.Child)
+	case Send:
+		return a.order(Order{Say: c.Line})
+	case ArmGate:
+		return a.arm(*c.Arm)
+	case Disarm:
+		return a.disarm(c.Fault)
+	case Pause:
+		return a.pauseNow(*c.Arm)
+	case Resume, Go:
+		return a.end(c.Fault)
+	case Kill:
+		a.killChild()
+		return nil
+	case Check:
+		return a.awaitHealth()
+	}
+	return fmt.Errorf("agent: unknown command %q", c.Do)
+}
+
+func (a *agent) start(spec *Child) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.child != nil {
+		select {
+		case <-a.child.ended:
+		default:
+			return errors.New("start: the node's child is still running")
+		}
+	}
+	// fromChild waits for a.mu at a gate, so nothing is seen before a.child is set.
+	c, err := startChild(*spec, a.fromChild)
+	if err != nil {
+		return err
+	}
+	a.child, a.arms = c, nil
+	a.beats.limit(spec.Stall)
+	if spec.Clock {
+		a.watch.Do(func() { go watchHostClock(a.note) })
+	}
+	go func() {
+		<-c.ended
+		a.out.send(Message{Exit: &c.exit})
+	}()
+	return nil
+}
+
+// fromChild passes on one line of the child.
+func (a *agent) fromChild(line []byte, stdout bool) {
+	var l Line
+	a.mu.Lock()
+	speaks := a.child != nil && a.child.spec.Speaks
+	a.mu.Unlock()
+	if !stdout || !speaks || json.Unmarshal(line, &l) != nil {
+		a.out.send(Message{Log: string(line)})
+		return
+	}
+	switch {
+	case l.Gate != nil:
+		a.atGate(*l.Gate)
+	case l.Op != nil:
+		a.out.send(Message{Op: l.Op})
+	default:
+		a.out.send(Message{Say: l.Say})
+	}
+}
+
+// order writes one line to the worker.
+func (a *agent) order(o Order) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.orderLocked(o)
+}
+
+func (a *agent) orderLocked(o Order) error {
+	if a.child == nil {
+		return errors.New("the node's child has not been started")
+	}
+	line, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	if _, err := a.child.stdin.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write to the node's child: %w", err)
+	}
+	return nil
+}
+
+func (a *agent) killChild() {
+	a.mu.Lock()
+	c := a.child
+	a.mu.Unlock()
+	if c != nil {
+		c.kill()
+		<-c.ended
+	}
+}
+
+// healthEvery is the pause between two health checks; they cost a process each.
+const healthEvery = 50 * time.Millisecond
+
+// awaitHealth returns once the health check succeeds, or with its last words when
+// the child has ended.
+func (a *agent) awaitHealth() error {
+	a.mu.Lock()
+	c := a.child
+	a.mu.Unlock()
+	if c == nil {
+		return errors.New("health: the node's child has not been started")
+	}
+	if len(c.spec.Health) == 0 {
+		return nil
+	}
+	for {
+		health := c.spec
+		health.Argv = c.spec.Health
+		_, err := output(health)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-c.ended:
+			return fmt.Errorf("the server has ended: %s", c.exit.Reason)
+		case <-time.After(healthEvery):
+		}
+	}
+}
+
+// output runs a program to its end, as the child's user, and returns what it printed.
+func output(spec Child) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cred, err := credential(spec.User)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, spec.Argv[0], spec.Argv[1:]...)
+	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
+
+// note records what the agent itself saw.
+func (a *agent) note(op history.Op) {
+	op.Node, op.Type = a.name, history.Note
+	if op.Time == 0 {
+		op.Time = history.Raw()
+	}
+	raw, err := json.Marshal(op)
+	if err != nil {
+		a.out.send(Message{Error: "agent: note: " + err.Error()})
+		return
+	}
+	a.out.send(Message{Op: raw})
+}

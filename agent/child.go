@@ -1,0 +1,137 @@
+package agent
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// child is the running program of a node.
+type child struct {
+	spec  Child
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	ended chan struct{} // closed when it has ended
+	exit  Exit          // set before ended is closed
+}
+
+// startChild starts spec in a process group of its own. lines is called for each
+// line that it prints, with true for its standard output.
+func startChild(spec Child, lines func(line []byte, stdout bool)) (*child, error) {
+	if len(spec.Argv) == 0 {
+		return nil, fmt.Errorf("start: no command")
+	}
+	cmd := exec.Command(spec.Argv[0], spec.Argv[1:]...)
+	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
+	cred, err := credential(spec.User)
+	if err != nil {
+		return nil, err
+	}
+	// Pdeathsig is no help here: the agent is the node's init, and the node ends with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: cred}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", spec.Argv[0], err)
+	}
+	c := &child{spec: spec, cmd: cmd, stdin: stdin, ended: make(chan struct{})}
+	outs := make(chan struct{}, 2)
+	for i, r := range []io.Reader{stdout, stderr} {
+		go func() { eachLine(r, func(b []byte) { lines(b, i == 0) }); outs <- struct{}{} }()
+	}
+	go func() {
+		<-outs // all that it printed is passed on before its exit is
+		<-outs
+		c.exit = exitOf(cmd.Wait())
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// eachLine calls f with every line of r, the last one even without a line end.
+// A line longer than the buffer comes in parts.
+func eachLine(r io.Reader, f func([]byte)) {
+	in := bufio.NewReaderSize(r, 1<<20)
+	for {
+		line, _, err := in.ReadLine()
+		if err != nil {
+			return
+		}
+		f(line)
+	}
+}
+
+func exitOf(err error) Exit {
+	if err == nil {
+		return Exit{Reason: "exit status 0"}
+	}
+	if e, ok := err.(*exec.ExitError); ok {
+		return Exit{Code: e.ExitCode(), Reason: e.String()}
+	}
+	return Exit{Code: -1, Reason: err.Error()}
+}
+
+// kill ends the child and everything that it started, stopped or not.
+func (c *child) kill() {
+	for range 10 {
+		pids := descendants(c.cmd.Process.Pid)
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // gone already: as wanted
+		}
+		if len(pids) == 0 {
+			return
+		}
+		select {
+		case <-c.ended:
+			return
+		default:
+		}
+	}
+}
+
+// credential resolves a user as images write it: name, uid, name:group, uid:gid.
+func credential(name string) (*syscall.Credential, error) {
+	if name == "" || name == "root" || name == "0" {
+		return nil, nil
+	}
+	account, group, grouped := strings.Cut(name, ":")
+	u, err := user.Lookup(account)
+	if err != nil {
+		u, err = user.LookupId(account)
+	}
+	if err != nil {
+		if _, numeric := strconv.Atoi(account); numeric != nil {
+			return nil, fmt.Errorf("user %q of the image: %w", name, err)
+		}
+		u = &user.User{Uid: account, Gid: account} // an image may name a uid that has no entry
+	}
+	if grouped {
+		if g, err := user.LookupGroup(group); err == nil {
+			u.Gid = g.Gid
+		} else {
+			u.Gid = group
+		}
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	if err1 != nil || err2 != nil {
+		return nil, fmt.Errorf("user %q of the image: cannot be resolved to numbers", name)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}

@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"sync"
+)
+
+// memoryMax is how many bytes wait in memory for a slow reader before the rest
+// goes to a file; fileMax bounds that file. Past it lines are dropped, counted,
+// and the run is inconclusive.
+const (
+	memoryMax = 32 << 20
+	fileMax   = 1 << 30
+)
+
+// out is a queue of lines that never makes its writer wait for its reader: a
+// full pipe must not slow the worker that is being measured.
+type out struct {
+	mu      sync.Mutex
+	ready   sync.Cond
+	lines   [][]byte
+	size    int
+	spill   *os.File // lines after those in memory, in order; nil: none
+	spilled int64
+	read    *bufio.Reader
+	lost    int
+	closed  bool
+	done    chan struct{}
+}
+
+// newOut starts to pass lines on to w.
+func newOut(w io.Writer) *out {
+	o := &out{done: make(chan struct{})}
+	o.ready.L = &o.mu
+	go o.drain(w)
+	return o
+}
+
+// send queues one message.
+func (o *out) send(m Message) {
+	line, err := json.Marshal(m)
+	if err != nil {
+		line, _ = json.Marshal(Message{Error: "agent: " + err.Error()})
+	}
+	line = append(line, '\n')
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.closed:
+	case o.spill == nil && o.size+len(line) <= memoryMax:
+		o.lines, o.size = append(o.lines, line), o.size+len(line)
+	default:
+		o.toFile(line)
+	}
+	o.ready.Signal()
+}
+
+// toFile appends line to the spill file, which it makes at need.
+func (o *out) toFile(line []byte) {
+	if o.spill == nil {
+		f, err := os.CreateTemp("", "dlmtest-spill-*")
+		if err != nil {
+			o.lost++
+			return
+		}
+		_ = os.Remove(f.Name()) // it lives as long as it is open
+		o.spill, o.spilled, o.read = f, 0, bufio.NewReader(io.NewSectionReader(f, 0, fileMax))
+	}
+	if o.spilled+int64(len(line)) > fileMax {
+		o.lost++
+		return
+	}
+	n, err := o.spill.WriteAt(line, o.spilled)
+	if err != nil {
+		o.lost++ // what was written of it is overwritten by the next
+		return
+	}
+	o.spilled += int64(n)
+}
+
+// drain writes what is queued, oldest first, until the queue is closed and empty.
+func (o *out) drain(w io.Writer) {
+	defer close(o.done)
+	for {
+		o.mu.Lock()
+		for len(o.lines) == 0 && o.spill == nil && !o.closed && o.lost == 0 {
+			o.ready.Wait()
+		}
+		batch := o.take()
+		finished := batch == nil && o.closed
+		o.mu.Unlock()
+		if finished {
+			return
+		}
+		for _, line := range batch {
+			if _, err := w.Write(line); err != nil {
+				return // the runner is gone; the agent sees EOF on its stdin
+			}
+		}
+	}
+}
+
+// take returns the next lines; nil when there are none. o.mu is held.
+func (o *out) take() [][]byte {
+	if len(o.lines) > 0 {
+		batch := o.lines
+		o.lines, o.size = nil, 0
+		return batch
+	}
+	if o.spill != nil {
+		if line, err := o.read.ReadBytes('\n'); err == nil {
+			return [][]byte{line}
+		}
+		_ = o.spill.Close()
+		o.spill, o.read = nil, nil
+	}
+	if o.lost > 0 {
+		line, _ := json.Marshal(Message{Lost: o.lost})
+		o.lost = 0
+		return [][]byte{append(line, '\n')}
+	}
+	return nil
+}
+
+// close passes on what is queued and ends.
+func (o *out) close() {
+	o.mu.Lock()
+	o.closed = true
+	o.ready.Signal()
+	o.mu.Unlock()
+	<-o.done
+}

@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// pause is a stopped child: what a stop-the-world collection, a suspended
+// machine or a starved host does to a program.
+type pause struct {
+	pids  []int
+	ticks uint64 // CPU time that its threads had used when they had stopped
+	count int    // threads
+	since int64  // raw ns
+}
+
+// stopLimit is how long the kernel may take to stop every thread. A thread in an
+// uninterruptible sleep stops only at its end.
+const stopLimit = 2 * time.Second
+
+// pauseChild sends SIGSTOP to every process below root and returns when the kernel
+// shows state T for each thread. An error comes with what was stopped, so that it
+// can be resumed.
+func pauseChild(root int) (*pause, error) {
+	p := &pause{since: history.Raw()}
+	stopped := map[int]bool{}
+	for deadline := time.Now().Add(stopLimit); ; time.Sleep(50 * time.Microsecond) {
+		for _, pid := range descendants(root) { // again each time: one may have forked meanwhile
+			if !stopped[pid] && syscall.Kill(pid, syscall.SIGSTOP) == nil {
+				stopped[pid] = true
+				p.pids = append(p.pids, pid)
+			}
+		}
+		ticks, count, running := p.measure()
+		if running == 0 && count > 0 && len(descendants(root)) <= len(stopped) {
+			p.ticks, p.count = ticks, count
+			return p, nil
+		}
+		if time.Now().After(deadline) {
+			return p, fmt.Errorf("pause: %d of %d threads still run %v after SIGSTOP", running, count, stopLimit)
+		}
+	}
+}
+
+// measure returns CPU ticks used, threads, and those of them not in state T.
+func (p *pause) measure() (ticks uint64, count, running int) {
+	for _, pid := range p.pids {
+		all, err := threads(pid)
+		if err != nil {
+			continue // it has ended
+		}
+		for _, s := range all {
+			count++
+			ticks += s.ticks
+			if s.state != 'T' {
+				running++
+			}
+		}
+	}
+	return ticks, count, running
+}
+
+// proof says what the victim shows now, and whether it is a paused one.
+func (p *pause) proof(beats int64) (string, bool) {
+	ticks, count, running := p.measure()
+	seen := count > 0 && running == 0 && ticks == p.ticks
+	return fmt.Sprintf("%d of %d threads of %d processes in state T for %.3f s, %d ticks of CPU used, %d heartbeats of the agent meanwhile",
+		count-running, count, len(p.pids), float64(history.Raw()-p.since)/1e9, ticks-p.ticks, beats), seen
+}
+
+// resume sends SIGCONT, the root last, so that it does not see children stopped.
+func (p *pause) resume() error {
+	for i := len(p.pids) - 1; i >= 0; i-- {
+		if err := syscall.Kill(p.pids[i], syscall.SIGCONT); err != nil && err != syscall.ESRCH {
+			return fmt.Errorf("resume: process %d: %w", p.pids[i], err)
+		}
+	}
+	return nil
+}

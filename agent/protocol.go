@@ -1,0 +1,130 @@
+// Package agent is the first process of every node. It starts, stops, signals
+// and shields the node's one child (a server or a worker), holds the child at
+// gates, injects the faults that are armed in it, and passes what the child
+// records on to the runner. Its control plane is its own stdin and stdout, in
+// JSON lines, which no partition can cut; at EOF it kills the child and exits.
+package agent
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Command is one line from the runner to an agent. Every command is answered by
+// a Message with Re set to its ID.
+type Command struct {
+	ID    int             `json:"id"`
+	Do    Do              `json:"do"`
+	Child *Child          `json:"child,omitempty"` // Start
+	Line  json.RawMessage `json:"line,omitempty"`  // Send: one line for the child's stdin
+	Arm   *Arm            `json:"arm,omitempty"`   // ArmGate, Pause
+	Fault int             `json:"fault,omitempty"` // Disarm, Resume, Go: the number of the fault
+}
+
+// Do names what a command asks for.
+type Do string
+
+// The commands.
+const (
+	Start   Do = "start"  // start the child
+	Send    Do = "send"   // pass a line to the child
+	ArmGate Do = "arm"    // do something the next time the child reaches a gate
+	Disarm  Do = "disarm" // forget an arming that was not hit
+	Pause   Do = "pause"  // stop the child now
+	Resume  Do = "resume" // continue a stopped child
+	Go      Do = "go"     // let a held child pass its gate
+	Kill    Do = "kill"   // kill the child and wait for it
+	Check   Do = "health" // answer once the health check succeeds
+	Run     Do = "run"    // run Child.Argv to its end and answer with what it printed
+)
+
+// Child is the node's one program.
+type Child struct {
+	Argv   []string      `json:"argv"`
+	Env    []string      `json:"env,omitempty"`
+	User   string        `json:"user,omitempty"` // name or uid[:gid], as images write it; empty: root
+	Dir    string        `json:"dir,omitempty"`
+	Health []string      `json:"health,omitempty"` // argv that exits 0 once a client operation succeeds; empty: ready at once
+	Speaks bool          `json:"speaks,omitempty"` // a worker: its stdout is Lines, not a log
+	Stall  time.Duration `json:"stall,omitempty"`  // scheduling gaps of at least this length are noted
+	Clock  bool          `json:"clock,omitempty"`  // note when the host's REALTIME is set: one node does it for all
+}
+
+// Arm is a fault or a hold that waits for its trigger.
+type Arm struct {
+	Fault  int           `json:"fault"`
+	Gate   string        `json:"gate,omitempty"`
+	Action Action        `json:"action"`
+	Min    time.Duration `json:"min,omitempty"` // a pause lasts at least this long, whatever the runner says
+	Max    time.Duration `json:"max,omitempty"` // and at most this long, with or without the runner
+}
+
+// Action is what an agent does at a gate.
+type Action string
+
+// PauseChild stops the child's processes; Hold keeps it at the gate, running.
+const (
+	PauseChild Action = "pause"
+	Hold       Action = "hold"
+)
+
+// Message is one line from an agent to the runner. Exactly one group is set.
+type Message struct {
+	Re    int    `json:"re,omitempty"` // the command that this answers; Log is what a Run printed
+	Error string `json:"error,omitempty"`
+
+	Op   json.RawMessage `json:"op,omitempty"` // one history.Op
+	Log  string          `json:"log,omitempty"`
+	Hit  *Hit            `json:"hit,omitempty"`  // an armed gate was reached
+	Over *Over           `json:"over,omitempty"` // a pause or a hold has ended
+	Exit *Exit           `json:"exit,omitempty"` // the child has ended
+	Say  json.RawMessage `json:"say,omitempty"`  // a line of the worker for the runner
+	Lost int             `json:"lost,omitempty"` // lines that could not be kept: the run is inconclusive
+}
+
+// Hit says that a child has reached an armed gate, and that the armed action
+// has been carried out.
+type Hit struct {
+	Fault int    `json:"fault"`
+	Gate  string `json:"gate"`
+	Key   string `json:"key"`
+	Owner string `json:"owner"`
+	At    int64  `json:"at"` // raw MONOTONIC, ns
+	Seen  bool   `json:"seen"`
+	Error string `json:"error,omitempty"`
+}
+
+// Over says that a pause or a hold has ended.
+type Over struct {
+	Fault int    `json:"fault"`
+	At    int64  `json:"at"` // raw MONOTONIC, ns
+	Error string `json:"error,omitempty"`
+}
+
+// Exit says how a child ended.
+type Exit struct {
+	Code   int    `json:"code"` // -1 when killed by a signal
+	Reason string `json:"reason"`
+}
+
+// Line is what a worker writes to its agent: an operation, a gate that it has
+// reached, or a word for the runner.
+type Line struct {
+	Op   json.RawMessage `json:"op,omitempty"`
+	Gate *GateAt         `json:"gate,omitempty"`
+	Say  json.RawMessage `json:"say,omitempty"`
+}
+
+// GateAt is a worker at a gate; it goes on when its agent answers with Order.Go.
+type GateAt struct {
+	Gate  string `json:"gate"`
+	Key   string `json:"key"`
+	Owner string `json:"owner"`
+}
+
+// Order is what an agent writes to its worker.
+type Order struct {
+	Armed *[]string       `json:"armed,omitempty"` // the gates at which to stop and ask; replaces the former list
+	Go    bool            `json:"go,omitempty"`    // pass the gate
+	Say   json.RawMessage `json:"say,omitempty"`   // a word of the runner
+}

@@ -1,0 +1,155 @@
+package checker
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// honestClaims finds extends and releases that said ok although the client held
+// the lock at no instant of them: a later grant had been proven before the
+// invoke, or a release of the same grant had said ok before it.
+func honestClaims(r *run) outcome {
+	var f found
+	seen := 0
+	claim := func(g *grant, i int, p int) {
+		seen++
+		op, invoke := &r.ops[i], &r.ops[p]
+		switch {
+		case g.supersededAt(invoke.Time):
+			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, g.by.op, p, i}},
+				"%s was told ok to its %s of %q at %s, but %s had been granted it at %s, before that was asked.",
+				g.who(), op.F, g.key.name, r.seconds(op.Time), g.by.who(), r.seconds(g.by.ok))
+		case g.released >= 0 && g.released < p:
+			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, g.released, p, i}},
+				"%s was told ok to its %s of %q at %s, but it had released it by %s.",
+				g.who(), op.F, g.key.name, r.seconds(op.Time), r.seconds(r.ops[g.released].Time))
+		case g.maybe != nil && g.maybe.ok < invoke.Time && g.maybe.release < 0:
+			f.add(r, Violation{Key: g.key.name, At: op.Time, Possible: true, Operations: []int{g.op, g.maybe.op, p, i}},
+				"%s was told ok to its %s of %q at %s, and %s may have been granted it before that, at %s.",
+				g.who(), op.F, g.key.name, r.seconds(op.Time), g.maybe.who(), r.seconds(g.maybe.ok))
+		}
+	}
+	for _, c := range r.claims {
+		claim(c.grant, c.done, c.invoke)
+	}
+	o := outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("%s to extend or release, each while its client could hold the lock.", count(seen, "ok answer")),
+		summary: fmt.Sprintf("%d of %s to extend or release came although the client did not hold the lock.", f.certain, count(seen, "ok answer")),
+	}
+	if seen == 0 {
+		o.verdict, o.reason = Unknown, "No extend or release said ok."
+	}
+	return o
+}
+
+// releaseByOwner finds releases that freed the grant of somebody else. What is
+// seen of one is its effect: a release on a superseded grant G1 is followed,
+// while the grant G2 that superseded it is valid and not given back, by a third
+// grant, or by a look at the server that finds G2 gone. If the server had been
+// seen without G2 before, its end had another cause.
+func releaseByOwner(r *run) outcome {
+	var f found
+	late, all := 0, 0
+	for _, g := range r.grants {
+		if g.release < 0 {
+			continue
+		}
+		all++
+		if r.ops[g.release].Time <= g.ok || !g.supersededAt(r.ops[g.release].Time) {
+			continue
+		}
+		late++
+		r.judgeRelease(g, &f)
+	}
+	return outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("No release freed another's grant; %d of %s came after their grant was superseded.", late, count(all, "release")),
+		summary: fmt.Sprintf("%s of %d freed the grant of another client.", count(f.certain, "release"), all),
+	}
+}
+
+// judgeRelease judges the first release of g, which had been superseded.
+func (r *run) judgeRelease(g *grant, f *found) {
+	k, invoke := g.key, &r.ops[g.release]
+	done, said := r.releaseEnd(g)
+	if said == history.Fail {
+		return
+	}
+	holder := k.holderAt(invoke.Time)
+	if holder == nil || holder == g || !surely(g, holder) {
+		return
+	}
+	until := r.validUntil(holder, invoke.Time)
+	if until <= invoke.Time || r.seenWithout(k, holder, holder.ok, invoke.Time) >= 0 {
+		return
+	}
+	possible := said != history.OK
+	if third := k.grantBetween(invoke.Time, until, holder); third != nil {
+		f.add(r, Violation{Key: k.name, At: third.ok, Possible: possible, Operations: []int{g.op, holder.op, g.release, done, third.op}},
+			"%s released %q at %s on a grant that %s had superseded, and %s was granted it at %s while that grant was valid.",
+			g.who(), k.name, r.seconds(invoke.Time), holder.who(), third.who(), r.seconds(third.ok))
+		return
+	}
+	if done < 0 {
+		return
+	}
+	if seen := r.seenWithout(k, holder, r.ops[done].Time, until); seen >= 0 {
+		f.add(r, Violation{Key: k.name, At: r.ops[seen].Time, Possible: possible, Operations: []int{g.op, holder.op, g.release, done, seen}},
+			"%s released %q at %s on a grant that %s had superseded, and at %s the server knew that grant no more.",
+			g.who(), k.name, r.seconds(invoke.Time), holder.who(), r.seconds(r.ops[seen].Time))
+	}
+}
+
+// holderAt is the last grant proven before t.
+func (k *keyLog) holderAt(t int64) *grant {
+	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= t })
+	if i == 0 {
+		return nil
+	}
+	return k.grants[i-1]
+}
+
+// grantBetween is the first grant after t, if it was proven before until.
+func (k *keyLog) grantBetween(t, until int64, not *grant) *grant {
+	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > t })
+	if i == len(k.grants) || k.grants[i].ok >= until || k.grants[i] == not {
+		return nil
+	}
+	return k.grants[i]
+}
+
+// validUntil is the end of the validity interval of g that contains t, else t.
+func (r *run) validUntil(g *grant, t int64) int64 {
+	spans, known := r.validity(nil, g, 0)
+	if !known {
+		return t
+	}
+	for _, s := range spans {
+		if s.from <= t && t < s.to {
+			t = s.to // intervals that touch are one
+		}
+	}
+	return t
+}
+
+// seenWithout is the first look at the server between two times that found
+// somebody else than g, or nobody; -1 if there was none.
+func (r *run) seenWithout(k *keyLog, g *grant, from, to int64) int {
+	i := sort.Search(len(k.holders), func(i int) bool { return r.ops[k.holders[i]].Time > from })
+	for ; i < len(k.holders) && r.ops[k.holders[i]].Time < to; i++ {
+		if r.ops[k.holders[i]].Owner != g.owner {
+			return k.holders[i]
+		}
+	}
+	return -1
+}
+
+// releaseEnd is the completion of the first release of g and what it said;
+// Info if there is none.
+func (r *run) releaseEnd(g *grant) (done int, said history.Type) {
+	if g.done < 0 {
+		return -1, history.Info
+	}
+	return g.done, r.ops[g.done].Type
+}

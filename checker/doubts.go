@@ -1,0 +1,102 @@
+package checker
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// hostClockLimit is how far the host's clock may move against MONOTONIC_RAW
+// before a run is inconclusive.
+const hostClockLimit = 5e6 // 5 ms
+
+// doubt is a reason not to believe that a property holds.
+type doubt struct {
+	text    string
+	affects []string // prefixes of the names of properties; nil: all
+}
+
+// conclude turns what would be "holds" into unknown where the run did not put
+// the property to the test, and adds what is known of the run as a whole.
+func conclude(r *run, result *Result) {
+	result.Counts = r.counts
+	doubts := append(r.vacuous(), r.unobserved()...)
+	for _, i := range r.jumps {
+		if n := r.ops[i].Length; n > hostClockLimit || n < -hostClockLimit {
+			doubts = append(doubts, doubt{text: fmt.Sprintf("The host's clock moved by %s at %s.", length(n), r.seconds(r.ops[i].Time))})
+		}
+	}
+	for _, d := range doubts {
+		result.Doubts = append(result.Doubts, d.text)
+		for i := range result.Properties {
+			d.dim(&result.Properties[i])
+		}
+	}
+	for _, p := range result.Properties {
+		if strings.HasPrefix(p.Reason, "Disturbed") {
+			result.Doubts = append(result.Doubts, fmt.Sprintf("%s: %s", p.Name, p.Reason))
+		}
+	}
+	result.FirstViolation = r.firstViolation(result)
+}
+
+// dim applies a doubt to a property that would hold.
+func (d doubt) dim(p *Property) {
+	affected := d.affects == nil || slices.ContainsFunc(d.affects, func(prefix string) bool { return strings.HasPrefix(p.Name, prefix) })
+	if p.Verdict == Holds && affected {
+		p.Verdict = Unknown
+		p.Reason = fmt.Sprintf("Would hold, but too little was seen: %s (%s)", d.text, strings.TrimSuffix(p.Reason, "."))
+	}
+}
+
+// vacuous compares the counts with what the scenario must have seen.
+func (r *run) vacuous() []doubt {
+	want, got := r.setup.Expect, r.counts
+	var doubts []doubt
+	for _, e := range []struct {
+		what      string
+		got, want int
+		affects   []string
+	}{
+		{"acquires while another client held the key", got.Contended, want.Contention, nil},
+		{"writes on a superseded grant", got.StaleWrites, want.StaleWrites, []string{"mutual-exclusion", "fenced-writes", "no-lost-update"}},
+		{"faults observed at their victim", got.FaultsSeen, want.Faults, nil},
+		{"grants of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "availability"}},
+	} {
+		if e.got < e.want {
+			doubts = append(doubts, doubt{fmt.Sprintf("Vacuous: %d %s, the scenario needs %d.", e.got, e.what, e.want), e.affects})
+		}
+	}
+	return doubts
+}
+
+// unobserved lists the faults that were not seen at their victim.
+func (r *run) unobserved() []doubt {
+	var doubts []doubt
+	for _, f := range r.faults {
+		switch {
+		case f.missed:
+			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was looked for at its victim and not found.", f.id, f.kind, f.target)})
+		case !f.observed && f.begin >= 0:
+			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was never observed at its victim.", f.id, f.kind, f.target)})
+		}
+	}
+	return doubts
+}
+
+// firstViolation is the time from the first grant to the first violation that counts.
+func (r *run) firstViolation(result *Result) int64 {
+	first := int64(math.MaxInt64)
+	for _, p := range result.Properties {
+		for _, v := range p.Violations {
+			if p.Verdict == Violated && !v.Possible && !v.Disturbed {
+				first = min(first, v.At)
+			}
+		}
+	}
+	if first == math.MaxInt64 || len(r.grants) == 0 {
+		return 0
+	}
+	return first - r.grants[0].ok
+}

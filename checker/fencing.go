@@ -1,0 +1,175 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// fencingMonotonic compares each token with the greatest of the grants that had
+// returned before its acquire was invoked, and finds tokens that repeat or are
+// missing. Acquires that were under way together are in no order: etcd and
+// ZooKeeper make the token when the client queues. O(n log n).
+func fencingMonotonic(r *run) outcome {
+	var f found
+	for _, k := range r.keys {
+		r.risingTokens(k, &f)
+		r.repeatedTokens(k, &f)
+	}
+	o := outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("The tokens of %s rise.", count(len(r.grants), "grant")),
+		summary: fmt.Sprintf("Of %s, %d got a token that does not rise, is reused or is missing.", count(len(r.grants), "grant"), f.certain),
+	}
+	if len(r.grants) < 2 {
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: nothing to compare.", count(len(r.grants), "grant"))
+	}
+	return o
+}
+
+func (r *run) risingTokens(k *keyLog, f *found) {
+	byInvoke := slices.Clone(k.grants)
+	slices.SortFunc(byInvoke, func(a, b *grant) int { return cmp.Compare(a.invoke, b.invoke) })
+	var top *grant // greatest token of the grants that have returned
+	next := 0
+	for _, g := range byInvoke {
+		for ; next < len(k.grants) && k.grants[next].ok < g.invoked; next++ {
+			if top == nil || k.grants[next].token > top.token {
+				top = k.grants[next]
+			}
+		}
+		switch {
+		case g.token == 0:
+			f.add(r, Violation{Key: k.name, At: g.ok, Operations: []int{g.op}},
+				"%s was granted %q at %s without a token.", g.who(), k.name, r.seconds(g.ok))
+		case top != nil && g.token < top.token:
+			f.add(r, Violation{Key: k.name, At: g.ok, Operations: []int{top.op, g.op}},
+				"%s asked for %q at %s, after %s had been granted it at %s, and got a lower token.",
+				g.who(), k.name, r.seconds(g.invoked), top.who(), r.seconds(top.ok))
+		}
+	}
+}
+
+func (r *run) repeatedTokens(k *keyLog, f *found) {
+	byToken := slices.Clone(k.grants)
+	order := func(a, b *grant) int { return cmp.Compare(a.token, b.token) }
+	if !slices.IsSortedFunc(byToken, order) {
+		slices.SortStableFunc(byToken, order)
+	}
+	for i := 1; i < len(byToken); i++ {
+		if g, h := byToken[i-1], byToken[i]; g.token == h.token && g.token != 0 {
+			f.add(r, Violation{Key: k.name, At: h.ok, Operations: []int{g.op, h.op}},
+				"%s was granted %q at %s with the token that %s had got at %s.",
+				h.who(), k.name, r.seconds(h.ok), g.who(), r.seconds(g.ok))
+		}
+	}
+}
+
+// fenced is what the fenced copy decided, seen by the order of grants.
+type fenced struct {
+	found                  found
+	refused, early, judged int // stale writes refused; stale ones accepted before any later write; all
+	open                   int // writes without a known grant
+}
+
+// fencedWrites judges the decisions of the fenced copy by the order of grants,
+// not of tokens, so a lock whose tokens lie cannot pass.
+func fencedWrites(r *run) outcome {
+	var s fenced
+	for _, k := range r.keys {
+		var top *grant // the latest grant that the copy has heard of
+		for _, i := range k.resource {
+			top = r.fencedNote(k, &r.ops[i], top, &s)
+		}
+	}
+	stale := s.refused + s.early + s.found.certain
+	o := outcome{verdict: Holds, found: s.found,
+		reason:  fmt.Sprintf("Of %s, %d came from superseded holders: %d refused, %d accepted before a later holder wrote.", count(s.judged, "write"), s.refused+s.early, s.refused, s.early),
+		summary: fmt.Sprintf("The fenced copy decided %d of %s wrongly.", s.found.certain, count(s.judged, "write")),
+	}
+	switch {
+	case s.judged == 0:
+		o.verdict, o.reason = Unknown, "The resource decided no fenced write."
+	case s.refused == 0 && stale == 0 && r.setup.Expect.StaleWrites == 0:
+		o.verdict, o.reason = NA, fmt.Sprintf("The scenario sets no stale write on, and none of %s was one.", count(s.judged, "write"))
+	case s.refused == 0:
+		o.verdict = Unknown
+		o.reason = fmt.Sprintf("No stale write was refused: %d of %s were stale, %d accepted before a later holder wrote.", stale, count(s.judged, "write"), s.early)
+	}
+	return o
+}
+
+// fencedNote judges one note of the resource and returns the new top.
+func (r *run) fencedNote(k *keyLog, op *history.Op, top *grant, s *fenced) *grant {
+	g := r.byOwner[op.Owner]
+	if g == nil || g.key != k {
+		s.open++
+		return top
+	}
+	newer := top == nil || top.pos < g.pos
+	if op.F == history.ReadSeen {
+		if r.setup.FenceOn == "read" && newer {
+			return g
+		}
+		return top
+	}
+	if op.Fenced == nil {
+		return top
+	}
+	s.judged++
+	stale := g.supersededAt(op.Time)
+	switch {
+	case op.Fenced.Accepted && top != nil && !newer && top != g:
+		s.found.add(r, Violation{Key: k.name, At: op.Time, Possible: !surely(g, top), Operations: []int{g.op, top.op, op.Index}},
+			"The fenced copy of %q accepted %q of %s at %s, after it had heard of the later grant of %s.",
+			k.name, op.Value, g.who(), r.seconds(op.Time), top.who())
+	case op.Fenced.Accepted && stale:
+		s.early++
+	case !op.Fenced.Accepted && stale:
+		s.refused++
+	case !op.Fenced.Accepted && r.validHolder(g, op) && !r.byStrictRule(g, op):
+		s.found.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, op.Index}},
+			"The fenced copy of %q refused %q of %s at %s, whose grant was valid and superseded by none; it had registered token %d.",
+			k.name, op.Value, g.who(), r.seconds(op.Time), op.Fenced.Token)
+	}
+	if op.Fenced.Accepted && newer {
+		return g
+	}
+	return top
+}
+
+// byStrictRule says whether the rule "<" explains the refusal: the holder had
+// registered its token before.
+func (r *run) byStrictRule(g *grant, op *history.Op) bool {
+	return r.setup.Fencing == "strict" && g.token == op.Fenced.Token
+}
+
+// validHolder says whether g certainly was the valid holder when op was decided:
+// nobody else can have been granted the key, and its lease ran.
+func (r *run) validHolder(g *grant, op *history.Op) bool {
+	if !g.believes(op.Time) || g.supersededSent() < op.Time {
+		return false
+	}
+	spans, known := r.validity(nil, g, 0)
+	if !known {
+		return false
+	}
+	return slices.ContainsFunc(spans, func(s span) bool { return s.from <= op.Time && op.Time < s.to })
+}
+
+// supersededSent is the earliest time at which a later grant may have been made.
+func (g *grant) supersededSent() int64 {
+	at := int64(forever)
+	for _, h := range []*grant{g.by, g.maybe} {
+		if h != nil {
+			at = min(at, h.sent)
+		}
+	}
+	if g.pos > 0 && !g.key.sure {
+		if before := g.key.order[g.pos-1]; before.ok > g.sent {
+			at = min(at, g.ok) // who came before may have come after
+		}
+	}
+	return at
+}

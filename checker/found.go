@@ -1,0 +1,101 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// listed is how many violations of one property are told one by one, of the
+// certain ones and of the others; all are counted.
+const listed = 100
+
+// found collects the violations of one property.
+type found struct {
+	list                         []Violation
+	certain, possible, disturbed int // disturbed: certain ones that a stall touches
+}
+
+// add records a violation whose evidence is ops. The message is only made for
+// those that are listed.
+func (f *found) add(r *run, v Violation, format string, args ...any) {
+	v.Operations = slices.DeleteFunc(v.Operations, func(op int) bool { return op < 0 })
+	slices.Sort(v.Operations)
+	v.Operations = slices.Compact(v.Operations)
+	v.Disturbed = r.disturbed(v.Operations)
+	var before int
+	switch {
+	case v.Possible:
+		before = f.possible
+		f.possible++
+	case v.Disturbed:
+		before = f.disturbed
+		f.certain++
+		f.disturbed++
+	default:
+		before = f.certain - f.disturbed
+		f.certain++
+	}
+	if before < listed {
+		v.Message = fmt.Sprintf(format, args...)
+		f.list = append(f.list, v)
+	}
+}
+
+// property turns an outcome into a judgement. Certain violations decide, unless
+// a stall of our own touches every one of them; possible ones only take away
+// the certainty that all is well.
+func (o outcome) property(name string) Property {
+	f := o.found
+	slices.SortStableFunc(f.list, func(a, b Violation) int { return cmp.Compare(a.At, b.At) })
+	p := Property{Name: name, Verdict: o.verdict, Reason: o.reason, Violations: f.list}
+	switch {
+	case f.certain > f.disturbed:
+		p.Verdict, p.Reason = Violated, o.summary
+	case f.certain > 0:
+		p.Verdict = Unknown
+		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches each of %s.", count(f.certain, "violation"))
+	case f.possible > 0 && o.verdict != NA:
+		p.Verdict = Unknown
+		p.Reason = fmt.Sprintf("%s: unknown outcomes or an unknown order of grants leave it open.", count(f.possible, "possible violation"))
+	}
+	return p
+}
+
+// count writes "1 grant", "2 grants".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// was agrees with n.
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// disturbed says whether an unplanned stall longer than an eighth of the lease
+// touches the span of ops on a node that takes part. Servers always take part.
+func (r *run) disturbed(ops []int) bool {
+	if len(ops) == 0 || len(r.stalls) == 0 {
+		return false
+	}
+	from, to := r.ops[ops[0]].Time, r.ops[ops[len(ops)-1]].Time
+	last, _ := slices.BinarySearchFunc(r.stalls, to, func(s stall, t int64) int {
+		if s.from > t {
+			return 1
+		}
+		return -1
+	})
+	for i := last - 1; i >= 0 && r.stalls[i].reach >= from; i-- {
+		s := r.stalls[i]
+		if s.to >= from && (s.server || slices.ContainsFunc(ops, func(op int) bool { return r.ops[op].Node == s.node })) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,112 @@
+package checker
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+var update = flag.Bool("update", false, "write the golden histories and results anew")
+
+// TestGolden judges each history in testdata and compares the whole result with
+// the file beside it. The name of a history begins with the verdict that its
+// property must get; holds-na stands for n/a.
+func TestGolden(t *testing.T) {
+	if *update {
+		writeScenes(t)
+	}
+	files, err := filepath.Glob("testdata/*/*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fenceds, err := filepath.Glob("testdata/*/*/*.jsonl") // no-lost-update has two copies
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, fenceds...)
+	have := map[string]bool{}
+	for _, file := range files {
+		property := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "testdata/")
+		want, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".jsonl"), "-")
+		if strings.HasSuffix(file, "-na.jsonl") {
+			want = "n/a"
+		}
+		have[property+" "+want] = true
+		t.Run(property+"/"+filepath.Base(file), func(t *testing.T) { golden(t, file, property, want) })
+	}
+	for _, c := range Checkers {
+		for _, verdict := range []Verdict{Holds, Violated, Unknown} {
+			if !have[c.Name+" "+verdict.String()] {
+				t.Errorf("no golden history in which %s is %s", c.Name, verdict)
+			}
+		}
+	}
+}
+
+func golden(t *testing.T, file, property, want string) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, ops, err := history.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Validate(setup, ops); err != nil {
+		t.Fatal(err)
+	}
+	result := Judge(setup, ops)
+	p := result.Property(property)
+	if p == nil || p.Verdict.String() != want {
+		t.Errorf("got %+v, want %s", p, want)
+	}
+	got, err := json.MarshalIndent(result, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	expected := strings.TrimSuffix(file, ".jsonl") + ".golden"
+	if *update {
+		if err := os.WriteFile(expected, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	old, err := os.ReadFile(expected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, old) {
+		t.Errorf("result differs from %s; if it is right, run with -update:\n%s", expected, got)
+	}
+}
+
+func writeScenes(t *testing.T) {
+	if err := os.RemoveAll("testdata"); err != nil {
+		t.Fatal(err)
+	}
+	for property, byName := range scenes {
+		dir := filepath.Join("testdata", property)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, scene := range byName {
+			b := newBuilder()
+			scene(b)
+			setup, ops := b.done()
+			var file bytes.Buffer
+			if err := history.Encode(&file, setup, ops); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), file.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

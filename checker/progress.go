@@ -1,0 +1,134 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// patience is how long a key that nobody holds may go without a grant.
+func (r *run) patience() int64 { return 2*int64(r.setup.Lease) + int64(3*time.Second) }
+
+// deadlockFreedom judges the final acquire of every key, and the times at which
+// somebody waits for a key that nobody believes to hold while no fault is open.
+func deadlockFreedom(r *run) outcome {
+	var f found
+	open := ""
+	for _, name := range r.setup.Keys {
+		if why := r.finalAcquire(name, &f); why != "" && open == "" {
+			open = why
+		}
+	}
+	for _, k := range r.keys {
+		r.stuck(k, &f)
+	}
+	o := outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.setup.Keys)),
+		summary: fmt.Sprintf("%s for a key that nobody held %s not answered within %s.", count(f.certain, "acquire"), was(f.certain), length(r.patience())),
+	}
+	switch {
+	case r.final < 0:
+		o.verdict, o.reason = Unknown, "Interrupted: the history ends before the final acquire of every key."
+	case open != "":
+		o.verdict, o.reason = Unknown, open
+	}
+	return o
+}
+
+// finalAcquire judges the first acquire of a key after the Final note, and says
+// why it cannot.
+func (r *run) finalAcquire(name string, f *found) (open string) {
+	k := r.byKey[name]
+	if r.final < 0 {
+		return ""
+	}
+	first := -1
+	if k != nil {
+		first = sort.Search(len(k.waits), func(i int) bool { return k.waits[i].invoke > r.final })
+	}
+	if k == nil || first == len(k.waits) {
+		return fmt.Sprintf("Nobody asked for %q after all was healed.", name)
+	}
+	asked := k.waits[first]
+	limit := asked.from + r.patience()
+	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].op > asked.invoke })
+	switch {
+	case i < len(k.grants) && k.grants[i].ok <= limit:
+		return ""
+	case i == len(k.grants) && r.end <= limit && (asked.done < 0 || asked.to <= limit):
+		return fmt.Sprintf("Nobody asked for %q for long enough after all was healed: given up after %s.", name, length(min(asked.to, r.end)-asked.from))
+	}
+	evidence := []int{r.final, asked.invoke, asked.done}
+	took := "was not granted it by the end of the run"
+	if i < len(k.grants) {
+		evidence = append(evidence, k.grants[i].op)
+		took = fmt.Sprintf("the key was granted after %s only", length(k.grants[i].ok-asked.from))
+	}
+	f.add(r, Violation{Key: name, At: limit, Operations: evidence},
+		"%s asked for %q at %s, after all was healed, and %s.", r.ops[asked.invoke].Node, name, r.seconds(asked.from), took)
+	return ""
+}
+
+// stuck looks at the gaps between beliefs that are longer than our patience. In
+// them the clock starts anew at each fault's end, and at each acquire whose
+// outcome is unknown, as its grant may live for a lease that nobody knows of.
+// Only waits that came to an end count: an acquire that never returned may have
+// died with its client.
+func (r *run) stuck(k *keyLog, f *found) {
+	waits := 0
+	var waiting []wait
+	free := r.begin
+	gap := func(from, to int64) {
+		if to-from <= r.patience() {
+			return
+		}
+		for ; waits < len(k.waits) && k.waits[waits].from < to; waits++ {
+			if w := k.waits[waits]; w.done >= 0 && r.ops[w.invoke].F == history.Acquire {
+				waiting = append(waiting, w)
+			}
+		}
+		waiting = slices.DeleteFunc(waiting, func(w wait) bool { return w.to <= from })
+		r.stuckIn(k, from, to, waiting, f)
+	}
+	for _, g := range k.grants {
+		gap(free, g.ok)
+		free = max(free, g.end)
+	}
+	gap(free, r.end)
+}
+
+// stuckIn judges one gap; waiting are the waits that meet it, by their start.
+func (r *run) stuckIn(k *keyLog, from, to int64, waiting []wait, f *found) {
+	for _, fault := range r.faults {
+		if fault.begin >= 0 && fault.from < to && fault.to > from {
+			r.stuckSplit(k, from, fault.from, fault.to, to, waiting, f)
+			return
+		}
+	}
+	since := from
+	for _, w := range waiting {
+		if r.ops[w.done].Type == history.Info && w.to < to {
+			since = max(since, w.to)
+		}
+	}
+	for _, w := range r.joined(waiting, since, to) {
+		if w.to-w.from > r.patience() {
+			f.add(r, Violation{Key: k.name, At: w.from + r.patience(), Operations: []int{w.invoke, w.done}},
+				"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open.",
+				r.ops[w.invoke].Node, k.name, r.seconds(w.from), r.seconds(w.to))
+		}
+	}
+}
+
+// stuckSplit judges what a fault leaves of a gap on its two sides.
+func (r *run) stuckSplit(k *keyLog, from, faultFrom, faultTo, to int64, waiting []wait, f *found) {
+	if faultFrom-from > r.patience() {
+		r.stuckIn(k, from, faultFrom, waiting, f)
+	}
+	if to-faultTo > r.patience() {
+		r.stuckIn(k, faultTo, to, waiting, f)
+	}
+}

@@ -1,0 +1,182 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// side picks one copy of the guarded resource.
+type side struct {
+	name string
+	of   func(*history.Op) *history.Copy
+}
+
+var (
+	unfenced = side{"unfenced", func(op *history.Op) *history.Copy { return op.Unfenced }}
+	fencedOf = side{"fenced", func(op *history.Op) *history.Copy { return op.Fenced }}
+)
+
+func noLostUpdateUnfenced(r *run) outcome { return r.noLostUpdate(unfenced) }
+
+func noLostUpdateFenced(r *run) outcome { return r.noLostUpdate(fencedOf) }
+
+// noLostUpdate follows the links of the accepted writes of one copy: what each
+// wrote, what its writer had seen, and what stood there. A write that overwrote
+// what its writer had not seen lost an update. The log of the resource decides,
+// not the clients, so nothing hangs on clocks. O(n).
+func (r *run) noLostUpdate(s side) outcome {
+	u := updates{r: r, side: s}
+	notes := 0
+	for _, k := range r.keys {
+		notes += u.key(k)
+	}
+	u.neverApplied(notes)
+	o := outcome{verdict: Holds, found: u.found,
+		reason:  fmt.Sprintf("None of %s was lost in the %s copy.", count(u.acknowledged, "acknowledged update"), s.name),
+		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", u.found.certain, count(u.acknowledged, "acknowledged update"), was(u.found.certain), s.name),
+	}
+	switch {
+	case notes == 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("The resource left no log of its %s copy.", s.name)
+	case u.acknowledged == 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("No write of the %s copy was acknowledged.", s.name)
+	}
+	return o
+}
+
+type updates struct {
+	r            *run
+	side         side
+	found        found
+	acknowledged int
+	successor    map[string]int // built when the log is out of order: previous value to the write that replaced it
+}
+
+// key judges the log of one key and returns how many notes it had.
+func (u *updates) key(k *keyLog) (notes int) {
+	u.successor = nil
+	last, lastOp := "", -1
+	for at, i := range k.resource {
+		op := &u.r.ops[i]
+		c := u.side.of(op)
+		if op.F != history.Apply || c == nil {
+			continue
+		}
+		notes++
+		if !c.Accepted {
+			continue
+		}
+		if u.acked(op.Value) {
+			u.acknowledged++
+		}
+		switch {
+		case c.Base != c.Previous:
+			u.overwrote(k, op, c)
+		case c.Previous != last || lastOp < 0:
+			u.forked(k, at, op, c)
+		}
+		if u.successor != nil {
+			u.successor[c.Previous] = i
+		}
+		last, lastOp = op.Value, i
+	}
+	return notes
+}
+
+// acked says whether the writer was told that its write was accepted.
+func (u *updates) acked(value string) bool {
+	slot, ok := u.r.byValue[value]
+	if !ok || u.r.writes[slot].done < 0 {
+		return false
+	}
+	done := &u.r.ops[u.r.writes[slot].done]
+	if done.Type != history.OK {
+		return false
+	}
+	c := u.side.of(done)
+	return c == nil || c.Accepted
+}
+
+// overwrote records a write whose writer had not seen what it replaced.
+func (u *updates) overwrote(k *keyLog, op *history.Op, c *history.Copy) {
+	slot, ok := u.r.byValue[c.Previous]
+	if !ok || c.Previous == "" {
+		u.found.add(u.r, Violation{Key: k.name, At: op.Time, Operations: []int{op.Index}},
+			"%s had read %q of %q, but its write %q at %s replaced %q: the update in between is lost.",
+			u.writer(op), c.Base, k.name, op.Value, u.r.seconds(op.Time), c.Previous)
+		return
+	}
+	w := u.r.writes[slot]
+	lost := &u.r.ops[max(w.apply, w.invoke)]
+	if lost.Owner == op.Owner && op.Owner != "" {
+		return // its own earlier write is no update of somebody else
+	}
+	u.found.add(u.r, Violation{Key: k.name, At: op.Time, Possible: !u.acked(c.Previous), Operations: []int{lost.Index, w.done, op.Index}},
+		"%s overwrote %q of %s at %s with %q in the %s copy of %q, having read %q before it.",
+		u.writer(op), c.Previous, u.writer(lost), u.r.seconds(op.Time), op.Value, u.side.name, k.name, c.Base)
+}
+
+// forked looks for a second write that replaced the same value as op did: the
+// resource itself forgot one of them. It is asked only where the log does not
+// simply go on, as notes may be stamped in another order than writes were made.
+func (u *updates) forked(k *keyLog, at int, op *history.Op, c *history.Copy) {
+	if u.successor == nil {
+		u.successor = map[string]int{}
+		for _, i := range k.resource[:at] {
+			before := &u.r.ops[i]
+			if b := u.side.of(before); before.F == history.Apply && b != nil && b.Accepted {
+				u.successor[b.Previous] = i
+			}
+		}
+	}
+	i, ok := u.successor[c.Previous]
+	if !ok || u.r.ops[i].Value == op.Value {
+		return
+	}
+	other := &u.r.ops[i]
+	u.found.add(u.r, Violation{Key: k.name, At: op.Time, Possible: !u.acked(other.Value), Operations: []int{other.Index, op.Index}},
+		"%q of %s and %q of %s both replaced %q in the %s copy of %q: the resource lost the first by %s.",
+		other.Value, u.writer(other), op.Value, u.writer(op), c.Previous, u.side.name, k.name, u.r.seconds(op.Time))
+}
+
+// neverApplied finds writes that were acknowledged but stand in no log.
+func (u *updates) neverApplied(notes int) {
+	if notes == 0 {
+		return
+	}
+	for _, w := range u.r.writes {
+		if w.done < 0 || w.apply >= 0 && u.applied(w) {
+			continue
+		}
+		done := &u.r.ops[w.done]
+		c := u.side.of(done)
+		if done.Type != history.OK || c == nil || !c.Accepted {
+			continue
+		}
+		u.acknowledged++
+		op := &u.r.ops[w.invoke]
+		u.found.add(u.r, Violation{Key: op.Key, At: done.Time, Operations: []int{w.invoke, w.done}},
+			"%q of %s was acknowledged at %s, but the %s copy of %q never applied it.",
+			op.Value, u.writer(op), u.r.seconds(done.Time), u.side.name, op.Key)
+	}
+}
+
+func (u *updates) applied(w write) bool {
+	c := u.side.of(&u.r.ops[w.apply])
+	return c != nil && c.Accepted
+}
+
+// writer names who wrote op, which may be a note of the resource.
+func (u *updates) writer(op *history.Op) string {
+	if g := u.r.byOwner[op.Owner]; g != nil {
+		return g.who()
+	}
+	if slot, ok := u.r.byValue[op.Value]; ok && u.r.writes[slot].invoke >= 0 {
+		op = &u.r.ops[u.r.writes[slot].invoke]
+	}
+	if op.F == history.Write && op.Node != "" {
+		return op.Node
+	}
+	return fmt.Sprintf("process %d", op.Process)
+}

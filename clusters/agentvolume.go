@@ -1,0 +1,142 @@
+package clusters
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/volume"
+)
+
+const (
+	agentFolder = "/dlmtest"
+	agentPath   = agentFolder + "/dlmtest"
+	agentPrefix = "dlmtest-agent-"
+	// A volume cannot say that its filling was finished, so a second, empty one
+	// does: nobody starts a half-copied agent.
+	filledSuffix = "-filled"
+)
+
+// agentVolume returns the volume that holds this binary, filling it if it is new.
+func (d *Docker) agentVolume(ctx context.Context, image string) (string, error) {
+	sum, err := fileHash(d.Self)
+	if err != nil {
+		return "", fmt.Errorf("agent binary: %w", err)
+	}
+	name := agentPrefix + sum[:16]
+	if d.filled(ctx, name) {
+		return name, nil
+	}
+	if err := d.fill(ctx, name, image); err != nil {
+		return "", err
+	}
+	d.dropStaleAgents(ctx, name)
+	return name, nil
+}
+
+// refill guards against another process that took the volume for stale before
+// our containers held it.
+func (d *Docker) refill(ctx context.Context, name, image string) error {
+	if d.filled(ctx, name) {
+		return nil
+	}
+	return d.fill(ctx, name, image)
+}
+
+func (d *Docker) filled(ctx context.Context, name string) bool {
+	_, err := d.api.VolumeInspect(ctx, name+filledSuffix)
+	if err != nil {
+		return false
+	}
+	_, err = d.api.VolumeInspect(ctx, name)
+	return err == nil
+}
+
+// fill copies the binary through a container that never runs. One process of
+// this machine at a time.
+func (d *Docker) fill(ctx context.Context, name, image string) error {
+	unlock, err := lockFile(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if d.filled(ctx, name) {
+		return nil
+	}
+	made, err := d.api.ContainerCreate(ctx,
+		&container.Config{Image: image, Entrypoint: []string{agentPath}, Labels: d.labels(Run{ID: "agent"})},
+		&container.HostConfig{Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: name, Target: agentFolder}}},
+		nil, nil, "")
+	if err != nil {
+		return fmt.Errorf("agent volume %s: %w", name, err)
+	}
+	defer d.removeContainer(context.WithoutCancel(ctx), made.ID)
+	if err := d.copyAgent(ctx, made.ID); err != nil {
+		return fmt.Errorf("agent volume %s: %w", name, err)
+	}
+	_, err = d.api.VolumeCreate(ctx, volume.CreateOptions{Name: name + filledSuffix})
+	return err
+}
+
+// copyAgent streams the binary as the one file of a tar.
+func (d *Docker) copyAgent(ctx context.Context, id string) error {
+	file, err := os.Open(d.Self)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	r, w := io.Pipe()
+	go func() {
+		t := tar.NewWriter(w)
+		err := t.WriteHeader(&tar.Header{Name: "dlmtest", Mode: 0o755, Size: info.Size(), ModTime: info.ModTime()})
+		_, errCopy := io.Copy(t, file)
+		w.CloseWithError(errors.Join(err, errCopy, t.Close()))
+	}()
+	defer r.Close()
+	return d.api.CopyToContainer(ctx, id, agentFolder, r, container.CopyToContainerOptions{})
+}
+
+// dropStaleAgents removes the volumes of older binaries. One that is in use
+// refuses, and gets its mark back.
+func (d *Docker) dropStaleAgents(ctx context.Context, keep string) {
+	list, err := d.api.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(filters.Arg("name", agentPrefix))})
+	if err != nil {
+		return // the next new binary tries again
+	}
+	for _, v := range list.Volumes {
+		made, _ := time.Parse(time.RFC3339, v.CreatedAt)
+		if strings.HasPrefix(v.Name, keep) || strings.HasSuffix(v.Name, filledSuffix) || time.Since(made) < time.Minute {
+			continue
+		}
+		d.api.VolumeRemove(ctx, v.Name+filledSuffix, false)
+		if d.api.VolumeRemove(ctx, v.Name, false) != nil {
+			d.api.VolumeCreate(ctx, volume.CreateOptions{Name: v.Name + filledSuffix})
+		}
+	}
+}
+
+func fileHash(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+}

@@ -1,0 +1,141 @@
+package clusters
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/docker/docker/api/types/image"
+)
+
+const pulledBase = "debian:bookworm-slim"
+
+// bootstrap makes a base that holds every server, with no registry. What is cut
+// away is half of its size; PostgreSQL does without its JIT compiler.
+var bootstrap = []string{
+	"--variant=minbase",
+	`--setup-hook=mkdir -p "$1/usr/share/man/man1"`, // Java's package links into it
+	"--dpkgopt=path-exclude=/usr/share/doc/*",
+	"--dpkgopt=path-exclude=/usr/share/man/man*/*",
+	"--dpkgopt=path-exclude=/usr/share/locale/*",
+	"--dpkgopt=path-exclude=/usr/share/zoneinfo/right/*",
+	"--dpkgopt=path-exclude=/usr/share/maven-repo/*.pom",
+	"--dpkgopt=path-exclude=*/libLLVM-*",
+	"--dpkgopt=path-exclude=*/libz3.so*",
+	"--dpkgopt=path-exclude=/usr/lib/postgresql/*/lib/bitcode/*",
+	"--include=redis-server,etcd-server,etcd-client,libzookeeper-java,openjdk-17-jre-headless,postgresql-15,procps",
+	"bookworm", "-",
+}
+
+func baseTag() string { return "dlmtest/base:" + shortHash(strings.Join(bootstrap, "\n")) }
+
+// ensureBase pulls a small Debian whose packages the builds then install, or
+// makes one with them in it where no registry can be reached.
+func (d *Docker) ensureBase(ctx context.Context, progress func(string)) error {
+	if here, err := d.present(ctx, baseTag()); here || err != nil {
+		return err
+	}
+	errPull := d.pullBase(ctx, progress)
+	if errPull == nil {
+		return nil
+	}
+	progress(fmt.Sprintf("%s cannot be pulled (%v); making a base from Debian's packages, about a minute", pulledBase, errPull))
+	err := d.makeBase(ctx, progress)
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("base image: %s cannot be pulled (%w) and mmdebstrap is missing: apt-get install mmdebstrap", pulledBase, errPull)
+	}
+	return err
+}
+
+// pullBase counts the base as pulled only if packages can be installed in a
+// build: where containers have no way out, the other base serves.
+func (d *Docker) pullBase(ctx context.Context, progress func(string)) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	if here, err := d.present(ctx, pulledBase); err != nil {
+		return err
+	} else if !here {
+		if err := d.pull(ctx, pulledBase, progress); err != nil {
+			return err
+		}
+	}
+	probe := Image{Name: "dlmtest/probe:latest", Tag: "dlmtest/probe:latest"}
+	if err := d.buildText(ctx, probe, "FROM "+pulledBase+"\nRUN apt-get update -o APT::Update::Error-Mode=any\n", progress); err != nil {
+		return fmt.Errorf("no package can be installed in a build: %w", err)
+	}
+	d.api.ImageRemove(ctx, probe.Tag, image.RemoveOptions{PruneChildren: true})
+	return d.api.ImageTag(ctx, pulledBase, baseTag())
+}
+
+// makeBase streams mmdebstrap's archive into the daemon.
+func (d *Docker) makeBase(ctx context.Context, progress func(string)) error {
+	cmd := exec.Command("mmdebstrap", bootstrap...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it has many children; end them all
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("mmdebstrap: %w", err)
+	}
+	defer d.Janitor.Watch(cmd.Process.Pid)()
+	defer context.AfterFunc(ctx, func() { killGroup(cmd.Process.Pid) })()
+	defer heartbeat(progress, "making the base image with mmdebstrap")()
+	archive := whole{out: out, wait: sync.OnceValue(cmd.Wait)}
+	errImport := d.importImage(ctx, archive, baseTag())
+	out.Close() // after a failed import nobody reads: a write then ends mmdebstrap
+	if err := archive.wait(); err != nil {
+		return errors.Join(fmt.Errorf("mmdebstrap: %w\n%s", err, lastLines(said.String(), 15)), errImport)
+	}
+	return errImport
+}
+
+func (d *Docker) importImage(ctx context.Context, archive io.Reader, ref string) error {
+	body, err := d.api.ImageImport(ctx, image.ImportSource{Source: archive, SourceName: "-"}, ref, image.ImportOptions{})
+	if err != nil {
+		return fmt.Errorf("import %s: %w", ref, err)
+	}
+	defer body.Close()
+	if err := messages(body, func(string) {}); err != nil {
+		return fmt.Errorf("import %s: %w", ref, err)
+	}
+	return nil
+}
+
+// whole is the output of a command that ends well only if the command did:
+// otherwise the daemon would import half an archive.
+type whole struct {
+	out  io.Reader
+	wait func() error // may be called often
+}
+
+func (w whole) Read(p []byte) (int, error) {
+	n, err := w.out.Read(p)
+	if err == io.EOF {
+		if failed := w.wait(); failed != nil {
+			return n, failed
+		}
+	}
+	return n, err
+}
+
+// killGroup asks first, so that mmdebstrap can unmount and clean up.
+func killGroup(pgid int) {
+	syscall.Kill(-pgid, syscall.SIGTERM)
+	for range 50 {
+		time.Sleep(100 * time.Millisecond)
+		if syscall.Kill(-pgid, 0) != nil {
+			return
+		}
+	}
+	syscall.Kill(-pgid, syscall.SIGKILL)
+}

@@ -1,0 +1,103 @@
+package clusters
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/build"
+)
+
+// build makes images from one base, side by side. Only one process of a user
+// builds at a time; the others find the images made.
+func (d *Docker) build(ctx context.Context, images []Image, progress func(string)) error {
+	unlock, err := lockFile(ctx, "images")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := d.ensureBase(ctx, progress); err != nil {
+		return err
+	}
+	return parallel(len(images), func(i int) error { return d.buildOne(ctx, images[i], progress) })
+}
+
+func (d *Docker) buildOne(ctx context.Context, i Image, progress func(string)) error {
+	if here, err := d.present(ctx, i.Tag); here || err != nil {
+		return err
+	}
+	return d.buildText(ctx, i, recipe(i.target()), progress)
+}
+
+func (d *Docker) buildText(ctx context.Context, i Image, text string, progress func(string)) error {
+	defer heartbeat(progress, "building "+i.Name)()
+	base := baseTag()
+	answer, err := d.api.ImageBuild(ctx, dockerContext(text), build.ImageBuildOptions{
+		Version: build.BuilderV1, Tags: []string{i.Tag, i.Name}, BuildArgs: map[string]*string{"BASE": &base},
+		Remove: true, ForceRemove: true,
+	})
+	if err != nil {
+		return fmt.Errorf("build %s: %w", i.Name, err)
+	}
+	defer answer.Body.Close()
+	var said []string
+	if err := messages(answer.Body, func(line string) { said = append(said, line) }); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", i.Name, err, lastLines(strings.Join(said, "\n"), 15))
+	}
+	return nil
+}
+
+// dockerContext is a build context of one file.
+func dockerContext(text string) io.Reader {
+	var b bytes.Buffer
+	t := tar.NewWriter(&b)
+	t.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text))}) // a buffer takes all
+	t.Write([]byte(text))
+	t.Close()
+	return &b
+}
+
+// messages reads the daemon's stream to its end. An error in it comes with a
+// status of 200, so the stream must be read to know.
+func messages(r io.Reader, line func(string)) error {
+	for dec := json.NewDecoder(r); ; {
+		var m struct{ Stream, Status, Error string }
+		err := dec.Decode(&m)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the daemon's answer broke off: %w", err)
+		}
+		if m.Error != "" {
+			return errors.New(m.Error)
+		}
+		if text := strings.TrimSpace(m.Stream + m.Status); text != "" {
+			line(text)
+		}
+	}
+}
+
+// heartbeat reports what is being done every two seconds until stopped.
+func heartbeat(progress func(string), what string) (stop func()) {
+	begin, done := time.Now(), make(chan struct{})
+	go func() {
+		every := time.NewTicker(2 * time.Second)
+		defer every.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-every.C:
+				progress(fmt.Sprintf("%s: %.0f s", what, time.Since(begin).Seconds()))
+			}
+		}
+	}()
+	return func() { close(done) }
+}

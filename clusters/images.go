@@ -1,0 +1,139 @@
+package clusters
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/image"
+)
+
+//go:embed image/Dockerfile
+var dockerfile string
+
+// Image is one that dlmtest makes itself.
+type Image struct {
+	Name  string // as compose files name it
+	Tag   string // under which this version of its recipe is kept
+	About string
+}
+
+var targets = []struct{ name, about string }{
+	{"client", "a plain Debian for lock clients"},
+	{"redis", "Redis"},
+	{"etcd", "etcd and etcdctl"},
+	{"zookeeper", "ZooKeeper's library and a JVM"},
+	{"postgres", "PostgreSQL 15, with an empty database that trusts everybody"},
+}
+
+// Images lists what dlmtest makes.
+func Images() []Image {
+	var list []Image
+	for _, t := range targets {
+		name := "dlmtest/" + t.name
+		list = append(list, Image{Name: name + ":latest", Tag: name + ":" + recipeHash(t.name), About: t.about})
+	}
+	return list
+}
+
+func (i Image) target() string {
+	return strings.TrimSuffix(strings.TrimPrefix(i.Name, "dlmtest/"), ":latest")
+}
+
+// own finds the image that a name means, if it is ours.
+func own(name string) (Image, bool) {
+	for _, i := range Images() {
+		if name == i.Name || name == i.Tag || name+":latest" == i.Name {
+			return i, true
+		}
+	}
+	return Image{}, false
+}
+
+// reference is what to ask Docker for: our own images by the hash of their
+// recipe, so that two versions of dlmtest do not share one.
+func reference(name string) string {
+	if i, ok := own(name); ok {
+		return i.Tag
+	}
+	return name
+}
+
+// recipe is the part of the Dockerfile that makes one target, so that a change
+// of one image does not remake the others.
+func recipe(target string) string {
+	part := strings.Split(dockerfile, "\nFROM ")
+	for _, stage := range part[1:] {
+		first, _, _ := strings.Cut(stage, "\n")
+		if strings.HasSuffix(first, " AS "+target) {
+			return part[0] + "\nFROM " + stage
+		}
+	}
+	panic("clusters: no target " + target + " in the Dockerfile")
+}
+
+func recipeHash(target string) string { return shortHash(recipe(target) + baseTag()) }
+
+func shortHash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:12] }
+
+// EnsureImages makes those of the named images that are ours and missing, and
+// pulls foreign ones that are missing. progress gets a line now and then while
+// it takes long; it may be called from several goroutines.
+func (d *Docker) EnsureImages(ctx context.Context, names []string, progress func(line string)) error {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	var missing []Image
+	for _, name := range names {
+		here, err := d.present(ctx, reference(name))
+		if err != nil {
+			return err
+		}
+		mine, ok := own(name)
+		switch {
+		case here:
+		case ok:
+			missing = append(missing, mine)
+		default:
+			if err := d.pull(ctx, name, progress); err != nil {
+				return fmt.Errorf("image %s is not here and cannot be pulled: %w; docker pull or docker load it", name, err)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return d.build(ctx, missing, progress)
+}
+
+// BuildImages makes all of dlmtest's own images that are missing.
+func (d *Docker) BuildImages(ctx context.Context, progress func(line string)) error {
+	var names []string
+	for _, i := range Images() {
+		names = append(names, i.Name)
+	}
+	return d.EnsureImages(ctx, names, progress)
+}
+
+func (d *Docker) present(ctx context.Context, ref string) (bool, error) {
+	_, err := d.api.ImageInspect(ctx, ref)
+	if errdefs.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("image %s: %w", ref, err)
+	}
+	return true, nil
+}
+
+func (d *Docker) pull(ctx context.Context, ref string, progress func(string)) error {
+	defer heartbeat(progress, "pulling "+ref)()
+	body, err := d.api.ImagePull(ctx, ref, image.PullOptions{})
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	return messages(body, func(string) {})
+}

@@ -1,0 +1,146 @@
+package clusters
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	janitorQuiet = 2 * time.Second // nothing seen for so long: nothing comes any more
+	janitorLimit = 2 * time.Minute
+)
+
+// Janitor is the runner's end of a small process that outlives it. The nil
+// Janitor does nothing.
+type Janitor struct {
+	mu   sync.Mutex
+	pipe io.WriteCloser
+	cmd  *exec.Cmd
+}
+
+// StartJanitor starts self with the hidden command "janitor", in a session of
+// its own. When this process ends without Done, the janitor removes what the
+// owner left.
+func StartJanitor(self string, owner Owner) (*Janitor, error) {
+	cmd := exec.Command(self, "janitor")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Dir = "/"
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("janitor: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("janitor: %w", err)
+	}
+	j := &Janitor{pipe: pipe, cmd: cmd}
+	j.tell("owner " + owner.String())
+	return j, nil
+}
+
+// Watch has the janitor end a process group if this process dies. Call the
+// function it returns when the group has ended.
+func (j *Janitor) Watch(pgid int) (forget func()) {
+	j.tell(fmt.Sprintf("pgid %d", pgid))
+	return func() { j.tell(fmt.Sprintf("forget %d", pgid)) }
+}
+
+// Done sends the janitor home: all has been removed.
+func (j *Janitor) Done() error {
+	if j == nil {
+		return nil
+	}
+	j.tell("done")
+	j.pipe.Close()
+	return j.cmd.Wait()
+}
+
+// tell ignores errors: a janitor that is gone is missed by the next Sweep.
+func (j *Janitor) tell(line string) {
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	io.WriteString(j.pipe, line+"\n")
+}
+
+// RunJanitor is the hidden command: it listens to the runner on stdin, and when
+// that ends without a "done" it kills the runner's process groups and removes
+// all of the runner's containers, networks and volumes.
+func RunJanitor(stdin io.Reader) error {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	owner, groups, done, err := listen(stdin)
+	if done || err != nil {
+		return err
+	}
+	parallel(len(groups), func(i int) error { killGroup(groups[i]); return nil })
+	ctx, cancel := context.WithTimeout(context.Background(), janitorLimit)
+	defer cancel()
+	d, err := NewDocker(ctx, "")
+	if errors.Is(err, ErrNoDocker) {
+		return nil // then it holds nothing of ours
+	}
+	if err != nil {
+		return err
+	}
+	return d.sweepUntilQuiet(ctx, owner)
+}
+
+func listen(stdin io.Reader) (owner Owner, groups []int, done bool, err error) {
+	running := map[int]bool{}
+	lines := bufio.NewScanner(stdin)
+	for lines.Scan() {
+		word, value, _ := strings.Cut(lines.Text(), " ")
+		number, _ := strconv.Atoi(value)
+		switch word {
+		case "owner":
+			if owner, err = ParseOwner(value); err != nil {
+				return owner, nil, false, err
+			}
+		case "pgid":
+			running[number] = number > 1 // never 0 or 1: that is everybody
+		case "forget":
+			running[number] = false
+		case "done":
+			return owner, nil, true, nil
+		}
+	}
+	for pgid, is := range running {
+		if is {
+			groups = append(groups, pgid)
+		}
+	}
+	if owner.PID == 0 {
+		return owner, groups, false, errors.New("janitor: the runner never named its owner")
+	}
+	return owner, groups, false, nil
+}
+
+// sweepUntilQuiet goes on for a while, since a create may still be under way in
+// the daemon when its client dies.
+func (d *Docker) sweepUntilQuiet(ctx context.Context, owner Owner) error {
+	quiet := time.Now()
+	for {
+		found, err := d.sweepOwner(ctx, owner)
+		if ctx.Err() != nil {
+			return fmt.Errorf("janitor: gave up: %w", errors.Join(ctx.Err(), err))
+		}
+		if len(found) > 0 || err != nil {
+			quiet = time.Now()
+		}
+		if time.Since(quiet) > janitorQuiet {
+			return nil
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}

@@ -1,0 +1,176 @@
+package clusters
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/pkg/stdcopy"
+)
+
+// member is a node that is a container.
+type member struct {
+	Node
+	id     string
+	name   string
+	exited chan Exit
+}
+
+// create makes the container; it does not run yet.
+func (d *deployment) create(ctx context.Context, m *member, volume string) error {
+	m.name = d.network + "-" + m.Spec.Name
+	labels := d.labels(d.run)
+	labels[labelNode] = m.Spec.Name
+	made, err := d.api.ContainerCreate(ctx, config(m.Spec, labels), d.host(m.Spec, volume),
+		&network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{
+			d.network: {Aliases: []string{m.Spec.Name}},
+		}}, nil, m.name)
+	if err != nil {
+		return fmt.Errorf("create node %s: %w", m.Spec.Name, err)
+	}
+	m.id = made.ID
+	return nil
+}
+
+// config makes the agent the first process, as root and whatever the image says:
+// it starts the child as the image's user.
+func config(s NodeSpec, labels map[string]string) *container.Config {
+	return &container.Config{
+		Hostname: s.Name, Image: s.Image, Labels: labels,
+		Entrypoint: []string{agentPath, "agent"}, User: "0", WorkingDir: "/",
+		Healthcheck:  &container.HealthConfig{Test: []string{"NONE"}},
+		AttachStdin:  true,
+		AttachStdout: true,
+		AttachStderr: true,
+		OpenStdin:    true,
+		StdinOnce:    true, // when the runner is gone, the agent reads EOF
+	}
+}
+
+func (d *deployment) host(s NodeSpec, volume string) *container.HostConfig {
+	h := &container.HostConfig{
+		NetworkMode: container.NetworkMode(d.network),
+		AutoRemove:  true,
+		LogConfig:   container.LogConfig{Type: "none"},
+		CapAdd:      s.CapAdd,
+		SecurityOpt: s.SecurityOpt,
+		Mounts: []mount.Mount{{
+			Type: mount.TypeVolume, Source: volume, Target: agentFolder, ReadOnly: true,
+			VolumeOptions: &mount.VolumeOptions{NoCopy: true},
+		}},
+	}
+	for _, path := range s.Devices {
+		h.Devices = append(h.Devices, container.DeviceMapping{PathOnHost: path, PathInContainer: path, CgroupPermissions: "rwm"})
+	}
+	for _, m := range s.Mounts {
+		h.Mounts = append(h.Mounts, d.mount(m))
+	}
+	return h
+}
+
+func (d *deployment) mount(m Mount) mount.Mount {
+	out := mount.Mount{Type: mount.Type(m.Type), Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly}
+	if out.Type == mount.TypeVolume {
+		if m.Source != "" {
+			out.Source = d.network + "-" + m.Source
+		}
+		out.VolumeOptions = &mount.VolumeOptions{Labels: d.labels(d.run)}
+	}
+	return out
+}
+
+// start attaches and registers its wait first: AutoRemove takes the output and
+// the exit code of a container with it.
+func (d *deployment) start(ctx context.Context, m *member) error {
+	pipe, err := d.api.ContainerAttach(ctx, m.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return fmt.Errorf("attach to node %s: %w", m.Spec.Name, err)
+	}
+	copied, stderr := m.connect(pipe)
+	codes, errs := d.api.ContainerWait(context.WithoutCancel(ctx), m.id, container.WaitConditionNextExit)
+	m.exited = make(chan Exit, 1)
+	m.Exited = m.exited
+	go m.await(codes, errs, copied, stderr)
+	if err := d.api.ContainerStart(ctx, m.id, container.StartOptions{}); err != nil {
+		pipe.Close()
+		return fmt.Errorf("start node %s: %w", m.Spec.Name, err)
+	}
+	return nil
+}
+
+// connect parts the one stream into the agent's pipes.
+func (m *member) connect(pipe types.HijackedResponse) (copied chan struct{}, stderr *tail) {
+	out, w := io.Pipe()
+	stderr = newTail()
+	copied = make(chan struct{})
+	m.Stdin, m.Stdout, m.Stderr = stdin{pipe}, out, stderr
+	go func() {
+		_, err := stdcopy.StdCopy(w, stderr, pipe.Reader)
+		w.CloseWithError(err)
+		stderr.Close()
+		pipe.Close()
+		close(copied)
+	}()
+	return copied, stderr
+}
+
+// await delivers the end of the node, after its last words.
+func (m *member) await(codes <-chan container.WaitResponse, errs <-chan error, copied chan struct{}, stderr *tail) {
+	e := Exit{Node: m.Spec.Name}
+	select {
+	case r := <-codes:
+		e.Code = int(r.StatusCode)
+	case e.Err = <-errs:
+	}
+	select {
+	case <-copied:
+	case <-time.After(time.Second): // its stdout is not being read
+	}
+	e.Stderr = stderr.lines()
+	m.exited <- e
+	close(m.exited)
+}
+
+// remove kills at once. A container that is already on its way out counts.
+func (d *deployment) remove(ctx context.Context, m *member) error {
+	if m.name == "" {
+		return nil
+	}
+	err := d.removeContainer(ctx, m.name)
+	if m.Stdin != nil {
+		m.Stdin.Close()
+	}
+	return err
+}
+
+func (d *Docker) removeContainer(ctx context.Context, id string) error {
+	gone, errs := d.api.ContainerWait(ctx, id, container.WaitConditionRemoved)
+	err := d.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	switch {
+	case err == nil || errdefs.IsNotFound(err):
+		return nil
+	case !errdefs.IsConflict(err):
+		return fmt.Errorf("remove container %s: %w", id, err)
+	}
+	select { // AutoRemove was faster
+	case <-gone:
+		return nil
+	case err = <-errs:
+		if errdefs.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("remove container %s: %w", id, err)
+	}
+}
+
+// stdin closes only its own direction, so that the last output still arrives.
+type stdin struct{ pipe types.HijackedResponse }
+
+func (s stdin) Write(p []byte) (int, error) { return s.pipe.Conn.Write(p) }
+func (s stdin) Close() error                { return s.pipe.CloseWrite() }

@@ -1,0 +1,64 @@
+// Package clusters starts the nodes of a run. It reads them from a compose file,
+// makes the images they need, gives each an agent as its first process, and
+// leaves nothing behind, even when the runner is killed.
+package clusters
+
+import (
+	"strconv"
+	"time"
+)
+
+// NodeSpec is one node: what to run, as whom, and how to ask whether it serves.
+type NodeSpec struct {
+	Name        string        // its host name on the cluster's network
+	Role        string        // Name without its number: redlock-3 is a redlock
+	Image       string        // as the compose file names it
+	Entrypoint  []string      // with Command, the argv of the node's child
+	Command     []string      //
+	Env         []string      // KEY=value, of the child
+	User        string        // of the child: name or uid, with an optional :group; empty: root
+	WorkDir     string        // of the child; empty: /
+	Health      []string      // argv of a real client operation, run inside the node; empty: none
+	HealthEvery time.Duration // between two checks
+	Ports       []int         // that it serves, the one for clients first
+	CapAdd      []string      // privileges that a fault needs, such as NET_ADMIN
+	Devices     []string      // host devices that a fault needs, such as /dev/fuse
+	SecurityOpt []string      // such as apparmor=unconfined
+	Mounts      []Mount
+}
+
+// Mount is a bind mount, a volume of the run's own, or a tmpfs.
+type Mount struct {
+	Type     string // bind, volume or tmpfs
+	Source   string // a path of the host, or the name of a volume; empty: a new one
+	Target   string
+	ReadOnly bool
+}
+
+// Argv is what the agent starts as the node's child.
+func (n NodeSpec) Argv() []string {
+	return append(append([]string{}, n.Entrypoint...), n.Command...)
+}
+
+// Endpoint is where clients inside the cluster's network reach the node, as
+// host:port, or the bare name if it exposes no port.
+func (n NodeSpec) Endpoint() string {
+	if len(n.Ports) == 0 {
+		return n.Name
+	}
+	return n.Name + ":" + strconv.Itoa(n.Ports[0])
+}
+
+// ClientImage is the image of the nodes that lock clients run on.
+const ClientImage = "dlmtest/client:latest"
+
+// ClientSpec is a node for a lock client started as argv.
+func ClientSpec(name string, argv ...string) NodeSpec {
+	return NodeSpec{Name: name, Role: "client", Image: ClientImage, Command: argv}
+}
+
+// Project is what a compose file says of one cluster.
+type Project struct {
+	Nodes    []NodeSpec // by name, numbers in order
+	Profiles []string   // all that the file has, sorted
+}

@@ -1,0 +1,143 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/network"
+)
+
+// deployment is one cluster in Docker: what Up makes and Down removes.
+type deployment struct {
+	*Docker
+	run     Run
+	network string
+	nodes   []*member
+	once    sync.Once
+	downErr error
+}
+
+// Up starts the nodes as containers on a network of their own, all at once. The
+// images must be there: see EnsureImages. On an error nothing is left.
+func (d *Docker) Up(ctx context.Context, run Run, specs []NodeSpec) (*Cluster, error) {
+	dep := &deployment{Docker: d, run: run, network: "dlmtest-" + run.ID}
+	c := &Cluster{down: dep.down}
+	if err := dep.up(ctx, specs); err != nil {
+		err = fmt.Errorf("cluster %s: %w", run.ID, err)
+		return nil, errors.Join(err, c.Down(context.WithoutCancel(ctx)))
+	}
+	for _, m := range dep.nodes {
+		c.Nodes = append(c.Nodes, &m.Node)
+	}
+	return c, nil
+}
+
+// up overlaps what it can: containers are created while the network is, for a
+// container needs its network only at its start.
+func (d *deployment) up(ctx context.Context, specs []NodeSpec) error {
+	specs, err := d.resolve(ctx, specs)
+	if err != nil {
+		return err
+	}
+	volume, err := d.agentVolume(ctx, specs[0].Image)
+	if err != nil {
+		return err
+	}
+	for _, s := range specs {
+		d.nodes = append(d.nodes, &member{Node: Node{Spec: s}})
+	}
+	made := make(chan error, 1)
+	go func() { made <- d.createNetwork(ctx) }()
+	err = parallel(len(d.nodes), func(i int) error { return d.create(ctx, d.nodes[i], volume) })
+	if err := errors.Join(<-made, err); err != nil {
+		return err
+	}
+	if err := d.refill(ctx, volume, specs[0].Image); err != nil {
+		return err
+	}
+	if err := parallel(len(d.nodes), func(i int) error { return d.start(ctx, d.nodes[i]) }); err != nil {
+		return err
+	}
+	return d.addresses(ctx)
+}
+
+func (d *deployment) createNetwork(ctx context.Context) error {
+	_, err := d.api.NetworkCreate(ctx, d.network, network.CreateOptions{Driver: "bridge", Labels: d.labels(d.run)})
+	if err != nil {
+		return fmt.Errorf("create network %s: %w", d.network, err)
+	}
+	return nil
+}
+
+// addresses asks once for all nodes.
+func (d *deployment) addresses(ctx context.Context) error {
+	net, err := d.api.NetworkInspect(ctx, d.network, network.InspectOptions{})
+	if err != nil {
+		return fmt.Errorf("inspect network %s: %w", d.network, err)
+	}
+	for _, m := range d.nodes {
+		prefix, err := netip.ParsePrefix(net.Containers[m.id].IPv4Address)
+		if err != nil {
+			return d.gone(m)
+		}
+		m.Addr = prefix.Addr()
+	}
+	return nil
+}
+
+// gone explains a node that is no longer on the network: it has exited.
+func (d *deployment) gone(m *member) error {
+	select {
+	case e := <-m.exited:
+		return e
+	case <-time.After(2 * time.Second):
+		return fmt.Errorf("node %s has no address", m.Spec.Name)
+	}
+}
+
+func (d *deployment) down(ctx context.Context) error {
+	d.once.Do(func() {
+		err := parallel(len(d.nodes), func(i int) error { return d.remove(ctx, d.nodes[i]) })
+		d.downErr = errors.Join(err, d.removeNetwork(ctx, d.network), d.removeVolumes(ctx))
+	})
+	return d.downErr
+}
+
+// removeVolumes removes those that the nodes' own mounts made.
+func (d *deployment) removeVolumes(ctx context.Context) error {
+	names := map[string]bool{}
+	for _, m := range d.nodes {
+		for _, v := range m.Spec.Mounts {
+			if v.Type == "volume" && v.Source != "" {
+				names[d.network+"-"+v.Source] = true
+			}
+		}
+	}
+	var errs []error
+	for name := range names {
+		errs = append(errs, d.removeVolume(ctx, name))
+	}
+	return errors.Join(errs...)
+}
+
+// removeNetwork waits for containers that are still leaving it.
+func (d *Docker) removeNetwork(ctx context.Context, name string) error {
+	var err error
+	for range 50 {
+		err = d.api.NetworkRemove(ctx, name)
+		if err == nil || errdefs.IsNotFound(err) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("remove network %s: %w; remove it with docker network rm", name, err)
+}

@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+)
+
+// These tests start real servers in Docker. They do not skip: without a daemon
+// they fail.
+
+var binary struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// dlmtest builds the static binary once, as nodes need it.
+func dlmtest(t testing.TB) string {
+	t.Helper()
+	binary.once.Do(func() {
+		dir, err := os.MkdirTemp("", "dlmtest-e2e-*")
+		if err != nil {
+			binary.err = err
+			return
+		}
+		binary.path = filepath.Join(dir, "dlmtest")
+		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary.path, ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			binary.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	if binary.err != nil {
+		t.Fatal(binary.err)
+	}
+	return binary.path
+}
+
+// finished is a run that has ended.
+type finished struct {
+	code   int
+	dir    string
+	result checker.Result
+	stderr string
+}
+
+func (f finished) verdict(property string) string {
+	if p := f.result.Property(property); p != nil {
+		return p.Verdict.String()
+	}
+	return "missing"
+}
+
+// runScenario runs dlmtest run with --json and returns what it said.
+func runScenario(t testing.TB, args ...string) finished {
+	t.Helper()
+	out := t.TempDir()
+	cmd := exec.Command(dlmtest(t), append([]string{"run", "--json", "--out", out}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run() // the exit code is looked at
+	f := finished{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
+	for line := range bytes.Lines(stdout.Bytes()) {
+		var event struct {
+			Event  string         `json:"event"`
+			Dir    string         `json:"dir"`
+			Result checker.Result `json:"result"`
+		}
+		if err := json.Unmarshal(line, &event); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if event.Event == "result" {
+			f.dir, f.result = event.Dir, event.Result
+		}
+	}
+	if f.dir == "" {
+		t.Fatalf("no result; exit %d\n%s\n%s", f.code, stdout.String(), stderr.String())
+	}
+	return f
+}
+
+// nothingLeft wants no container and no network of dlmtest within ten seconds.
+func nothingLeft(t testing.TB) {
+	t.Helper()
+	var left string
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if left = leftovers(t); left == "" {
+			return
+		}
+	}
+	t.Errorf("left behind:\n%s", left)
+}
+
+func leftovers(t testing.TB) string {
+	t.Helper()
+	var all []string
+	for _, list := range [][]string{
+		{"ps", "-a", "--filter", "label=dlmtest", "--format", "container {{.Names}} {{.Status}}"},
+		{"network", "ls", "--filter", "label=dlmtest", "--format", "network {{.Name}}"},
+		{"volume", "ls", "--filter", "label=dlmtest", "--format", "volume {{.Name}}"},
+	} {
+		out, err := exec.Command("docker", list...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("docker %v: %v: %s", list, err, out)
+		}
+		all = append(all, strings.TrimSpace(string(out)))
+	}
+	return strings.TrimSpace(strings.Join(all, "\n"))
+}
+
+// TestGCPause is the table of what the main job must show.
+func TestGCPause(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		want map[string]string
+	}{
+		{"redis", []string{"--backend", "redis"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds", "fencing-monotonic": "holds",
+			"no-lost-update/unfenced": "violated", "no-lost-update/fenced": "holds", "fenced-writes": "holds", "deadlock-freedom": "holds"}},
+		{"redlock", []string{"--backend", "redlock"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds", "fencing-monotonic": "n/a",
+			"no-lost-update/unfenced": "violated", "fenced-writes": "n/a", "deadlock-freedom": "holds"}},
+		{"etcd", []string{"--backend", "etcd"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds", "fencing-monotonic": "holds",
+			"no-lost-update/unfenced": "violated", "no-lost-update/fenced": "holds", "fenced-writes": "holds", "deadlock-freedom": "holds"}},
+		{"zookeeper", []string{"--backend", "zookeeper"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds", "fencing-monotonic": "holds",
+			"no-lost-update/unfenced": "violated", "no-lost-update/fenced": "holds", "fenced-writes": "holds", "deadlock-freedom": "holds"}},
+		{"postgres", []string{"--backend", "postgres"}, map[string]string{
+			"mutual-exclusion": "holds", "lease-exclusion": "n/a", "no-lost-update/unfenced": "holds", "availability": "violated"}},
+		{"postgres with an idle timeout", []string{"--backend", "postgres", "--idle-timeout", "lease"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "n/a",
+			"no-lost-update/unfenced": "violated", "fenced-writes": "holds", "no-lost-update/fenced": "holds"}},
+		{"postgres-advisory", []string{"--backend", "postgres-advisory"}, map[string]string{
+			"mutual-exclusion": "holds", "lease-exclusion": "n/a", "no-lost-update/unfenced": "holds", "availability": "violated"}},
+		{"a PostgreSQL table as resource", []string{"--backend", "redis", "--resource", "postgres"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds",
+			"no-lost-update/unfenced": "violated", "no-lost-update/fenced": "holds", "fenced-writes": "holds"}},
+		{"self-fencing by deadline", []string{"--backend", "redis", "--self-fence", "check-deadline"}, map[string]string{
+			"mutual-exclusion": "unknown", "lease-exclusion": "holds", "no-lost-update/unfenced": "unknown"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := runScenario(t, append([]string{"--scenario", "gc-pause", "--lease", "2s"}, test.args...)...)
+			for property, want := range test.want {
+				if got := f.verdict(property); got != want {
+					p := f.result.Property(property)
+					t.Errorf("%s: %s, want %s: %+v", property, got, want, p)
+				}
+			}
+			if want := exitOf(f.result.Verdict); f.code != want {
+				t.Errorf("exit code %d for the verdict %v", f.code, f.result.Verdict)
+			}
+			if t.Failed() {
+				keep(t, f)
+			}
+			nothingLeft(t)
+		})
+	}
+}
+
+// keep copies a run's folder to where it outlives the test.
+func keep(t testing.TB, f finished) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dlmtest-failed-*")
+	if err == nil {
+		err = os.CopyFS(dir, os.DirFS(f.dir))
+	}
+	t.Logf("the run is kept in %s (%v); counts %+v, doubts %q", dir, err, f.result.Counts, f.result.Doubts)
+}
+
+// The zombie wakes between the other's read and its write: fencing writes alone
+// does not save a read-modify-write, fencing reads as well does.
+func TestGCPauseRead(t *testing.T) {
+	for fenceOn, want := range map[string]string{"write": "violated", "read": "holds"} {
+		t.Run(fenceOn, func(t *testing.T) {
+			f := runScenario(t, "--scenario", "gc-pause-read", "--backend", "redis", "--lease", "2s", "--fence-on", fenceOn)
+			if got := f.verdict("no-lost-update/fenced"); got != want {
+				t.Errorf("no-lost-update/fenced: %s, want %s: %+v", got, want, f.result.Property("no-lost-update/fenced"))
+				keep(t, f)
+			}
+		})
+	}
+}
+
+// A sound lock without faults is green: a false red is the second worst bug.
+func TestBaseline(t *testing.T) {
+	for _, backend := range backends() {
+		t.Run(backend, func(t *testing.T) {
+			f := runScenario(t, "--scenario", "baseline", "--backend", backend)
+			if f.result.Verdict == checker.Violated {
+				t.Errorf("verdict %v: %+v", f.result.Verdict, f.result)
+				keep(t, f)
+			}
+			if f.verdict("mutual-exclusion") != "holds" || f.verdict("no-lost-update/unfenced") != "holds" {
+				t.Errorf("%+v", f.result)
+			}
+		})
+	}
+}
+
+func TestCheckJudgesAgain(t *testing.T) {
+	f := runScenario(t, "--scenario", "gc-pause", "--backend", "redis", "--lease", "2s")
+	before, err := os.ReadFile(filepath.Join(f.dir, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := exec.Command(dlmtest(t), "check", f.dir)
+	check.Env = append(os.Environ(), "DOCKER_HOST=unix:///nowhere")
+	out, _ := check.CombinedOutput()
+	if check.ProcessState.ExitCode() != f.code {
+		t.Fatalf("exit %d, the run had %d:\n%s", check.ProcessState.ExitCode(), f.code, out)
+	}
+	after, err := os.ReadFile(filepath.Join(f.dir, "results.json"))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a second judgement differs (%v):\n%s\n%s", err, before, after)
+	}
+}
+
+// Two runs side by side do not disturb each other.
+func TestSideBySide(t *testing.T) {
+	dlmtest(t)
+	var wait sync.WaitGroup
+	for _, backend := range []string{"redis", "redlock"} {
+		wait.Go(func() {
+			f := runScenario(t, "--scenario", "gc-pause", "--backend", backend, "--lease", "2s")
+			if f.verdict("lease-exclusion") == "violated" || f.verdict("mutual-exclusion") != "violated" {
+				t.Errorf("%s: %+v", backend, f.result)
+			}
+		})
+	}
+	wait.Wait()
+	nothingLeft(t)
+}
+
+// TestKilledRunnerLeavesNothing kills the runner with SIGKILL at five moments.
+func TestKilledRunnerLeavesNothing(t *testing.T) {
+	moments := []struct {
+		name, after string // a line that is seen
+		wait        time.Duration
+	}{
+		{"at its start", "", 30 * time.Millisecond},
+		{"while containers are made", "Starting", 300 * time.Millisecond},
+		{"while nodes get ready", "Waiting until", 100 * time.Millisecond},
+		{"in the pause", `"Faults":1`, 200 * time.Millisecond},
+		{"while it takes the cluster down", "Taking the cluster down", 50 * time.Millisecond},
+	}
+	for _, m := range moments {
+		t.Run(m.name, func(t *testing.T) {
+			out := t.TempDir()
+			cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redlock", "--lease", "2s")
+			stdout, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(stdout)
+			for m.after != "" && lines.Scan() && !strings.Contains(lines.Text(), m.after) {
+			}
+			time.Sleep(m.wait)
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // killed
+			nothingLeft(t)
+			noProcess(t, binary.path)
+		})
+	}
+}
+
+// noProcess wants no process of the binary, in a container or not, within some seconds.
+func noProcess(t testing.TB, path string) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		left = left[:0]
+		entries, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			line, _ := os.ReadFile(e) // it may have ended
+			if bytes.HasPrefix(line, []byte(path+"\x00")) || bytes.HasPrefix(line, []byte("/dlmtest/dlmtest\x00")) {
+				left = append(left, strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("processes left: %q", left)
+}
+
+// A run that was interrupted is healed, taken down and judged.
+func TestInterrupt(t *testing.T) {
+	out := t.TempDir()
+	cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redis", "--lease", "2s")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"Faults":1`) {
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	last := ""
+	for lines.Scan() {
+		last = lines.Text()
+	}
+	_ = cmd.Wait() // the exit code is looked at
+	if code := cmd.ProcessState.ExitCode(); code != exitInconclusive && code != exitViolated {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(last, "interrupted") {
+		t.Errorf("the result does not say that the run was interrupted: %s", last)
+	}
+	if _, err := os.Stat(filepath.Join(out, "latest", "report.html")); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t)
+}
+
+// A server that does not come up: its last log lines, exit 3, nothing left.
+func TestServerThatDoesNotComeUp(t *testing.T) {
+	compose := filepath.Join(t.TempDir(), "compose.yml")
+	err := os.WriteFile(compose, []byte(`services:
+  redis-1:
+    image: dlmtest/redis:latest
+    profiles: [redis]
+    command: [redis-server, --port, "6379", --nonsense, "1"]
+    expose: ["6379"]
+    healthcheck: {test: [CMD, redis-cli, PING]}
+`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(dlmtest(t), "run", "--out", t.TempDir(), "--scenario", "baseline", "--backend", "redis", "--compose", compose)
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"redis-1", "nonsense"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the error does not show %q:\n%s", want, out)
+		}
+	}
+	nothingLeft(t)
+}

@@ -1,0 +1,95 @@
+package history
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// appendOp appends op as one line, in the form that encoding/json would write
+// and parser reads.
+func appendOp(b []byte, op *Op) []byte {
+	b = append(b, `{"index":`...)
+	b = strconv.AppendInt(b, int64(op.Index), 10)
+	b = append(b, `,"time":`...)
+	b = strconv.AppendInt(b, op.Time, 10)
+	b = appendInt(b, `,"mono":`, op.Mono)
+	b = appendInt(b, `,"real":`, op.Real)
+	b = appendString(b, `,"node":`, op.Node)
+	b = append(b, `,"process":`...)
+	b = strconv.AppendInt(b, int64(op.Process), 10)
+	b = appendString(b, `,"type":`, string(op.Type))
+	b = appendString(b, `,"f":`, string(op.F))
+	b = appendString(b, `,"key":`, op.Key)
+	b = appendString(b, `,"owner":`, op.Owner)
+	b = appendInt(b, `,"token":`, op.Token)
+	b = appendInt(b, `,"sent":`, op.Sent)
+	b = appendInt(b, `,"lease":`, op.Lease)
+	b = appendInt(b, `,"deadline":`, op.Deadline)
+	b = appendString(b, `,"value":`, op.Value)
+	b = appendCopy(b, `,"unfenced":{`, op.Unfenced)
+	b = appendCopy(b, `,"fenced":{`, op.Fenced)
+	b = appendFault(b, op.Fault)
+	b = appendInt(b, `,"length":`, op.Length)
+	b = appendString(b, `,"error":`, op.Error)
+	return append(b, '}', '\n')
+}
+
+func appendInt(b []byte, name string, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, name...), n, 10)
+}
+
+func appendString(b []byte, name, s string) []byte {
+	if s == "" {
+		return b
+	}
+	b = append(b, name...)
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(s) // a string cannot fail
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+func appendCopy(b []byte, name string, c *Copy) []byte {
+	if c == nil {
+		return b
+	}
+	b = append(b, name...)
+	from := len(b)
+	b = appendString(b, `,"value":`, c.Value)
+	b = appendString(b, `,"base":`, c.Base)
+	if c.Accepted {
+		b = append(b, `,"accepted":true`...)
+	}
+	b = appendString(b, `,"previous":`, c.Previous)
+	b = appendInt(b, `,"token":`, c.Token)
+	return closeObject(b, from)
+}
+
+func appendFault(b []byte, f *FaultNote) []byte {
+	if f == nil {
+		return b
+	}
+	b = append(b, `,"fault":{"id":`...)
+	b = strconv.AppendInt(b, int64(f.ID), 10)
+	b = appendString(b, `,"kind":`, f.Kind)
+	b = appendString(b, `,"target":`, f.Target)
+	b = appendString(b, `,"phase":`, string(f.Phase))
+	b = appendString(b, `,"proof":`, f.Proof)
+	return append(b, '}')
+}
+
+// closeObject drops the comma that stands first in the object begun at from.
+func closeObject(b []byte, from int) []byte {
+	if len(b) > from {
+		b = append(b[:from], b[from+1:]...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,274 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const headerLine = `{"dlmtest_history":1,"setup":{"promise":{},"lease":1000000000,"keys":["k"]}}` + "\n"
+
+func TestRoundTrip(t *testing.T) {
+	setup, ops := sample(5000)
+	var file bytes.Buffer
+	if err := Encode(&file, setup, ops); err != nil {
+		t.Fatal(err)
+	}
+	gotSetup, got, err := Decode(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(gotSetup, setup) {
+		t.Errorf("setup: got %+v, want %+v", gotSetup, setup)
+	}
+	if !reflect.DeepEqual(got, ops) {
+		t.Error("operations differ after a round trip")
+	}
+	if err := Validate(setup, got); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSameAsEncodingJSON holds the hand-written forms against the standard
+// library, both ways, on operations with every field and odd strings.
+func TestSameAsEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		op := anyOp(t)
+		line := appendOp(nil, &op)
+		var std Op
+		if err := json.Unmarshal(line, &std); err != nil {
+			t.Fatalf("encoding/json cannot read %s: %v", line, err)
+		}
+		if !reflect.DeepEqual(std, op) {
+			t.Fatalf("encoding/json reads %+v, written was %+v", std, op)
+		}
+		indented, err := json.MarshalIndent(op, " ", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range [][]byte{line, indented} {
+			own := Op{Index: op.Index}
+			if err := newParser().op(form, &own); err != nil {
+				t.Fatalf("%s: %v", form, err)
+			}
+			if !reflect.DeepEqual(own, op) {
+				t.Fatalf("%s: read %+v, want %+v", form, own, op)
+			}
+		}
+	})
+}
+
+func anyOp(t *rapid.T) Op {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "client-1", "a\"b\\c", "ünï\x00\t<&>"}))
+	number := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-2, 2))
+	s := func(name string) string { return strings.ToValidUTF8(text.Draw(t, name), "") }
+	n := func(name string) int64 { return number.Draw(t, name) }
+	copies := func(name string) *Copy {
+		if rapid.Bool().Draw(t, name) {
+			return nil
+		}
+		return &Copy{Value: s("value"), Base: s("base"), Accepted: rapid.Bool().Draw(t, "accepted"), Previous: s("previous"), Token: n("token")}
+	}
+	op := Op{
+		Index: int(n("index")), Time: n("time"), Mono: n("mono"), Real: n("real"), Node: s("node"), Process: int(n("process")),
+		Type: rapid.SampledFrom([]Type{Invoke, OK, Fail, Info, Note}).Draw(t, "type"), F: F(s("f")), Key: s("key"),
+		Owner: s("owner"), Token: n("token"), Sent: n("sent"), Lease: n("lease"), Deadline: n("deadline"),
+		Value: s("value"), Unfenced: copies("unfenced"), Fenced: copies("fenced"), Length: n("length"), Error: s("error"),
+	}
+	if rapid.Bool().Draw(t, "fault") {
+		op.Fault = &FaultNote{ID: int(n("id")), Kind: s("kind"), Target: s("target"), Phase: Phase(s("phase")), Proof: s("proof")}
+	}
+	return op
+}
+
+func TestDecodeErrors(t *testing.T) {
+	good := `{"index":0,"time":1,"process":1,"type":"invoke","f":"try"}` + "\n"
+	for _, c := range []struct{ name, file, want string }{
+		{"empty", "", "line 1: no header"},
+		{"half a header", `{"dlmtest_his`, "line 1: no header"},
+		{"no history", "{}\n", `line 1: not a dlmtest history`},
+		{"not JSON", "hello\n", "line 1: not a dlmtest history"},
+		{"newer", `{"dlmtest_history":2,"setup":{"new":1}}` + "\n", "line 1: written by a newer dlmtest: version 2, this one reads up to 1"},
+		{"setup", `{"dlmtest_history":1,"setup":{"leese":1}}` + "\n", `line 1: setup: json: unknown field "leese"`},
+		{"field", headerLine + good + `{"time":1,"tokn":2}` + "\n", `line 3: column 17: unknown field "tokn"`},
+		{"type", headerLine + `{"type":"done"}` + "\n", `line 2: type "done"`},
+		{"number", headerLine + `{"time":1.5,"type":"ok"}` + "\n", "line 2: column 10: want a comma"},
+		{"overflow", headerLine + `{"time":9223372036854775808,"type":"ok"}` + "\n", "beyond 64 bits"},
+		{"blank", headerLine + good + "\n" + good, "line 3: column 2: want an object"},
+		{"two", headerLine + `{"type":"ok"}{"type":"ok"}` + "\n", "line 2: column 14: something follows"},
+		{"long", headerLine + `{"error":"` + strings.Repeat("x", LineLimit), "line 2: longer than 1048576 bytes"},
+	} {
+		_, _, err := Decode(strings.NewReader(c.file))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestTruncated(t *testing.T) {
+	setup, ops := sample(10)
+	var file bytes.Buffer
+	if err := Encode(&file, setup, ops); err != nil {
+		t.Fatal(err)
+	}
+	whole := file.Bytes()
+	_, got, err := Decode(bytes.NewReader(whole[:len(whole)-5]))
+	if !errors.Is(err, ErrTruncated) || !strings.Contains(err.Error(), "line 11") || len(got) != 9 {
+		t.Errorf("cut inside the last line: %d operations, %v", len(got), err)
+	}
+	if _, got, err = Decode(bytes.NewReader(whole[:len(whole)-1])); err != nil || len(got) != 10 {
+		t.Errorf("only the last newline missing: %d operations, %v", len(got), err)
+	}
+}
+
+func TestSortAndMerge(t *testing.T) {
+	a := []Op{{Time: 1, Key: "a"}, {Time: 5, Key: "b"}}
+	b := []Op{{Time: 0, Key: "c"}, {Time: 5, Key: "d"}, {Time: 2, Key: "e"}}
+	var order []string
+	for i, op := range Merge(a, b) {
+		if op.Index != i {
+			t.Errorf("index of %q: %d, want %d", op.Key, op.Index, i)
+		}
+		order = append(order, op.Key)
+	}
+	if got := strings.Join(order, ""); got != "caebd" {
+		t.Errorf("order %s, want caebd", got)
+	}
+}
+
+// slowDisk fails after some writes.
+type slowDisk struct {
+	bytes.Buffer
+	writes, failAt int
+}
+
+func (d *slowDisk) Write(b []byte) (int, error) {
+	if d.writes++; d.failAt > 0 && d.writes >= d.failAt {
+		return 0, errors.New("no space left on device")
+	}
+	return d.Buffer.Write(b)
+}
+
+func TestWriterFlushesByItself(t *testing.T) {
+	read, write := newPipe(t)
+	w, err := NewWriter(write, Setup{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(Op{Time: 1, Type: Note}, Op{Time: 2, Type: Note}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // the header and both operations
+		select {
+		case <-read:
+		case <-time.After(20 * FlushEvery):
+			t.Fatal("nothing came without a Flush")
+		}
+	}
+}
+
+// newPipe delivers each line that is written.
+func newPipe(t *testing.T) (<-chan string, lineWriter) {
+	lines := make(chan string, 10)
+	t.Cleanup(func() { lines = nil })
+	return lines, lines
+}
+
+type lineWriter chan string
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		w <- string(line)
+	}
+	return len(b), nil
+}
+
+func TestWriterKeepsItsError(t *testing.T) {
+	disk := &slowDisk{failAt: 2}
+	w, err := NewWriter(disk, Setup{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(Op{Type: Note}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.Sync(); err == nil || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := w.Append(Op{Type: Note}); err == nil {
+		t.Error("an append after an error said nothing")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	setup, ops := sample(30)
+	var file bytes.Buffer
+	if err := Encode(&file, setup, ops); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Add(file.Bytes()[:file.Len()/2])
+	f.Add([]byte(headerLine + `{"type":"note","f":"fault","fault":{"id":1,"kind":"pause","target":"c","phase":"begin"}}` + "\n"))
+	f.Add([]byte(headerLine + ` { "type" : "ok" , "error":"\u00fc\"", "fenced": null, "unfenced":{} , "time":-9223372036854775808 }`))
+	f.Add([]byte(headerLine + "{\"type\":\"ok\",\"error\":\"\\"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		setup, ops, err := Decode(bytes.NewReader(data))
+		if err != nil && !errors.Is(err, ErrTruncated) {
+			return
+		}
+		var again bytes.Buffer
+		if err := Encode(&again, setup, ops); err != nil {
+			t.Fatal(err)
+		}
+		_, ops2, err := Decode(&again)
+		if err != nil {
+			t.Fatalf("cannot read what was written: %v", err)
+		}
+		if fmt.Sprintf("%+v", ops) != fmt.Sprintf("%+v", ops2) && !reflect.DeepEqual(ops, ops2) {
+			t.Fatal("a second round trip changed the history")
+		}
+		_ = Validate(setup, ops2)
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, n := range []int{1e4, 1e5, 1e6} {
+		setup, ops := sample(n)
+		var file bytes.Buffer
+		if err := Encode(&file, setup, ops); err != nil {
+			b.Fatal(err)
+		}
+		ops = nil
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(file.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, got, err := Decode(bytes.NewReader(file.Bytes())); err != nil || len(got) != n {
+					b.Fatal(len(got), err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/operation")
+		})
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	setup, ops := sample(1e5)
+	var file bytes.Buffer
+	for b.Loop() {
+		file.Reset()
+		if err := Encode(&file, setup, ops); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1e5, "ns/operation")
+}

@@ -1,0 +1,310 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+)
+
+// parser reads one Op from one line of JSON. It is written for this schema, as
+// encoding/json alone costs many times a scan of the file and a history is the
+// one thing that every command reads. What it does not know it refuses: a field
+// that were skipped in silence could change a verdict.
+type parser struct {
+	line  []byte
+	pos   int
+	names interner
+}
+
+// interner keeps recent strings, so that the few thousand names that a history
+// repeats a million times are allocated once. A miss only costs an allocation.
+type interner struct {
+	seed  maphash.Seed
+	slots [1 << 12]string
+}
+
+func (in *interner) of(b []byte) string {
+	slot := &in.slots[maphash.Bytes(in.seed, b)%uint64(len(in.slots))]
+	if *slot != string(b) {
+		*slot = string(b)
+	}
+	return *slot
+}
+
+func newParser() *parser { return &parser{names: interner{seed: maphash.MakeSeed()}} }
+
+// op parses line, which holds exactly one object.
+func (p *parser) op(line []byte, op *Op) error {
+	p.line, p.pos = line, 0
+	if err := p.object(func(name []byte) error { return p.opField(name, op) }); err != nil {
+		return err
+	}
+	if p.peek() != 0 || p.pos < len(p.line) {
+		return p.errorf("something follows the object")
+	}
+	switch op.Type {
+	case Invoke, OK, Fail, Info, Note:
+		return nil
+	}
+	return fmt.Errorf("type %q: want invoke, ok, fail, info or note", op.Type)
+}
+
+func (p *parser) opField(name []byte, op *Op) (err error) {
+	switch string(name) {
+	case "index":
+		_, err = p.int() // the position in the file decides
+	case "time":
+		op.Time, err = p.int()
+	case "mono":
+		op.Mono, err = p.int()
+	case "real":
+		op.Real, err = p.int()
+	case "node":
+		op.Node, err = p.string()
+	case "process":
+		var n int64
+		n, err = p.int()
+		op.Process = int(n)
+	case "type":
+		var s string
+		s, err = p.string()
+		op.Type = Type(s)
+	case "f":
+		var s string
+		s, err = p.string()
+		op.F = F(s)
+	case "key":
+		op.Key, err = p.string()
+	case "owner":
+		op.Owner, err = p.string()
+	case "token":
+		op.Token, err = p.int()
+	case "sent":
+		op.Sent, err = p.int()
+	case "lease":
+		op.Lease, err = p.int()
+	case "deadline":
+		op.Deadline, err = p.int()
+	case "value":
+		op.Value, err = p.string()
+	case "unfenced":
+		op.Unfenced, err = p.copy()
+	case "fenced":
+		op.Fenced, err = p.copy()
+	case "fault":
+		op.Fault, err = p.fault()
+	case "length":
+		op.Length, err = p.int()
+	case "error":
+		op.Error, err = p.string()
+	default:
+		err = p.errorf("unknown field %q", name)
+	}
+	return err
+}
+
+func (p *parser) copy() (*Copy, error) {
+	if p.null() {
+		return nil, nil
+	}
+	c := new(Copy)
+	err := p.object(func(name []byte) (err error) {
+		switch string(name) {
+		case "value":
+			c.Value, err = p.string()
+		case "base":
+			c.Base, err = p.string()
+		case "accepted":
+			c.Accepted, err = p.bool()
+		case "previous":
+			c.Previous, err = p.string()
+		case "token":
+			c.Token, err = p.int()
+		default:
+			err = p.errorf("unknown field %q of a copy", name)
+		}
+		return err
+	})
+	return c, err
+}
+
+func (p *parser) fault() (*FaultNote, error) {
+	if p.null() {
+		return nil, nil
+	}
+	n := new(FaultNote)
+	err := p.object(func(name []byte) (err error) {
+		var s string
+		switch string(name) {
+		case "id":
+			var id int64
+			id, err = p.int()
+			n.ID = int(id)
+		case "kind":
+			n.Kind, err = p.string()
+		case "target":
+			n.Target, err = p.string()
+		case "phase":
+			s, err = p.string()
+			n.Phase = Phase(s)
+		case "proof":
+			n.Proof, err = p.string()
+		default:
+			err = p.errorf("unknown field %q of a fault", name)
+		}
+		return err
+	})
+	return n, err
+}
+
+// object reads {"name": value, …} and calls field at each value.
+func (p *parser) object(field func(name []byte) error) error {
+	if !p.eat('{') {
+		return p.errorf("want an object")
+	}
+	if p.eat('}') {
+		return nil
+	}
+	for {
+		name, err := p.raw()
+		if err != nil {
+			return err
+		}
+		if !p.eat(':') {
+			return p.errorf("want a colon after %q", name)
+		}
+		if err := field(name); err != nil {
+			return err
+		}
+		if p.eat('}') {
+			return nil
+		}
+		if !p.eat(',') {
+			return p.errorf("want a comma or the end of the object")
+		}
+	}
+}
+
+var errNotPlain = errors.New("not plain")
+
+// raw reads a string of printable ASCII without escapes, as names are.
+func (p *parser) raw() ([]byte, error) {
+	if !p.eat('"') {
+		return nil, p.errorf("want a string")
+	}
+	for i, c := range p.line[p.pos:] {
+		if c == '"' {
+			s := p.line[p.pos : p.pos+i]
+			p.pos += i + 1
+			return s, nil
+		}
+		if c < ' ' || c >= 0x7f || c == '\\' {
+			return nil, errNotPlain
+		}
+	}
+	return nil, p.errorf("a string without an end")
+}
+
+// string reads any string; the rare one that is not plain by encoding/json.
+func (p *parser) string() (string, error) {
+	p.peek()
+	from := p.pos
+	b, err := p.raw()
+	if err == nil {
+		return p.names.of(b), nil
+	}
+	if err != errNotPlain {
+		return "", err
+	}
+	to := from + 1
+	for to < len(p.line) && p.line[to] != '"' {
+		if p.line[to] == '\\' {
+			to++
+		}
+		to++
+	}
+	if to >= len(p.line) {
+		return "", p.errorf("a string without an end")
+	}
+	var s string
+	if err := json.Unmarshal(p.line[from:to+1], &s); err != nil {
+		return "", p.errorf("%v", err)
+	}
+	p.pos = to + 1
+	return s, nil
+}
+
+func (p *parser) int() (int64, error) {
+	negative := p.eat('-')
+	if c := p.at(); c < '0' || c > '9' {
+		return 0, p.errorf("want a whole number")
+	}
+	var n uint64
+	for ; p.at() >= '0' && p.at() <= '9'; p.pos++ {
+		if n > (1<<63)/10 {
+			return 0, p.errorf("a number beyond 64 bits")
+		}
+		n = n*10 + uint64(p.line[p.pos]-'0')
+	}
+	if n > 1<<63 || (n == 1<<63 && !negative) {
+		return 0, p.errorf("a number beyond 64 bits")
+	}
+	if negative {
+		return -int64(n), nil
+	}
+	return int64(n), nil
+}
+
+func (p *parser) bool() (bool, error) {
+	switch {
+	case p.word("true"):
+		return true, nil
+	case p.word("false"):
+		return false, nil
+	}
+	return false, p.errorf("want true or false")
+}
+
+func (p *parser) null() bool { return p.word("null") }
+
+func (p *parser) word(w string) bool {
+	p.peek()
+	if len(p.line)-p.pos < len(w) || string(p.line[p.pos:p.pos+len(w)]) != w {
+		return false
+	}
+	p.pos += len(w)
+	return true
+}
+
+// at is the byte at the position, 0 at the end.
+func (p *parser) at() byte {
+	if p.pos < len(p.line) {
+		return p.line[p.pos]
+	}
+	return 0
+}
+
+// peek skips white space and returns what follows it, 0 at the end.
+func (p *parser) peek() byte {
+	for {
+		switch c := p.at(); c {
+		case ' ', '\t', '\r', '\n':
+			p.pos++
+		default:
+			return c
+		}
+	}
+}
+
+func (p *parser) eat(c byte) bool {
+	if p.peek() != c || p.pos >= len(p.line) {
+		return false
+	}
+	p.pos++
+	return true
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return fmt.Errorf("column %d: %s", p.pos+1, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,125 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// Version is the version of the file format that this package writes and reads.
+const Version = 1
+
+// LineLimit is the longest line that Decode accepts, in bytes: memory stays
+// bounded whatever the file holds.
+const LineLimit = 1 << 20
+
+// ErrTruncated says that a history ends in the middle of a line, as one does
+// whose run was killed. Decode returns what came before it.
+var ErrTruncated = errors.New("the last line is cut off: the run was killed, or the disk was full")
+
+// header is the first line of a history.
+type header struct {
+	Version int             `json:"dlmtest_history"`
+	Setup   json.RawMessage `json:"setup"`
+}
+
+// Decode reads a history that Encode or a Writer wrote. Index is set to the
+// position in the file. Every error names its line; with an error that matches
+// ErrTruncated come all whole lines, so that a killed run can still be judged.
+func Decode(in io.Reader) (Setup, []Op, error) {
+	lines := bufio.NewReaderSize(in, LineLimit)
+	first, err := nextLine(lines)
+	if err != nil {
+		if err == io.EOF || errors.Is(err, ErrTruncated) && json.Unmarshal(first, &header{}) != nil {
+			err = errors.New("no header: want {\"dlmtest_history\":1,…}")
+		}
+		if !errors.Is(err, ErrTruncated) {
+			return Setup{}, nil, fmt.Errorf("history line 1: %w", err)
+		}
+	}
+	setup, err := readHeader(first)
+	if err != nil {
+		return Setup{}, nil, fmt.Errorf("history line 1: %w", err)
+	}
+	ops, err := readOps(lines, sizeOf(in))
+	return setup, ops, err
+}
+
+func readHeader(line []byte) (Setup, error) {
+	var h header
+	if err := json.Unmarshal(line, &h); err != nil {
+		return Setup{}, fmt.Errorf("not a dlmtest history: %w", err)
+	}
+	switch {
+	case h.Version > Version:
+		return Setup{}, fmt.Errorf("written by a newer dlmtest: version %d, this one reads up to %d", h.Version, Version)
+	case h.Version < 1:
+		return Setup{}, errors.New(`not a dlmtest history: "dlmtest_history" is missing or below 1`)
+	}
+	var setup Setup
+	strict := json.NewDecoder(bytes.NewReader(h.Setup))
+	strict.DisallowUnknownFields() // a promise skipped in silence could change a verdict
+	if err := strict.Decode(&setup); err != nil {
+		return Setup{}, fmt.Errorf("setup: %w", err)
+	}
+	return setup, nil
+}
+
+// readOps reads the lines after the header. size is that of the whole file, or 0.
+func readOps(lines *bufio.Reader, size int64) ([]Op, error) {
+	var ops []Op
+	var read int64
+	parse := newParser()
+	for {
+		line, err := nextLine(lines)
+		if err == io.EOF {
+			return ops, nil
+		}
+		cut := errors.Is(err, ErrTruncated)
+		if err != nil && !cut {
+			return ops, fmt.Errorf("history line %d: %w", len(ops)+2, err)
+		}
+		read += int64(len(line))
+		if len(ops) == 1000 && size > read {
+			ops = slices.Grow(ops, int((size-read)*1020/read)) // one allocation instead of growth by steps
+		}
+		ops = append(ops, Op{Index: len(ops)})
+		if err := parse.op(line, &ops[len(ops)-1]); err != nil {
+			if cut {
+				err = ErrTruncated
+			}
+			return ops[:len(ops)-1], fmt.Errorf("history line %d: %w", len(ops)+1, err)
+		}
+	}
+}
+
+// nextLine returns the next line; ErrTruncated with the bytes of a last line
+// that has no end.
+func nextLine(lines *bufio.Reader) ([]byte, error) {
+	line, err := lines.ReadSlice('\n')
+	switch {
+	case err == bufio.ErrBufferFull:
+		return nil, fmt.Errorf("longer than %d bytes", LineLimit)
+	case err == io.EOF && len(line) > 0:
+		return line, ErrTruncated
+	}
+	return line, err
+}
+
+// sizeOf is how many bytes in will give, 0 if it cannot say.
+func sizeOf(in io.Reader) int64 {
+	switch in := in.(type) {
+	case interface{ Size() int64 }:
+		return in.Size()
+	case *os.File:
+		if info, err := in.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	}
+	return 0
+}

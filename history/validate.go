@@ -1,0 +1,155 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Validate checks what the judge assumes of every history. A broken assumption
+// is an error of the harness, never of the lock: such a history must not be
+// judged. The error names the operation.
+func Validate(setup Setup, ops []Op) error {
+	v := validator{
+		processes: map[int]process{},
+		owners:    map[string]int{},
+		values:    map[string]int{},
+		faults:    map[victim]int{},
+	}
+	for i := range ops {
+		op := &ops[i]
+		if op.Index != i {
+			return fmt.Errorf("operation %d: index is %d", i, op.Index)
+		}
+		if i > 0 && op.Time < ops[i-1].Time {
+			return fmt.Errorf("operation %d: time goes back by %d ns", i, ops[i-1].Time-op.Time)
+		}
+		if err := v.op(ops, op); err != nil {
+			return fmt.Errorf("operation %d (%s %s of process %d on %q): %w", i, op.Type, op.F, op.Process, op.Node, err)
+		}
+	}
+	return nil
+}
+
+// process is what one logical process is doing.
+type process struct {
+	pending int // index of the pending invoke, plus one
+	retired bool
+}
+
+// victim names one fault at one of its victims.
+type victim struct {
+	id     int
+	target string
+}
+
+type validator struct {
+	processes map[int]process
+	owners    map[string]int
+	values    map[string]int
+	faults    map[victim]int // index of the Begin that is open
+}
+
+func (v *validator) op(ops []Op, op *Op) error {
+	switch op.Type {
+	case Invoke:
+		return v.invoke(op)
+	case OK, Fail, Info:
+		return v.complete(ops, op)
+	case Note:
+		return v.note(op)
+	}
+	return fmt.Errorf("unknown type %q", op.Type)
+}
+
+var operations = []F{Acquire, Try, Extend, Release, Read, Write}
+
+func (v *validator) invoke(op *Op) error {
+	p := v.processes[op.Process]
+	switch {
+	case !slices.Contains(operations, op.F):
+		return fmt.Errorf("%q is no operation of a client", op.F)
+	case p.retired:
+		return fmt.Errorf("the process was retired by an unknown outcome")
+	case p.pending != 0:
+		return fmt.Errorf("operation %d of the process is still pending", p.pending-1)
+	}
+	v.processes[op.Process] = process{pending: op.Index + 1}
+	if op.F != Write {
+		return nil
+	}
+	if op.Value == "" {
+		return fmt.Errorf("a write without a value")
+	}
+	return unique(v.values, "value", op.Value, op.Index)
+}
+
+func (v *validator) complete(ops []Op, op *Op) error {
+	p := v.processes[op.Process]
+	if p.retired {
+		return fmt.Errorf("the process was retired by an unknown outcome")
+	}
+	if p.pending == 0 {
+		return fmt.Errorf("nothing was invoked")
+	}
+	invoke := &ops[p.pending-1]
+	switch {
+	case op.F != invoke.F:
+		return fmt.Errorf("operation %d invoked %s", invoke.Index, invoke.F)
+	case op.Key != "" && op.Key != invoke.Key:
+		return fmt.Errorf("operation %d invoked it on key %q", invoke.Index, invoke.Key)
+	case op.Owner != "" && invoke.Owner != "" && op.Owner != invoke.Owner:
+		return fmt.Errorf("operation %d invoked it for owner %q", invoke.Index, invoke.Owner)
+	case op.Sent != 0 && (op.Sent < invoke.Time || op.Sent > op.Time):
+		return fmt.Errorf("sent at %d, outside of its own span from %d to %d", op.Sent, invoke.Time, op.Time)
+	}
+	v.processes[op.Process] = process{retired: op.Type == Info}
+	if op.Type == OK && (op.F == Acquire || op.F == Try) {
+		if op.Owner == "" {
+			return fmt.Errorf("a grant without an owner")
+		}
+		return unique(v.owners, "owner", op.Owner, op.Index)
+	}
+	return nil
+}
+
+func (v *validator) note(op *Op) error {
+	if op.F == Final {
+		for open, begun := range v.faults {
+			return fmt.Errorf("all is said to be healed, but fault %d on %q is open since operation %d", open.id, open.target, begun)
+		}
+	}
+	if op.F != Fault {
+		return nil
+	}
+	if op.Fault == nil {
+		return fmt.Errorf("a fault note without its fault")
+	}
+	of := victim{op.Fault.ID, op.Fault.Target}
+	begun, open := v.faults[of]
+	switch op.Fault.Phase {
+	case Begin:
+		if open {
+			return fmt.Errorf("fault %d began at operation %d and was not healed", of.id, begun)
+		}
+		v.faults[of] = op.Index
+	case Heal:
+		if !open {
+			return fmt.Errorf("fault %d is healed, but it did not begin", of.id)
+		}
+		delete(v.faults, of)
+	case Failed:
+		return fmt.Errorf("the heal of fault %d failed: %s", of.id, op.Fault.Proof)
+	case Observed, Missed:
+	default:
+		return fmt.Errorf("unknown phase %q of fault %d", op.Fault.Phase, of.id)
+	}
+	return nil
+}
+
+func unique(seen map[string]int, what, name string, index int) error {
+	if before, ok := seen[name]; ok {
+		return fmt.Errorf("%s %q was used by operation %d", what, name, before)
+	}
+	seen[name] = index
+	return nil
+}

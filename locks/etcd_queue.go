@@ -1,0 +1,228 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// etcdPlace is one client's place in the queue of a key.
+type etcdPlace struct {
+	owner, key, prefix string
+	lease              clientv3.LeaseID
+	length             time.Duration
+	revision           int64         // create revision of key: its rank, and the token
+	before             string        // the key just before ours; "": we are first
+	seen               int64         // revision of the store at which before was there
+	proof              history.Stamp // sent moment of the request that showed before
+	renewed            history.Stamp // sent moment of the last answered renewal, when proof was sent
+
+	life context.Context // ends with Release or Close
+	stop context.CancelFunc
+	once sync.Once // loss is told once
+
+	mu     sync.Mutex
+	latest history.Stamp // sent moment of the last answered renewal
+}
+
+// lost tells of the loss, unless the grant was given back before.
+func (p *etcdPlace) lost(to *events, why string) {
+	if p.life.Err() == nil {
+		p.once.Do(func() { to.tell(Lost, p.owner, why) })
+	}
+}
+
+// valid is how long the claim of p lasts.
+func (p *etcdPlace) valid() time.Duration {
+	return time.Duration(p.renewed.Mono + int64(p.length) - history.Mono())
+}
+
+// answered records a renewal; they may be answered out of order.
+func (p *etcdPlace) answered(sent history.Stamp) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if sent.Mono > p.latest.Mono {
+		p.latest = sent
+	}
+}
+
+func (p *etcdPlace) last() history.Stamp {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.latest
+}
+
+// lease asks for the lease of a new place.
+func (l *etcdLock) lease(ctx context.Context, key string) (*etcdPlace, error) {
+	sent := history.Now()
+	r, err := l.db.Grant(ctx, int64(l.cfg.Lease/time.Second))
+	if err != nil {
+		return nil, err
+	}
+	if got := time.Duration(r.TTL) * time.Second; got != l.cfg.Lease {
+		l.db.Revoke(ctx, r.ID)
+		return nil, fmt.Errorf("locks: etcd granted %v instead of %v; ask for %v, or set its election timeout lower", got, l.cfg.Lease, got)
+	}
+	p := &etcdPlace{
+		owner: l.owners.next(), prefix: etcdPrefix(key), lease: r.ID, length: l.cfg.Lease, latest: sent,
+	}
+	p.key = fmt.Sprintf("%s%x", p.prefix, r.ID)
+	p.life, p.stop = context.WithCancel(l.life)
+	return p, nil
+}
+
+// enqueue puts the key under the lease and looks who is first. etcd's client does
+// not send a write twice, and the lease is new, so the key cannot exist yet.
+func (l *etcdLock) enqueue(ctx context.Context, p *etcdPlace) error {
+	p.proof, p.renewed = history.Now(), p.last()
+	req, cancel := inFlight(ctx, l.cfg.Lease)
+	defer cancel()
+	r, err := l.db.Txn(req).
+		If(clientv3.Compare(clientv3.CreateRevision(p.key), "=", 0)).
+		Then(clientv3.OpPut(p.key, p.owner, clientv3.WithLease(p.lease)),
+			clientv3.OpGet(p.prefix, clientv3.WithFirstCreate()...)).
+		Commit()
+	if err != nil {
+		return err
+	}
+	if !r.Succeeded {
+		return fmt.Errorf("locks: etcd: %s exists already", p.key)
+	}
+	p.revision = r.Header.Revision
+	// The get sees our own put. Are we first, this very request is the proof.
+	first := r.Responses[1].GetResponseRange().Kvs
+	if len(first) == 1 && first[0].CreateRevision == p.revision {
+		return nil
+	}
+	return l.look(ctx, p)
+}
+
+// look reads, at one revision, our own key and the one just before it. Without
+// one before, it is the proof of the grant: a key that is gone, or that another
+// lease owns, holds nothing (etcd #11456: a waiter whose lease had ended was granted).
+func (l *etcdLock) look(ctx context.Context, p *etcdPlace) error {
+	p.proof, p.renewed = history.Now(), p.last()
+	req, cancel := inFlight(ctx, l.cfg.Lease)
+	defer cancel()
+	older := append(clientv3.WithLastCreate(), clientv3.WithMaxCreateRev(p.revision-1))
+	r, err := l.db.Txn(req).Then(clientv3.OpGet(p.key), clientv3.OpGet(p.prefix, older...)).Commit()
+	if err != nil {
+		return err
+	}
+	own, before := r.Responses[0].GetResponseRange().Kvs, r.Responses[1].GetResponseRange().Kvs
+	if len(own) == 0 || own[0].CreateRevision != p.revision || clientv3.LeaseID(own[0].Lease) != p.lease {
+		return refused(errors.New("the lease ended while waiting"))
+	}
+	p.before, p.seen = "", r.Header.Revision
+	if len(before) > 0 {
+		p.before = string(before[0].Key)
+	}
+	return nil
+}
+
+// wait stands in the queue, keeping its lease alive, until nobody is before it.
+func (l *etcdLock) wait(ctx context.Context, p *etcdPlace) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() { cancel(l.renew(ctx, p)) })
+	defer renewing.Wait()
+	defer cancel(nil)
+	for p.before != "" {
+		if err := l.awaitDelete(ctx, p); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return err
+		}
+		if err := l.look(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renew keeps the lease of a waiter alive until ctx ends or the lease does.
+func (l *etcdLock) renew(ctx context.Context, p *etcdPlace) error {
+	tick := time.NewTicker(l.cfg.Lease / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		one, cancel := context.WithTimeout(ctx, l.cfg.Lease/4)
+		err := l.keepAlive(one, p)
+		cancel()
+		if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+			return refused(err)
+		}
+	}
+}
+
+// keepAlive renews once; the claim counts from before the request left.
+func (l *etcdLock) keepAlive(ctx context.Context, p *etcdPlace) error {
+	sent := history.Now()
+	r, err := l.db.KeepAliveOnce(ctx, p.lease)
+	if err != nil {
+		return err
+	}
+	if got := time.Duration(r.TTL) * time.Second; got != l.cfg.Lease {
+		return fmt.Errorf("locks: etcd renewed for %v instead of %v", got, l.cfg.Lease)
+	}
+	p.answered(sent)
+	return nil
+}
+
+// awaitDelete returns when the key before ours is gone.
+func (l *etcdLock) awaitDelete(ctx context.Context, p *etcdPlace) error {
+	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	defer cancel()
+	return awaitDelete(ctx, l.db, p.before, p.seen+1)
+}
+
+func awaitDelete(ctx context.Context, db *clientv3.Client, key string, from int64) error {
+	for w := range db.Watch(ctx, key, clientv3.WithRev(from), clientv3.WithFilterPut()) {
+		if err := w.Err(); err != nil {
+			return err
+		}
+		if len(w.Events) > 0 {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.New("locks: etcd: the watch ended")
+}
+
+// watchLoss tells of a key that vanished without our release: its lease ended, or
+// somebody revoked it.
+func (l *etcdLock) watchLoss(p *etcdPlace) {
+	from := p.revision + 1
+	for p.life.Err() == nil {
+		gone := awaitDelete(p.life, l.db, p.key, from) == nil
+		if !gone { // the watch broke, by a cut or a compaction: look, and watch from there
+			r, err := l.db.Get(p.life, p.key)
+			gone = err == nil && len(r.Kvs) == 0
+			if err == nil {
+				from = r.Header.Revision + 1
+			}
+		}
+		if gone {
+			p.lost(l.events, "its key is gone")
+			return
+		}
+		select {
+		case <-p.life.Done():
+		case <-time.After(l.cfg.Lease / 4):
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// Scripts run with EVAL and not EVALSHA: always one request, so one send moment.
+const (
+	// The counter rises in the same script as the SET, so no other grant can
+	// come between a lock and its token.
+	redisTake = `if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+  return redis.call('INCR', KEYS[2]) end
+return 0`
+	redisFree = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0`
+	redisExtend = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 0`
+)
+
+// redisKey is the key of the lock; its hash tag keeps the counter beside it.
+func redisKey(key string) string   { return "dlmtest:{" + key + "}" }
+func redisToken(key string) string { return redisKey(key) + ":token" }
+
+// quietRedis stops go-redis from printing what it also returns as an error; it
+// has one logger for the whole program.
+var quietRedis = sync.OnceFunc(func() { redis.SetLogger(quiet{}) })
+
+// openRedis makes a client that sends every command exactly once: a silent
+// retry would make one acquire of two, and count its deadline from the wrong send.
+func openRedis(addr string, timeout time.Duration) *redis.Client {
+	quietRedis()
+	return redis.NewClient(&redis.Options{
+		Addr: addr, MaxRetries: -1, DialerRetries: 1,
+		DialTimeout: timeout, ReadTimeout: timeout, WriteTimeout: timeout,
+		ContextTimeoutEnabled: true,
+		DisableIdentity:       true, Protocol: 2, // no extra commands on connect
+	})
+}
+
+// redisLock is the lock of one Redis node: SET NX PX with a random owner, and a
+// counter as token.
+type redisLock struct {
+	cfg     Config
+	db, eye *redis.Client // eye is Holder's own connection
+	owners  owners
+	delay   *jitter
+	held    holdings
+}
+
+// OpenRedis opens a session with the first endpoint.
+func OpenRedis(ctx context.Context, c Config) (Client, error) {
+	if err := checkMillis(c); err != nil {
+		return nil, err
+	}
+	l := &redisLock{
+		cfg: c, db: openRedis(c.Endpoints[0], c.Lease), eye: openRedis(c.Endpoints[0], c.Lease),
+		owners: owners{client: c.Client}, delay: newJitter(c, 5*time.Millisecond, 30*time.Millisecond),
+	}
+	if err := l.db.Ping(ctx).Err(); err != nil {
+		l.db.Close()
+		l.eye.Close()
+		return nil, fmt.Errorf("locks: redis at %s does not answer: %w", c.Endpoints[0], err)
+	}
+	return l, nil
+}
+
+// checkMillis refuses a lease that PX would round.
+func checkMillis(c Config) error {
+	if len(c.Endpoints) == 0 {
+		return errors.New("locks: redis: no endpoint")
+	}
+	if c.Lease < time.Millisecond || c.Lease%time.Millisecond != 0 {
+		return fmt.Errorf("locks: redis grants whole milliseconds; ask for at least 1ms, not %v", c.Lease)
+	}
+	return nil
+}
+
+// Acquire implements Client by polling.
+func (l *redisLock) Acquire(ctx context.Context, key string) (*Grant, error) {
+	return poll(ctx, l.delay, func() (*Grant, error) { return l.Try(ctx, key) })
+}
+
+// Try implements Trier.
+func (l *redisLock) Try(ctx context.Context, key string) (*Grant, error) {
+	g := &Grant{Key: key, Owner: l.owners.next(), Lease: l.cfg.Lease}
+	req, cancel := inFlight(ctx, l.cfg.Lease)
+	defer cancel()
+	g.Sent = history.Now()
+	g.Deadline = g.Sent.Mono + int64(l.cfg.Lease)
+	token, err := l.db.Eval(req, redisTake, []string{redisKey(key), redisToken(key)},
+		g.Owner, l.cfg.Lease.Milliseconds()).Int64()
+	switch {
+	case err != nil && neverSent(err):
+		return nil, refused(err)
+	case err != nil:
+		// The request may have been served, or may still arrive after this removal:
+		// it is worth a try, and it settles nothing.
+		l.free(ctx, g)
+		return nil, fmt.Errorf("locks: redis: acquire of %s: %w", key, err)
+	case token == 0:
+		return nil, refused(errHeld)
+	}
+	g.Token = token
+	if g.Valid() <= 0 {
+		return nil, l.giveUp(ctx, g)
+	}
+	l.held.add(g)
+	return g, nil
+}
+
+// giveUp removes a grant that came too late to be one.
+func (l *redisLock) giveUp(ctx context.Context, g *Grant) error {
+	if _, err := l.free(ctx, g); err != nil {
+		return fmt.Errorf("locks: redis: %w, and its removal failed: %w", errStale, err)
+	}
+	return refused(errStale)
+}
+
+func (l *redisLock) free(ctx context.Context, g *Grant) (int64, error) {
+	req, cancel := inFlight(ctx, cleanup)
+	defer cancel()
+	return l.db.Eval(req, redisFree, []string{redisKey(g.Key)}, g.Owner).Int64()
+}
+
+// Release implements Client.
+func (l *redisLock) Release(ctx context.Context, g *Grant) error {
+	l.held.drop(g.Owner)
+	n, err := l.db.Eval(ctx, redisFree, []string{redisKey(g.Key)}, g.Owner).Int64()
+	if err == nil && n == 0 {
+		return ErrNotHeld
+	}
+	return err
+}
+
+// Extend implements Extender.
+func (l *redisLock) Extend(ctx context.Context, g *Grant) (*Grant, error) {
+	sent := history.Now()
+	n, err := l.db.Eval(ctx, redisExtend, []string{redisKey(g.Key)}, g.Owner, l.cfg.Lease.Milliseconds()).Int64()
+	if err == nil && n == 0 {
+		err = ErrNotHeld
+	}
+	if err != nil {
+		return nil, err
+	}
+	return renewed(g, sent, sent.Mono+int64(l.cfg.Lease)), nil
+}
+
+// renewed is g with a later claim.
+func renewed(g *Grant, sent history.Stamp, deadline int64) *Grant {
+	r := *g
+	r.Sent, r.Deadline = sent, max(deadline, g.Deadline)
+	return &r
+}
+
+// Holder implements Inspector.
+func (l *redisLock) Holder(ctx context.Context, key string) (Holder, error) {
+	return readHolder(ctx, l.eye, key)
+}
+
+// readHolder reads GET and PTTL in one MULTI: apart, a key that expires between
+// would be half told.
+func readHolder(ctx context.Context, db *redis.Client, key string) (Holder, error) {
+	tx := db.TxPipeline()
+	owner, left := tx.Get(ctx, redisKey(key)), tx.PTTL(ctx, redisKey(key))
+	if _, err := tx.Exec(ctx); errors.Is(err, redis.Nil) {
+		return Holder{}, nil
+	} else if err != nil {
+		return Holder{}, err
+	}
+	return Holder{Owner: owner.Val(), Left: max(left.Val(), 0)}, nil
+}
+
+// Close implements Client.
+func (l *redisLock) Close() error {
+	for _, g := range l.held.all() {
+		l.free(context.Background(), g) // at worst it ends with its lease
+	}
+	return errors.Join(l.db.Close(), l.eye.Close())
+}

@@ -1,0 +1,104 @@
+// What lies beneath the pointer, as it was recorded. All text is set as text.
+const tip = document.getElementById("tip");
+
+function under(x, y) {
+  const l = laneAt(y), px = scale.pixel();
+  if (!l) return null;
+  const t = scale.t(x);
+  const mark = nearest(l.marks, 7, t, 9 * px), tick = nearest(l.ticks, 3, t, 4 * px);
+  if (mark >= 0) return writeTip(l.marks, mark * 7);
+  if (tick >= 0) return { head: ["renewed its lease", "was refused a renewal", "was told that its lock is lost", "did not write: its own check said lost"][l.ticks[tick * 3 + 2]], op: l.ticks[tick * 3 + 1] };
+  const row = Math.floor((y - l.y - 3) / l.row);
+  const b = last(l.bars, t, px, i => l.bars.flat[i + 3] === Math.min(Math.max(row, 0), l.rows - 1));
+  if (b >= 0) return beliefTip(l, b);
+  return faultTip(l, t, px) || stallTip(l, t, px) || waitTip(l, t, px);
+}
+
+function nearest(flat, width, t, reach) {
+  const i = lower(flat, width, t);
+  let best = -1, far = reach;
+  for (const k of [i - 1, i]) {
+    const d = Math.abs(flat[k * width] - t);
+    if (k >= 0 && d < far) { best = k; far = d; }
+  }
+  return best;
+}
+
+// last is the latest record that holds an instant.
+function last(s, t, px, fits = () => true) {
+  for (let i = lower(s.flat, s.width, t + px) - 1, tries = 0; i >= 0 && s.reach[i] >= t - px && tries < 2000; i--, tries++)
+    if (s.flat[i * s.width + 1] >= t - px && fits(i * s.width)) return i * s.width;
+  return -1;
+}
+
+function beliefTip(l, b) {
+  const [from, to, op] = l.bars.flat.slice(b, b + 3), g = sparse(data.ops.grants, op);
+  let head = l.name + " believes to hold " + JSON.stringify(S[data.ops.key[op]]) + " for " + span(to - from) + " (" + sec(from) + " to " + sec(to) + ")";
+  if (g && g[3] !== -1) head += ", first deadline " + sec(opTime[op] + g[3]);
+  const f = faultTip(l, scale.t(mouse.x), scale.pixel());
+  return { head, more: f && f.head, op };
+}
+
+function faultTip(l, t, px) {
+  for (let i = 0; i < faults.length; i += 7) {
+    if (lanes[faults[i]] !== l || t < faults[i + 1] - 3 * px || t > faults[i + 2] + 3 * px) continue;
+    const proof = S[faults[i + 4]];
+    return { head: S[faults[i + 3]] + " of " + l.name + " for " + span(faults[i + 2] - faults[i + 1]) + (faults[i + 6] ? "; NOT seen at the victim" : proof ? "; seen at the victim: " + proof : ""), op: faults[i + 5] };
+  }
+  return null;
+}
+
+function stallTip(l, t, px) {
+  for (let i = 0; i < stalls.length; i += 4)
+    if (lanes[stalls[i]] === l && t >= stalls[i + 1] - px && t <= stalls[i + 2] + px) return { head: l.name + " was not scheduled for " + span(stalls[i + 2] - stalls[i + 1]), op: stalls[i + 3] };
+  return null;
+}
+
+function waitTip(l, t, px) {
+  const w = last(l.waits, t, px);
+  if (w < 0) return null;
+  const [from, to, op, granted] = l.waits.flat.slice(w, w + 4);
+  return { head: l.name + " waits " + span(to - from) + (granted ? "" : ", not granted"), op };
+}
+
+function writeTip(marks, m) {
+  const word = o => ["no such copy", "accepted", "refused"][o];
+  return { head: "write of " + lanes[marks[m + 5]].name + ": unfenced copy " + word(marks[m + 2]) + ", fenced copy " + word(marks[m + 3]) + (marks[m + 4] ? "; LATE: its lock was somebody else's by then" : ""), op: marks[m + 1] };
+}
+
+function pointTip(x) {
+  const i = nearest(points, 3, scale.t(x), 6 * scale.pixel());
+  return i < 0 ? null : { head: "acquired after " + span(points[i * 3 + 1]), op: points[i * 3 + 2] };
+}
+
+const mouse = { x: 0, y: 0 };
+function hover(canvas, find) {
+  canvas.addEventListener("pointermove", e => {
+    mouse.x = e.offsetX;
+    mouse.y = e.offsetY;
+    const hit = e.offsetX > box.left && !canvas.classList.contains("held") ? find(e.offsetX, e.offsetY) : null;
+    canvas.style.cursor = badgeAt(e) >= 0 && canvas === board ? "pointer" : "";
+    if (!hit) { tip.hidden = true; return; }
+    fillTip(hit);
+    const w = tip.offsetWidth, h = tip.offsetHeight;
+    tip.style.left = Math.max(8, Math.min(e.clientX + 14, innerWidth - w - 8)) + "px";
+    tip.style.top = (e.clientY + 18 + h > innerHeight ? Math.max(8, e.clientY - h - 12) : e.clientY + 18) + "px";
+  });
+  canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
+}
+
+function fillTip(hit) {
+  const head = document.createElement("b"), raw = document.createElement("pre");
+  head.textContent = hit.head;
+  raw.textContent = Object.entries(rawOp(hit.op)).filter(([, v]) => v !== undefined).map(([k, v]) => k + ": " + (typeof v === "string" ? v : JSON.stringify(v))).join("\n");
+  tip.replaceChildren(head, raw);
+  if (hit.more) {
+    const more = document.createElement("p");
+    more.textContent = hit.more;
+    head.after(more);
+  }
+  tip.hidden = false;
+}
+
+hover(board, under);
+hover(chart, pointTip);

@@ -1,0 +1,166 @@
+// The steps of the story above the lanes, the latency of acquisition beneath
+// them, and the whole run in small. All share one axis of time.
+function badgePlaces() {
+  const places = steps.map(s => scale.x(s.at)), gap = 19, right = box.left + box.width - 8;
+  const inside = places.map(x => x >= box.left - 1 && x <= box.left + box.width + 1);
+  const at = places.slice();
+  for (let i = 0, last = -Infinity; i < at.length; i++) if (inside[i]) last = at[i] = Math.max(at[i], last + gap);
+  for (let i = at.length - 1, next = right + gap; i >= 0; i--) if (inside[i]) next = at[i] = Math.min(at[i], next - gap);
+  return { places, inside, at };
+}
+
+function drawBadges(c) {
+  const { places, inside, at } = badgePlaces();
+  c.font = "600 10.5px system-ui, sans-serif";
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  steps.forEach((s, i) => {
+    if (!inside[i]) return;
+    const on = i === view.step;
+    c.strokeStyle = on ? color.accent : color.muted;
+    c.globalAlpha = on ? 1 : 0.5;
+    line(c, at[i], 18, places[i], box.top - 24);
+    c.globalAlpha = 1;
+    c.beginPath();
+    c.arc(at[i], 11, 8.5, 0, 7);
+    c.fillStyle = on ? color.accent : color.ink;
+    c.fill();
+    c.fillStyle = color.paper;
+    c.fillText(i + 1, at[i], 11.5);
+  });
+}
+
+// drawStep leads the eye from the chosen step through all lanes to its own.
+function drawStep(c) {
+  const s = steps[view.step];
+  if (!s) return;
+  const x = scale.x(s.at), l = lanes[s.lane];
+  c.strokeStyle = color.accent;
+  c.setLineDash([4, 3]);
+  line(c, x, box.top - 4, x, box.height);
+  c.setLineDash([]);
+  c.lineWidth = 2;
+  c.strokeRect(x - 12, l.y + 0.5, 24, l.h - 1);
+  c.lineWidth = 1;
+}
+
+// heights of the chart of latency, on a logarithmic scale.
+const low = Math.pow(10, Math.floor(Math.log10(reduce(points, 1, Math.min, 1e3))));
+const high = Math.pow(10, Math.ceil(Math.log10(reduce(points, 1, Math.max, 1e4) + 1)));
+function reduce(flat, field, pick, start) {
+  let x = flat.length ? flat[field] : start;
+  for (let i = field; i < flat.length; i += 3) x = pick(x, flat[i]);
+  return Math.max(x, 1);
+}
+
+function drawLatency() {
+  const c = chart.getContext("2d"), w = box.left + box.width + box.right, top = 30, bottom = 146;
+  const y = us => bottom - (Math.log10(us) - Math.log10(low)) / (Math.log10(high) - Math.log10(low)) * (bottom - top);
+  c.clearRect(0, 0, w, 158);
+  c.font = "11px system-ui, sans-serif";
+  c.textBaseline = "middle";
+  c.textAlign = "right";
+  for (let us = low; us <= high * 1.01; us *= 10) {
+    c.strokeStyle = color.line;
+    line(c, box.left, Math.round(y(us)) + 0.5, box.left + box.width, Math.round(y(us)) + 0.5);
+    c.fillStyle = color.muted;
+    c.fillText(span(us), box.left - 6, y(us));
+  }
+  c.textAlign = "left";
+  c.fillStyle = color.ink;
+  c.font = "12px system-ui, sans-serif";
+  c.fillText("acquire", 2, 8);
+  drawKey(c);
+  c.save();
+  c.beginPath();
+  c.rect(box.left, top - 2, box.width, bottom - top + 4);
+  c.clip();
+  drawFaults(c, () => top, () => bottom - top, 0.13);
+  drawPoints(c, y);
+  drawBands(c, y, 2, color.p50, []);
+  drawBands(c, y, 3, color.p99, [5, 3]);
+  c.restore();
+}
+
+// drawPoints shows each acquisition where it ended. Dense ones become the range
+// of what one pixel holds.
+function drawPoints(c, y) {
+  const px = scale.pixel(), from = lower(points, 3, view.from), to = lower(points, 3, view.to);
+  const dense = to - from > 3 * box.width;
+  c.fillStyle = color.muted;
+  c.globalAlpha = dense ? 0.35 : 0.6;
+  for (let i = from; i < to;) {
+    const x = scale.x(points[i * 3]);
+    if (!dense) { c.fillRect(x - 1.5, y(points[i * 3 + 1]) - 1.5, 3, 3); i++; continue; }
+    const end = Math.min(Math.max(lower(points, 3, points[i * 3] + px), i + 1), to);
+    let min = Infinity, max = 0;
+    for (; i < end; i++) { min = Math.min(min, points[i * 3 + 1]); max = Math.max(max, points[i * 3 + 1]); }
+    c.fillRect(x, y(max), 1, Math.max(y(min) - y(max), 1));
+  }
+  c.globalAlpha = 1;
+}
+
+function drawBands(c, y, field, tint, dash) {
+  c.strokeStyle = tint;
+  c.lineWidth = 1.8;
+  c.setLineDash(dash);
+  c.beginPath();
+  for (let i = 0, end = -1; i < bands.length; i += 4) {
+    const x = scale.x(bands[i]), h = y(bands[i + field]);
+    if (end >= bands[i] - 1) c.lineTo(x, h); else c.moveTo(x, h);
+    c.lineTo(scale.x(bands[i + 1]), h);
+    end = bands[i + 1];
+  }
+  c.stroke();
+  c.setLineDash([]);
+  c.lineWidth = 1;
+}
+
+function drawKey(c) {
+  let x = box.left;
+  for (const [name, tint, dash] of [["p50", color.p50, []], ["p99", color.p99, [5, 3]]]) {
+    c.strokeStyle = tint;
+    c.lineWidth = 1.8;
+    c.setLineDash(dash);
+    line(c, x, 8, x + 18, 8);
+    c.setLineDash([]);
+    c.lineWidth = 1;
+    c.fillStyle = color.muted;
+    c.font = "11px system-ui, sans-serif";
+    c.fillText(name, x + 23, 8);
+    x += 60;
+  }
+}
+
+// drawOverview shows the whole run and which part of it is in view.
+function drawOverview() {
+  const c = overview.getContext("2d"), x = t => box.left + t / full.to * box.width, px = full.to / box.width;
+  c.clearRect(0, 0, box.left + box.width + box.right, 28);
+  c.font = "11px system-ui, sans-serif";
+  c.textBaseline = "middle";
+  c.fillStyle = color.muted;
+  c.fillText("whole run", 2, 13);
+  c.fillStyle = color.wash;
+  c.fillRect(box.left, 2, box.width, 22);
+  c.fillStyle = color.valid;
+  const clients = lanes.filter(l => l.role === "client"), h = Math.min(18 / clients.length, 4);
+  clients.forEach((l, k) => visible(l.bars, 0, full.to, px, (i, a, b, share) => {
+    c.globalAlpha = 0.2 + 0.6 * share;
+    c.fillRect(x(a), 4 + k * h, Math.max(x(b) - x(a), 1), Math.max(h - 0.5, 1));
+  }));
+  c.globalAlpha = 0.4;
+  c.fillStyle = color.fault;
+  for (let i = 0; i < faults.length; i += 7) c.fillRect(x(faults[i + 1]), 2, Math.max(x(faults[i + 2]) - x(faults[i + 1]), 1.5), 22);
+  c.globalAlpha = 1;
+  c.fillStyle = color.overlap;
+  visible(overlapSpans, 0, full.to, px, (i, a, b) => c.fillRect(x(a), 20, Math.max(x(b) - x(a), 2), 4));
+  c.fillStyle = color.paper;
+  c.globalAlpha = 0.6;
+  c.fillRect(box.left, 2, x(view.from) - box.left, 22);
+  c.fillRect(x(view.to), 2, box.left + box.width - x(view.to), 22);
+  c.globalAlpha = 1;
+  c.strokeStyle = color.accent;
+  c.lineWidth = 1.5;
+  c.strokeRect(x(view.from), 2, Math.max(x(view.to) - x(view.from), 2), 22);
+  c.lineWidth = 1;
+}

@@ -1,0 +1,184 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// Step is one sentence of the story of a violation.
+type Step struct {
+	At   time.Duration `json:"at"`   // since the run's first operation
+	Who  string        `json:"who"`  // who acted: a client, the service, or the fault
+	Node string        `json:"node"` // where it happened
+	What string        `json:"what"` // a plain sentence
+	Op   int           `json:"op"`   // index of its operation; -1: it follows from the others
+	Kind Kind          `json:"kind"`
+}
+
+// Kind says what a step is about.
+type Kind string
+
+// The kinds of steps.
+const (
+	StepGrant   Kind = "grant"
+	StepRead    Kind = "read"
+	StepRenew   Kind = "renew"
+	StepWrite   Kind = "write"
+	StepZombie  Kind = "zombie" // a write on a grant that was no longer the writer's own
+	StepEnd     Kind = "lease-end"
+	StepRelease Kind = "release"
+	StepTold    Kind = "told"
+	StepHolder  Kind = "holder"
+	StepFault   Kind = "fault"
+	StepHeal    Kind = "heal"
+	StepLoss    Kind = "loss"
+	StepBroken  Kind = "violation"
+	StepOther   Kind = "other"
+)
+
+// Story tells how a violation came about, in order: the grants that it rests
+// on, what was read and written under them, the faults that struck their
+// holders, and what was lost. It holds no step that does not bear on it.
+func Story(setup history.Setup, ops []history.Op, v checker.Violation) []Step {
+	return newTrace(setup, ops).story(v)
+}
+
+// First is the violation to tell first: the earliest, certain before possible
+// and undisturbed before disturbed.
+func First(r checker.Result) (property string, v checker.Violation, ok bool) {
+	for _, p := range r.Properties {
+		for _, next := range p.Violations {
+			if p.Verdict == checker.Violated && (!ok || firmer(next, v) < 0) {
+				property, v, ok = p.Name, next, true
+			}
+		}
+	}
+	return property, v, ok
+}
+
+func firmer(a, b checker.Violation) int {
+	weight := func(v checker.Violation) (n int) {
+		if v.Possible {
+			n++
+		}
+		if v.Disturbed {
+			n += 2
+		}
+		return n
+	}
+	return cmp.Or(weight(a)-weight(b), cmp.Compare(a.At, b.At))
+}
+
+// teller gathers the steps of one story.
+type teller struct {
+	*trace
+	v      checker.Violation
+	named  map[int]bool // operations that the violation names
+	grants []*grant     // that it rests on
+	window span
+	steps  []told
+}
+
+// told is a step with its raw time, for the order.
+type told struct {
+	at int64
+	Step
+}
+
+func (t *trace) story(v checker.Violation) []Step {
+	s := &teller{trace: t, v: v, named: map[int]bool{}}
+	if !s.gather() {
+		return nil
+	}
+	for _, g := range s.grants {
+		s.tellGrant(g)
+	}
+	s.tellFaults()
+	s.tellHolder()
+	s.tellRest()
+	if !slices.ContainsFunc(s.steps, func(x told) bool { return x.Kind == StepLoss || x.Kind == StepZombie }) {
+		s.add(s.window.to, -1, "judge", "", StepBroken, "%s", s.v.Message)
+	}
+	slices.SortStableFunc(s.steps, func(a, b told) int { return cmp.Compare(a.at, b.at) })
+	steps := make([]Step, len(s.steps))
+	for i, x := range s.steps {
+		steps[i] = x.Step
+	}
+	return steps
+}
+
+// gather finds the grants that the violation names and the stretch of time from
+// the first of them to the outcome of the last operation named.
+func (s *teller) gather() bool {
+	s.window = span{1<<63 - 1, s.v.At}
+	for _, i := range s.v.Operations {
+		if i < 0 || i >= len(s.ops) {
+			continue
+		}
+		s.named[i] = true
+		s.window.from = min(s.window.from, s.ops[i].Time)
+		s.window.to = max(s.window.to, s.ops[i].Time, s.outcome(i))
+		g := s.byOwner[s.ops[i].Owner]
+		if end, ok := s.ended[i]; g == nil && ok {
+			g = s.byOwner[s.ops[end].Owner]
+		}
+		if g != nil && !slices.Contains(s.grants, g) {
+			s.grants = append(s.grants, g)
+			s.window.from = min(s.window.from, s.ops[g.ok].Time)
+		}
+	}
+	slices.SortFunc(s.grants, func(a, b *grant) int { return a.ok - b.ok })
+	return len(s.named) > 0
+}
+
+// outcome is the raw time at which the write of an operation took effect, or 0.
+func (s *teller) outcome(i int) int64 {
+	if s.ops[i].F != history.Write {
+		return 0
+	}
+	if w := s.byValue[s.ops[i].Value]; w != nil && w.apply >= 0 {
+		return s.ops[w.apply].Time
+	}
+	return 0
+}
+
+func (s *teller) add(at int64, op int, who, node string, kind Kind, format string, args ...any) {
+	step := Step{At: time.Duration(at - s.startTime()), Who: who, Node: node, What: fmt.Sprintf(format, args...), Op: op, Kind: kind}
+	s.steps = append(s.steps, told{at, step})
+}
+
+// addOp adds a step at an operation, unless it lies outside the window.
+func (s *teller) addOp(i int, who string, kind Kind, format string, args ...any) {
+	if op := &s.ops[i]; s.window.holds(op.Time) {
+		s.add(op.Time, i, who, op.Node, kind, format, args...)
+	}
+}
+
+// tellRest adds the operations that the violation names and no step covers.
+func (s *teller) tellRest() {
+	covered := map[int]bool{}
+	for _, x := range s.steps {
+		covered[x.Op] = true
+	}
+	for _, w := range s.writes {
+		if covered[w.apply] || covered[w.done] {
+			covered[w.invoke], covered[w.apply], covered[w.done] = true, true, true
+		}
+	}
+	for _, g := range s.grants {
+		covered[g.invoke] = true
+	}
+	for _, i := range slices.Sorted(maps.Keys(s.named)) {
+		op := &s.ops[i]
+		if end, ok := s.ended[i]; covered[i] || ok && (covered[end] || s.named[end]) {
+			continue
+		}
+		s.addOp(i, cmp.Or(op.Node, "judge"), StepOther, "%s", plain(op))
+	}
+}

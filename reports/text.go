@@ -1,0 +1,216 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// TextOptions says how a text is laid out.
+type TextOptions struct {
+	Color bool   // ANSI colours; minding NO_COLOR is the caller's business
+	Width int    // columns of the terminal; 0: 100
+	Path  string // of the page that says more, or ""
+}
+
+// Text writes what a terminal shows at the end of a run.
+func Text(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker.Result, o TextOptions) error {
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	o.Width = max(o.Width, 40)
+	p := &printer{width: o.Width, color: o.Color}
+	p.header(run, r)
+	p.answers(r)
+	p.doubts(run, r)
+	p.properties(r)
+	p.story(setup, ops, r)
+	p.footer(run, r, o.Path)
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+type printer struct {
+	b     strings.Builder
+	width int
+	color bool
+}
+
+func (p *printer) header(run Run, r checker.Result) {
+	head := fmt.Sprintf("%s on %s", run.Scenario, run.Backend)
+	if run.Library != "" {
+		head += " (" + run.Library + ")"
+	}
+	p.line("%s  %s: %s", p.paint(r.Verdict, mark(r.Verdict)), p.bold(plainText(head)), p.paint(r.Verdict, overall(r)))
+	p.wrap("   ", fmt.Sprintf("lease %s, took %s, seed %d", length(run.Lease), length(run.Took), run.Seed))
+}
+
+func (p *printer) answers(r checker.Result) {
+	p.line("")
+	for _, a := range questions(r) {
+		p.line("%s %s", p.bold(a.Question), p.paint(a.Verdict, a.Reply))
+		p.wrap("   ", a.Sentence)
+	}
+}
+
+// doubts come before the table: they say how far to believe it.
+func (p *printer) doubts(run Run, r checker.Result) {
+	doubts := allDoubts(run, r)
+	if len(doubts) == 0 {
+		return
+	}
+	p.line("\n%s", p.bold("Doubts"))
+	for _, d := range doubts {
+		p.wrap(" ! ", d)
+	}
+}
+
+func (p *printer) properties(r checker.Result) {
+	t := p.table(table.Row{"verdict", "property", "reason"})
+	widest := 8
+	for _, pr := range r.Properties {
+		widest = max(widest, len(pr.Name))
+		t.AppendRow(table.Row{p.paint(pr.Verdict, mark(pr.Verdict)+" "+pr.Verdict.String()), plainText(pr.Name), plainText(pr.Reason)})
+	}
+	p.columns(t, 10, min(widest, p.width/3))
+	p.line("\n%s", t.Render())
+}
+
+func (p *printer) story(setup history.Setup, ops []history.Op, r checker.Result) {
+	name, v, ok := First(r)
+	if !ok {
+		return
+	}
+	p.line("")
+	p.wrap("", "How it came about: "+name)
+	t := p.table(table.Row{"", "at", "who", "what"})
+	steps, who := Story(setup, ops, v), 4
+	for i, s := range steps {
+		who = max(who, len(s.Who))
+		t.AppendRow(table.Row{i + 1, seconds(int64(s.At)), plainText(s.Who), p.step(s)})
+	}
+	p.columns(t, 2, 10, min(who, p.width/4))
+	p.line("%s", t.Render())
+}
+
+func (p *printer) step(s Step) string {
+	what := plainText(s.What)
+	if s.Kind == StepLoss || s.Kind == StepZombie || s.Kind == StepBroken {
+		return p.paint(checker.Violated, what)
+	}
+	return what
+}
+
+func (p *printer) footer(run Run, r checker.Result, path string) {
+	p.line("")
+	p.wrap("", strings.Join(tally(r.Counts), ", ")+".")
+	if path != "" {
+		p.line("report  %s", plainText(path))
+	}
+	if len(run.Command) > 0 {
+		p.line("repeat  %s", plainText(shell(run.Command)))
+	}
+}
+
+// table has no frame, and a rule beneath its header.
+func (p *printer) table(header table.Row) table.Writer {
+	t := table.NewWriter()
+	t.AppendHeader(header)
+	s := table.StyleLight
+	s.Options = table.Options{SeparateHeader: true}
+	s.Box.PaddingLeft, s.Box.PaddingRight = "", "  "
+	s.Format.Header = text.FormatDefault
+	t.SetStyle(s)
+	t.SuppressTrailingSpaces()
+	return t
+}
+
+// columns gives the last column what the others leave of the width.
+func (p *printer) columns(t table.Writer, widths ...int) {
+	left := p.width
+	var c []table.ColumnConfig
+	for i, w := range widths {
+		left -= w + 2
+		c = append(c, table.ColumnConfig{Number: i + 1, WidthMax: w, WidthMaxEnforcer: text.WrapHard})
+	}
+	t.SetColumnConfigs(append(c, table.ColumnConfig{Number: len(widths) + 1, WidthMax: max(left-2, 16), WidthMaxEnforcer: text.WrapSoft}))
+}
+
+func (p *printer) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
+
+// wrap writes a paragraph behind a lead, folded to the width.
+func (p *printer) wrap(lead, s string) {
+	indent := strings.Repeat(" ", text.RuneWidthWithoutEscSequences(lead))
+	for i, l := range strings.Split(text.WrapSoft(plainText(s), p.width-len(indent)), "\n") {
+		if i == 0 {
+			p.line("%s%s", lead, strings.TrimRight(l, " "))
+		} else {
+			p.line("%s%s", indent, strings.TrimRight(l, " "))
+		}
+	}
+}
+
+func (p *printer) bold(s string) string {
+	if !p.color {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+func (p *printer) paint(v checker.Verdict, s string) string {
+	code := [...]string{checker.Unknown: "33", checker.Holds: "32", checker.Violated: "31", checker.NA: "2"}[v]
+	if !p.color {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// plainText keeps names and messages from steering the terminal.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// question is one of the two that head every report.
+type question struct {
+	checker.Answer
+	Question, Reply string
+}
+
+func questions(r checker.Result) []question {
+	return []question{
+		{r.Service, "Did the service keep its promise?", reply(r.Service.Verdict)},
+		{r.Data, "Was the data saved?", reply(r.Data.Verdict)},
+	}
+}
+
+// allDoubts is why the run as a whole may not be believed.
+func allDoubts(run Run, r checker.Result) []string {
+	var all []string
+	if run.Interrupted != "" {
+		all = append(all, "The run ended early: "+run.Interrupted)
+	}
+	for _, p := range r.Properties {
+		n := 0
+		for _, v := range p.Violations {
+			if v.Disturbed {
+				n++
+			}
+		}
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%s: an unplanned stall of %s touches %d of %s", p.Name, length(time.Duration(r.Counts.MaxStall)), n, count(len(p.Violations), "violation")))
+		}
+	}
+	return append(all, r.Doubts...)
+}

@@ -1,0 +1,61 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Files of a run's folder.
+const (
+	partFile    = "history.jsonl.part" // as it comes, not yet in the order of time
+	historyFile = "history.jsonl"
+	runFile     = "run.json"
+	resultsFile = "results.json"
+	reportFile  = "report.html"
+	junitFile   = "junit.xml"
+	logsDir     = "logs"
+)
+
+// roomNeeded is the free space below which a run does not start.
+const roomNeeded = 64 << 20
+
+// newFolder makes the folder of a run, with its logs folder, and points the link
+// "latest" at it. It fails before anything is started if the run could not be saved.
+func newFolder(out, scenario, backend string, now time.Time) (string, error) {
+	name := fmt.Sprintf("%s_%s_%s", now.UTC().Format("20060102T150405.000"), scenario, strings.ReplaceAll(backend, "/", "-"))
+	dir := filepath.Join(out, name)
+	if err := os.MkdirAll(filepath.Join(dir, logsDir), 0o755); err != nil {
+		return "", fmt.Errorf("the run's folder: %w; choose another with --out DIR", err)
+	}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return "", fmt.Errorf("the run's folder: %w", err)
+	}
+	if room := fs.Bavail * uint64(fs.Bsize); room < roomNeeded {
+		_ = os.RemoveAll(dir)
+		return "", fmt.Errorf("the run's folder: %d MB are free under %s, a run needs %d; choose another with --out DIR",
+			room>>20, out, roomNeeded>>20)
+	}
+	return dir, link(out, name)
+}
+
+// link replaces the link "latest" in one step, as two runs may start at once.
+func link(out, name string) error {
+	latest := filepath.Join(out, "latest")
+	fresh := filepath.Join(out, "."+name)
+	if err := os.Symlink(name, fresh); err != nil {
+		if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOTSUP) {
+			return nil // a file system without links
+		}
+		return fmt.Errorf("the link to the latest run: %w", err)
+	}
+	if err := os.Rename(fresh, latest); err != nil {
+		_ = os.Remove(fresh) // something else is named latest: leave it
+	}
+	return nil
+}

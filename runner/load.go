@@ -1,0 +1,148 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/workloads"
+)
+
+// load runs clients and nemesis side by side until the scenario's time is over
+// and every fault is healed. A cancel of ctx ends it early, healed as well.
+func (s *stage) load(ctx context.Context, say Progress) error {
+	say.Phase("Clients and nemesis at work")
+	for _, c := range s.clients {
+		if err := c.tell(ctx, workloads.Told{Begin: true}); err != nil {
+			return s.explain(err)
+		}
+	}
+	playing, stop := context.WithCancel(ctx)
+	defer stop()
+	played := make(chan error, 1)
+	go func() { played <- nemesis.Play(playing, s.nemesisStage(), s.faults) }()
+	err := s.watch(ctx, say, played)
+	stop()
+	s.stopClients()
+	return err
+}
+
+func (s *stage) nemesisStage() nemesis.Stage {
+	random := rand.New(rand.NewPCG(s.Seed, 0))
+	return nemesis.Stage{Clients: victims(s.clients), Servers: victims(s.servers), Feed: s.rec.feed,
+		Pick: random.IntN, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
+}
+
+func victims(nodes []*node) []nemesis.Victim {
+	var all []nemesis.Victim
+	for _, n := range nodes {
+		all = append(all, n)
+	}
+	return all
+}
+
+// planned is how long the load lasts when no fault takes longer.
+func (s *stage) planned() time.Duration { return s.Scenario.Duration.Of(s.lease) }
+
+// watch shows what happens until the load is over: the planned time has passed,
+// the faults are healed, and the scenario's time after them has passed too.
+func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) error {
+	begun := time.Now()
+	end := begun.Add(s.planned())
+	tick := time.NewTicker(liveEvery)
+	defer tick.Stop()
+	healed := false
+	var err error
+	for {
+		select {
+		case err = <-played:
+			healed, played = true, nil
+			if after := time.Now().Add(s.Scenario.After.Of(s.lease)); len(s.faults) > 0 && after.After(end) {
+				end = after
+			}
+		case <-tick.C:
+			say.Live(s.rec.live(), min(1, float64(time.Since(begun))/float64(end.Sub(begun))))
+			if dead := s.deadNode(); dead != nil {
+				return dead
+			}
+			if healed && time.Now().After(end) {
+				return err
+			}
+		case <-ctx.Done():
+			if played != nil {
+				err = <-played // heals first
+			}
+			return err
+		}
+	}
+}
+
+// deadNode is an error when a child has ended that nobody had killed.
+func (s *stage) deadNode() error {
+	for _, n := range append(append([]*node{}, s.servers...), s.clients...) {
+		select {
+		case e := <-n.exits:
+			return s.explain(fmt.Errorf("%s: its program has ended during the run: %s", n.Name(), e.Reason))
+		default:
+		}
+	}
+	return nil
+}
+
+// stopClients lets every worker finish the round in hand; what has not ended after
+// two leases is killed, and its pending operation stays unknown.
+func (s *stage) stopClients() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*s.lease+2*time.Second)
+	defer cancel()
+	ended := make(chan struct{}, len(s.clients))
+	for _, c := range s.clients {
+		go func() {
+			defer func() { ended <- struct{}{} }()
+			if c.tell(ctx, workloads.Told{Stop: true}) != nil {
+				return // it has ended already
+			}
+			select {
+			case <-c.exits:
+			case <-ctx.Done():
+				_ = c.Command(context.Background(), agent.Command{Do: agent.Kill}) // its death is the aim
+				<-c.exits
+			}
+		}()
+	}
+	for range s.clients {
+		<-ended
+	}
+}
+
+// finish acquires every key once with a new worker, on new connections.
+func (s *stage) finish(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	c := s.clients[0]
+	spec := s.worker(len(s.clients), "final", workloads.Finally)
+	if err := c.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true}); err != nil {
+		return err
+	}
+	if err := c.tell(ctx, workloads.Told{Spec: &spec}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case w := <-c.said:
+			if w.Fatal != "" {
+				s.rec.doubt("the final acquire could not be made: " + w.Fatal)
+			}
+		case <-c.exits:
+			return nil
+		case <-ctx.Done():
+			s.rec.doubt("the final acquire did not end: " + context.Cause(ctx).Error())
+			return nil
+		}
+	}
+}
+
+// stallLimit is the scheduling gap from which a run is disturbed.
+func stallLimit(lease time.Duration) time.Duration { return lease / 8 }

@@ -1,0 +1,42 @@
+// Package runner is the straight line of a run: cluster up, clients and nemesis
+// side by side, heal, settle, final acquire of every key, down, judge, save.
+package runner
+
+import (
+	"time"
+
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// Options is all that decides a run, as a value that can be printed.
+type Options struct {
+	Scenario  scenarios.Scenario // with the flags of the command line applied
+	Backend   string             // a name in locks.Table
+	Seed      uint64             // of every random choice
+	Out       string             // folder of the run folders
+	Resource  string             // store, or postgres
+	Fencing   string             // at-least or strict
+	FenceOn   string             // write or read
+	SelfFence string             // none, check-deadline, check-session
+	Idle      time.Duration      // PostgreSQL's idle_in_transaction_session_timeout; 0: off
+	Strict    bool               // idle overlaps count as violations
+	Compose   string             // the user's own compose file; empty: the embedded one
+	Oracle    bool               // Porcupine confirms the windows around violations
+	Command   []string           // that repeats the run, for the report
+	Self      string             // path of this binary, for nodes, janitor and oracle
+}
+
+// Counts is what a user sees while a run goes on.
+type Counts struct {
+	Operations, Grants, Writes, Refused, Unknown, Faults int
+}
+
+// Progress is told what a run does. Its methods are called from one goroutine at a time.
+type Progress interface {
+	// Phase names what goes on from now on.
+	Phase(text string)
+	// Line is one more word on the phase: an image that is built, a node that is waited for.
+	Line(text string)
+	// Live is called several times a second during the load; done is in [0, 1].
+	Live(c Counts, done float64)
+}

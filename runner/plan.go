@@ -1,0 +1,132 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	dlmtest "github.com/dlmtest/dlmtest"
+	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/scenarios"
+	"github.com/dlmtest/dlmtest/workloads"
+)
+
+// plan is a run resolved: every node, every duration, every fault.
+type plan struct {
+	Options
+	entry   locks.Lock
+	lease   time.Duration
+	keys    []string
+	servers []clusters.NodeSpec
+	other   clusters.NodeSpec // the guarded resource
+	clients []clusters.NodeSpec
+	setup   history.Setup
+	faults  []nemesis.Fault
+}
+
+// storePort is where the built-in store listens, in its own container.
+const storePort = 7000
+
+// binary is where the injected dlmtest stands in every container.
+const binary = "/dlmtest/dlmtest"
+
+func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
+	p := &plan{Options: o, entry: entry, lease: o.Scenario.Lease.Of(0)}
+	servers, err := loadProfile(ctx, o.Compose, entry.Profile)
+	if err != nil {
+		return nil, err
+	}
+	p.servers = servers
+	if p.other, err = p.resourceNode(ctx); err != nil {
+		return nil, err
+	}
+	for n := range o.Scenario.Keys {
+		p.keys = append(p.keys, fmt.Sprintf("key-%d", n+1))
+	}
+	var names []string
+	for n := range o.Scenario.Clients {
+		name := fmt.Sprintf("client-%d", n+1)
+		names = append(names, name)
+		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: clusters.ClientImage})
+	}
+	promise := entry.Promise
+	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
+		FenceOn: o.FenceOn, SelfFence: o.SelfFence, Strict: o.Strict, Expect: o.Scenario.Expect}
+	for _, f := range o.Scenario.Faults {
+		p.faults = append(p.faults, p.fault(f))
+	}
+	return p, nil
+}
+
+// loadProfile reads the servers of a profile from the user's compose file or ours.
+func loadProfile(ctx context.Context, file, profile string) ([]clusters.NodeSpec, error) {
+	text := dlmtest.Compose
+	if file != "" {
+		var err error
+		if text, err = os.ReadFile(file); err != nil {
+			return nil, fmt.Errorf("--compose: %w", err)
+		}
+	}
+	project, err := clusters.Load(ctx, text, profile)
+	if err != nil {
+		return nil, err
+	}
+	return project.Nodes, nil
+}
+
+// resourceNode is a node of its own: the built-in store, or a PostgreSQL.
+func (p *plan) resourceNode(ctx context.Context) (clusters.NodeSpec, error) {
+	if p.Resource != "postgres" {
+		return clusters.NodeSpec{Name: "resource", Role: "resource", Image: clusters.ClientImage}, nil
+	}
+	nodes, err := loadProfile(ctx, "", "postgres")
+	if err != nil {
+		return clusters.NodeSpec{}, err
+	}
+	node := nodes[0]
+	node.Name, node.Role = "resource", "resource"
+	return node, nil
+}
+
+func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
+	if f.On == "at" { // a time is no gate
+		f.On = ""
+	}
+	return nemesis.Fault{Kind: f.Fault, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
+		Until: f.For.Until, Min: f.For.Min.Of(p.lease), Max: f.For.Max.Of(p.lease)}
+}
+
+// oracle says how to start Porcupine in a process of its own; nil: do not.
+func (p *plan) oracle() []string {
+	if !p.Oracle {
+		return nil
+	}
+	return []string{p.Self, "oracle"}
+}
+
+// worker is what client number n is told. A client beyond the last is the one
+// that acquires every key at the end.
+func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
+	s := workloads.Spec{Mode: mode, Backend: p.Backend, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
+		Renew: p.Scenario.Renew, Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
+		Wait: p.Scenario.Wait.Of(p.lease), SelfFence: p.SelfFence,
+		Resource: workloads.ResourceSpec{Kind: p.Resource, Addr: fmt.Sprintf("resource:%d", storePort), Fencing: p.Fencing, FenceOn: p.FenceOn},
+		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.Idle}}
+	if p.Resource == "postgres" {
+		s.Resource.Addr = "resource:5432"
+	}
+	for _, server := range p.servers {
+		s.Lock.Endpoints = append(s.Lock.Endpoints, fmt.Sprintf("%s:%d", server.Name, p.entry.Port))
+	}
+	if mode == workloads.Finally {
+		s.Wait = finalLimit(p.lease)
+	}
+	return s
+}
+
+// finalLimit is how long a key that nobody holds may take to be granted.
+func finalLimit(lease time.Duration) time.Duration { return 2*lease + 3*time.Second }

@@ -1,0 +1,123 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis"
+)
+
+// recorder collects the history of a run: in memory for the judge, and on disk as
+// it comes, so that nothing that was recorded is lost with the runner.
+type recorder struct {
+	feed *nemesis.Feed
+
+	mu     sync.Mutex
+	ops    []history.Op
+	file   *os.File
+	lines  *history.Writer
+	counts Counts
+	doubts []string
+	err    error
+}
+
+func newRecorder(path string, setup history.Setup) (*recorder, error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := history.NewWriter(f, setup)
+	if err != nil {
+		return nil, err
+	}
+	return &recorder{feed: nemesis.NewFeed(), file: f, lines: lines}, nil
+}
+
+// add records one operation as its node wrote it.
+func (r *recorder) add(node string, raw json.RawMessage) {
+	var op history.Op
+	if err := json.Unmarshal(raw, &op); err != nil {
+		r.fail(fmt.Errorf("%s recorded %q: %w", node, raw, err))
+		return
+	}
+	if op.Node == "" {
+		op.Node = node
+	}
+	r.addOp(op)
+}
+
+func (r *recorder) addOp(op history.Op) {
+	r.mu.Lock()
+	r.ops = append(r.ops, op)
+	r.counts.see(op)
+	r.mu.Unlock()
+	if err := r.lines.Append(op); err != nil {
+		r.fail(err)
+	}
+	r.feed.Publish(nemesis.Event{Node: op.Node, Op: &op})
+}
+
+// note records what the runner itself knows.
+func (r *recorder) note(op history.Op) {
+	op.Type = history.Note
+	r.addOp(op)
+}
+
+func (c *Counts) see(op history.Op) {
+	switch {
+	case op.Type == history.Invoke:
+		c.Operations++
+	case op.Type == history.Info:
+		c.Unknown++
+	case op.Type == history.OK && (op.F == history.Acquire || op.F == history.Try):
+		c.Grants++
+	case op.F == history.Apply:
+		c.Writes++
+		if op.Fenced != nil && !op.Fenced.Accepted {
+			c.Refused++
+		}
+	case op.Fault != nil && op.Fault.Phase == history.Begin:
+		c.Faults++
+	}
+}
+
+// live returns the counts so far.
+func (r *recorder) live() Counts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts
+}
+
+// fail keeps the first error of dlmtest itself.
+func (r *recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *recorder) doubt(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.doubts = append(r.doubts, why)
+}
+
+// close writes what is buffered and returns all operations in the order of time.
+func (r *recorder) close() ([]history.Op, error) {
+	if err := errors.Join(r.lines.Sync(), r.file.Close()); err != nil {
+		r.fail(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	history.Sort(r.ops)
+	return r.ops, r.err
+}
+
+// liveEvery is how often a user is told of the counts.
+const liveEvery = 100 * time.Millisecond

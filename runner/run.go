@@ -1,0 +1,63 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/reports"
+)
+
+// Outcome is a run that reached a judgement.
+type Outcome struct {
+	Dir    string // the run's folder
+	Run    reports.Run
+	Setup  history.Setup
+	Ops    []history.Op
+	Result checker.Result
+}
+
+// Run runs one scenario against one backend, from an empty network to a saved
+// verdict. A cancel of ctx heals, tears down and judges what there is. An error
+// is dlmtest's own and says nothing about the lock.
+func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
+	entry, ok := locks.Table[o.Backend]
+	if !ok {
+		return nil, fmt.Errorf("unknown backend %q", o.Backend)
+	}
+	dir, err := newFolder(o.Out, o.Scenario.Name, o.Backend, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(ctx, o, entry)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := newRecorder(filepath.Join(dir, partFile), plan.setup)
+	if err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	stage, err := up(ctx, plan, rec, dir, p)
+	if err != nil {
+		return nil, err
+	}
+	loadErr := stage.load(ctx, p)
+	interrupted := ctx.Err() != nil
+	if loadErr == nil {
+		p.Phase("Healed; acquiring every key once more")
+		loadErr = stage.finish(context.WithoutCancel(ctx))
+	}
+	p.Phase("Taking the cluster down")
+	downErr := stage.down(context.WithoutCancel(ctx))
+	ops, recErr := rec.close()
+	run := stage.describe(started, interrupted)
+	p.Phase("Judging")
+	out, err := judge(context.WithoutCancel(ctx), dir, run, plan.setup, ops, rec.doubts, plan.oracle())
+	return out, errors.Join(loadErr, recErr, downErr, err)
+}

@@ -1,0 +1,206 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/workloads"
+)
+
+// stage is a cluster that is up, with everything that hangs on it.
+type stage struct {
+	*plan
+	dir      string
+	rec      *recorder
+	cluster  *clusters.Cluster
+	janitor  *clusters.Janitor
+	servers  []*node
+	resource *node
+	clients  []*node
+}
+
+// readyLimit is how long a cluster may take until a first operation of every
+// client has succeeded. A cold JVM on a slow machine takes the longest.
+const readyLimit = 100 * time.Second
+
+// up starts all nodes at once and returns when a client operation has succeeded
+// on each client. After an error nothing is left.
+func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (_ *stage, err error) {
+	say.Phase("Preparing images")
+	docker, janitor, err := connect(ctx, p.Self)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = janitor.Done() // the first error tells more
+		}
+	}()
+	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
+	specs = append(specs, p.clients...)
+	if err := docker.EnsureImages(ctx, images(specs), say.Line); err != nil {
+		return nil, err
+	}
+	say.Phase(fmt.Sprintf("Starting %d nodes", len(specs)))
+	cluster, err := docker.Up(ctx, clusters.Run{ID: fmt.Sprintf("%d-%x", os.Getpid(), time.Now().UnixNano())}, specs)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{plan: p, dir: dir, rec: rec, cluster: cluster, janitor: janitor}
+	defer func() {
+		if err != nil {
+			_ = s.down(context.WithoutCancel(ctx)) // the first error tells more
+		}
+	}()
+	if err := s.attach(); err != nil {
+		return nil, err
+	}
+	say.Phase("Waiting until a lock operation succeeds on every client")
+	return s, s.startAll(ctx, say)
+}
+
+// connect finds the daemon, has a janitor stand by, and removes what dead runs have left.
+func connect(ctx context.Context, self string) (*clusters.Docker, *clusters.Janitor, error) {
+	docker, err := clusters.NewDocker(ctx, self)
+	if err != nil {
+		return nil, nil, err
+	}
+	if docker.Janitor, err = clusters.StartJanitor(self, docker.Owner); err != nil {
+		return nil, nil, err
+	}
+	if _, err := docker.Sweep(ctx); err != nil {
+		return nil, nil, errors.Join(err, docker.Janitor.Done())
+	}
+	return docker, docker.Janitor, nil
+}
+
+func images(specs []clusters.NodeSpec) []string {
+	var names []string
+	for _, s := range specs {
+		names = append(names, s.Image)
+	}
+	return names
+}
+
+// attach connects to the agent of every node.
+func (s *stage) attach() error {
+	for _, n := range s.cluster.Nodes {
+		a, err := attach(n, s.rec, filepath.Join(s.dir, logsDir))
+		if err != nil {
+			return err
+		}
+		switch n.Spec.Role {
+		case "client":
+			s.clients = append(s.clients, a)
+		case "resource":
+			s.resource = a
+		default:
+			s.servers = append(s.servers, a)
+		}
+	}
+	return nil
+}
+
+// startAll starts every child at once and waits until all are ready.
+func (s *stage) startAll(ctx context.Context, say Progress) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyLimit, fmt.Errorf("not ready within %v", readyLimit))
+	defer cancel()
+	total := len(s.servers) + 1 + len(s.clients)
+	errs := make(chan error, total)
+	for _, n := range s.servers {
+		go func() { errs <- s.startServer(ctx, n) }()
+	}
+	go func() { errs <- s.startResource(ctx) }()
+	for i, n := range s.clients {
+		go func() { errs <- s.startClient(ctx, n, s.worker(i, n.Name(), workloads.Guarded), say) }()
+	}
+	for range total {
+		if err := <-errs; err != nil {
+			return s.explain(err)
+		}
+	}
+	return nil
+}
+
+func (s *stage) startServer(ctx context.Context, n *node) error {
+	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir,
+		Health: n.Spec.Health, Stall: stallLimit(s.lease)}
+	if err := n.start(ctx, child); err != nil {
+		return err
+	}
+	return n.Command(ctx, agent.Command{Do: agent.Check})
+}
+
+func (s *stage) startResource(ctx context.Context) error {
+	if s.Resource == "postgres" {
+		return s.startServer(ctx, s.resource)
+	}
+	argv := []string{binary, "store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn}
+	return s.resource.start(ctx, agent.Child{Argv: argv, Speaks: true, Stall: stallLimit(s.lease), Clock: true})
+}
+
+// startClient starts a worker and waits for its first lock operation.
+func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, say Progress) error {
+	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Stall: stallLimit(s.lease)}); err != nil {
+		return err
+	}
+	if err := n.tell(ctx, workloads.Told{Spec: &spec}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case w := <-n.said:
+			switch {
+			case w.Fatal != "":
+				return fmt.Errorf("%s: %s", n.Name(), w.Fatal)
+			case w.Waiting != "":
+				say.Line(n.Name() + " waits: " + w.Waiting)
+			case w.Ready:
+				return nil
+			}
+		case e := <-n.exits:
+			return fmt.Errorf("%s: the worker has ended: %s", n.Name(), e.Reason)
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", n.Name(), context.Cause(ctx))
+		}
+	}
+}
+
+// explain adds the last log lines of the servers: a server that did not come up
+// says there why.
+func (s *stage) explain(err error) error {
+	var b strings.Builder
+	for _, n := range append(append([]*node{}, s.servers...), s.resource) {
+		select {
+		case e := <-n.exits:
+			fmt.Fprintf(&b, "\n%s has ended (%s).", n.Name(), e.Reason)
+		default:
+			if !strings.HasPrefix(err.Error(), n.Name()+":") {
+				continue
+			}
+		}
+		fmt.Fprintf(&b, " Its last log lines:\n  %s", strings.Join(n.lastWords(), "\n  "))
+	}
+	if b.Len() == 0 {
+		return fmt.Errorf("the cluster did not come up: %w; logs are in %s", err, filepath.Join(s.dir, logsDir))
+	}
+	return fmt.Errorf("the cluster did not come up: %w%s", err, b.String())
+}
+
+// down removes all nodes and closes their logs.
+func (s *stage) down(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	err := errors.Join(s.cluster.Down(ctx), s.janitor.Done())
+	for _, n := range s.nodes() {
+		_ = n.log.Close() // a log is no evidence
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/scenarios/near"
+)
+
+// UnmarshalYAML fills in what a file need not say.
+func (f *Fault) UnmarshalYAML(node *yaml.Node) error {
+	type plain Fault
+	p := plain{On: "at", Count: 1}
+	if err := node.Load(&p); err != nil {
+		return err
+	}
+	*f = Fault(p)
+	return nil
+}
+
+// UnmarshalYAML reads a plain duration or a map.
+func (s *Span) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		d, err := ParseDuration(node.Value)
+		*s = Span{Min: d, Max: d}
+		return err
+	}
+	type plain Span
+	return node.Load((*plain)(s))
+}
+
+// MarshalYAML writes a plain duration where that says it all.
+func (s Span) MarshalYAML() (any, error) {
+	if s.Until == "" && s.Min == s.Max {
+		return s.Max, nil
+	}
+	type plain Span
+	return plain(s), nil
+}
+
+// UnmarshalYAML reads a verdict, or a map with a verdict and a note.
+func (e *Expectation) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		return e.setVerdict(node.Value)
+	}
+	var words struct{ Verdict, Note string }
+	if err := node.Load(&words); err != nil {
+		return err
+	}
+	e.Note = words.Note
+	return e.setVerdict(words.Verdict)
+}
+
+// MarshalYAML writes a verdict alone where there is no note.
+func (e Expectation) MarshalYAML() (any, error) {
+	if e.Note == "" {
+		return e.Verdict.String(), nil
+	}
+	return struct{ Verdict, Note string }{e.Verdict.String(), e.Note}, nil
+}
+
+var verdicts = []string{
+	checker.Holds.String(), checker.Violated.String(), checker.Unknown.String(), checker.NA.String(),
+}
+
+func (e *Expectation) setVerdict(word string) error {
+	if err := checkVerdict(word); err != nil {
+		return err
+	}
+	return e.Verdict.UnmarshalText([]byte(word))
+}
+
+func checkVerdict(word string) error {
+	if !slices.Contains(verdicts, word) {
+		return fmt.Errorf("unknown verdict %q%s", word, near.Hint(word, verdicts))
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package scenarios
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/scenarios/near"
+)
+
+var (
+	// namePattern is for names of scenarios, backends and nodes: "gc-pause", "redis-1".
+	namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	digits      = "0123456789"
+)
+
+// Validate checks what types cannot. Its error is Problems.
+func (s *Scenario) Validate() error {
+	v := &validator{}
+	v.texts(s)
+	v.loop(s)
+	for i, f := range s.Faults {
+		v.fault(fmt.Sprintf("faults[%d]", i), f)
+	}
+	v.expect(s)
+	v.expected(s)
+	if len(v.problems) == 0 {
+		return nil
+	}
+	return v.problems
+}
+
+type validator struct{ problems Problems }
+
+func (v *validator) problem(path, format string, args ...any) {
+	v.problems = append(v.problems, Problem{Path: path, Text: path + ": " + fmt.Sprintf(format, args...)})
+}
+
+func (v *validator) between(path string, n, low, high int) {
+	if n < low || n > high {
+		v.problem(path, "%d is not between %d and %d", n, low, high)
+	}
+}
+
+func (v *validator) word(path, kind, word string, words Words) {
+	if _, ok := words[word]; !ok {
+		v.problem(path, "unknown %s %q%s", kind, word, near.Hint(word, words.Names()))
+	}
+}
+
+func (v *validator) positive(path string, d Duration) {
+	if d.IsZero() {
+		v.problem(path, "must be longer than 0s")
+	}
+	v.duration(path, d)
+}
+
+// duration is for scenarios built in Go; a file's durations were checked when
+// they were parsed.
+func (v *validator) duration(path string, d Duration) {
+	if back, err := ParseDuration(d.String()); err != nil {
+		v.problem(path, "%s", err)
+	} else if back != d {
+		v.problem(path, "%+v is both fixed and in leases; want one of the two", d)
+	}
+}
+
+func (v *validator) texts(s *Scenario) {
+	if !namePattern.MatchString(s.Name) {
+		v.problem("name", "%q is not lower-case words joined by dashes, such as gc-pause", s.Name)
+	}
+	if s.Title == "" || strings.ContainsRune(s.Title, '\n') {
+		v.problem("title", "must be one line")
+	}
+	if strings.TrimSpace(s.About) == "" {
+		v.problem("about", "must say what the scenario shows")
+	}
+}
+
+func (v *validator) loop(s *Scenario) {
+	v.word("workload", "workload", s.Workload, Workloads)
+	v.between("clients", s.Clients, 1, 100)
+	v.between("keys", s.Keys, 1, 1000)
+	if s.Lease.Leases != 0 || s.Lease.Fixed < 100*time.Millisecond || s.Lease.Fixed > 10*time.Minute {
+		v.problem("lease", "%s is not a fixed time between 100ms and 10m", s.Lease)
+	}
+	v.duration("work", s.Work)
+	v.duration("think", s.Think)
+	v.positive("wait", s.Wait)
+	v.positive("duration", s.Duration)
+	v.duration("after", s.After)
+}
+
+func (v *validator) fault(path string, f Fault) {
+	v.word(path+".fault", "fault", f.Fault, Faults)
+	v.word(path+".on", "trigger", f.On, Triggers)
+	v.target(path+".target", f.Target)
+	v.between(path+".count", f.Count, 1, 1000)
+	v.duration(path+".at", f.At)
+	if f.On == "every" && f.At.IsZero() {
+		v.problem(path+".at", `must be longer than 0s with "on: every": it is the time from one to the next`)
+	}
+	if f.For.Until != "" {
+		v.word(path+".for.until", "condition", f.For.Until, Untils)
+	}
+	v.duration(path+".for", f.For.Min)
+	v.positive(path+".for", f.For.Max)
+	if a, b := f.For.Min, f.For.Max; (a.Leases == 0) == (b.Leases == 0) && a.Of(time.Second) > b.Of(time.Second) {
+		v.problem(path+".for", "min %s is longer than max %s", a, b)
+	}
+	if f.For.Until == "" && f.For.Min != f.For.Max {
+		v.problem(path+".for", "min and max differ and nothing ends it in between; say until what")
+	}
+}
+
+// target takes a role, or the name of a node. A word without a digit that is
+// near a role is a slip and no node.
+func (v *validator) target(path, target string) {
+	if _, ok := Targets[target]; ok {
+		return
+	}
+	slip := !strings.ContainsAny(target, digits) && len(near.Nearest(target, Targets.Names())) > 0
+	if slip || !namePattern.MatchString(target) {
+		v.problem(path, "unknown target %q%s", target, near.Hint(target, Targets.Names()))
+	}
+}
+
+func (v *validator) expect(s *Scenario) {
+	e := s.Expect
+	for _, c := range []struct {
+		name  string
+		count int
+	}{
+		{"contention", e.Contention}, {"stale-writes", e.StaleWrites},
+		{"faults", e.Faults}, {"grants-during-fault", e.GrantsDuringFault},
+	} {
+		v.between("expect."+c.name, c.count, 0, 1_000_000)
+	}
+	if e.Contention > 0 && s.Clients == 1 {
+		v.problem("expect.contention", "one client alone meets no contention")
+	}
+	if len(s.Faults) == 0 && e.Faults > 0 {
+		v.problem("expect.faults", "there are no faults to expect")
+	}
+}
+
+func (v *validator) expected(s *Scenario) {
+	for backend, properties := range s.Expected {
+		path := join("expected", backend)
+		if !namePattern.MatchString(backend) {
+			v.problem(path, "%q is no name of a backend", backend)
+		}
+		for property := range properties {
+			if !slices.Contains(Properties, property) {
+				v.problem(join(path, property), "unknown property %q%s", property, near.Hint(property, Properties))
+			}
+		}
+	}
+}

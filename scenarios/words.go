@@ -1,0 +1,59 @@
+package scenarios
+
+import (
+	"maps"
+	"slices"
+)
+
+// Words is a table of what may stand in a field, with what each word means.
+type Words map[string]string
+
+// Names are the words in order.
+func (w Words) Names() []string { return slices.Sorted(maps.Keys(w)) }
+
+// Workloads are the loops that a client can run.
+var Workloads = Words{
+	"guarded-write": "acquire, read both copies, work, write both copies, release, think",
+}
+
+// Faults are the things that can go wrong.
+var Faults = Words{
+	"pause": "the node's program is stopped (SIGSTOP) and later continued, as a long GC pause would",
+}
+
+// Triggers are when a fault happens. All but "at" and "every" are points that
+// a client passes; it waits there until the fault has taken hold.
+var Triggers = Words{
+	"acquired":     "a client has been granted the lock and has done nothing yet",
+	"before-write": "the holder has read and has not yet sent its write",
+	"writing":      "the holder's write is under way",
+	"releasing":    "a release is under way",
+	"renewing":     "a renewal is under way",
+	"waiting":      "a client has begun to wait for the lock",
+	"at":           "a time, whatever the clients do",
+	"every":        "again and again",
+}
+
+// Targets are the roles that a fault can be aimed at, beside nodes by name.
+var Targets = Words{
+	"holder":   "the client that passed the trigger, or that holds the lock",
+	"a-waiter": "a client that waits for the lock",
+	"clients":  "all clients",
+	"a-server": "any server of the lock service, by the seed",
+	"servers":  "all servers of the lock service",
+	"all":      "every node",
+}
+
+// Untils are what can end a fault.
+var Untils = Words{
+	"write-accepted": "another client's write was accepted on the victim's key",
+	"other-has-read": "another client holds the victim's key and has read, and has not yet written",
+}
+
+// Properties are what can be expected of a backend: the checker's properties.
+var Properties = []string{
+	"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "fenced-writes",
+	"no-lost-update/unfenced", "no-lost-update/fenced", "release-by-owner", "honest-claims",
+	"false-loss", "validity-bound", "deadlock-freedom", "availability", "recovery",
+	"fairness", "reentrancy", "permits", "rw-exclusion", "linearizable",
+}

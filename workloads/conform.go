@@ -1,0 +1,36 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/locks/locktest"
+)
+
+// conform runs the conformance suite of locks against a real cluster.
+func conform(ctx context.Context, l *link, s Spec) error {
+	r := newRecorder(l, s)
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	if err := r.lock.Close(); err != nil {
+		return err
+	}
+	entry := locks.Table[s.Backend]
+	findings := locktest.Run(ctx, locktest.Harness{
+		Promise: entry.Promise,
+		Lease:   s.Lock.Lease,
+		Open: func(ctx context.Context, client string) (locks.Client, error) {
+			c := s.Lock
+			c.Client = client
+			return entry.Open(ctx, c)
+		},
+	})
+	said := Said{Checks: len(locktest.Checks)}
+	for _, f := range findings {
+		said.Findings = append(said.Findings, fmt.Sprintf("%s: %v", f.Check, f.Err))
+	}
+	l.say(said)
+	return nil
+}

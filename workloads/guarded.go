@@ -1,0 +1,230 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/workloads/resource"
+)
+
+// client is one run of the guarded-write loop.
+type client struct {
+	*recorder
+	main   *process
+	random *rand.Rand
+	writes int
+
+	mu   sync.Mutex
+	lost map[string]bool // owners of grants that the client was told are lost
+}
+
+// guarded loops: acquire, read the resource, work, write it, release.
+func guarded(ctx context.Context, l *link, s Spec) error {
+	r := newRecorder(l, s)
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	c := &client{recorder: r, main: r.process(), random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number))), lost: map[string]bool{}}
+	if n, ok := r.lock.(locks.Notifier); ok {
+		go c.listen(n.Events())
+	}
+	l.say(Said{Ready: true})
+	if t, ok := next(ctx, l); !ok || !t.Begin {
+		return r.lock.Close()
+	}
+	go c.watchSchedule(ctx)
+	for ctx.Err() == nil && !c.told() {
+		c.round(ctx)
+		sleep(ctx, c.about(s.Think))
+	}
+	return r.lock.Close()
+}
+
+// told says whether the runner has asked for the end.
+func (c *client) told() bool {
+	select {
+	case t := <-c.link.told:
+		return t.Stop
+	default:
+		return false
+	}
+}
+
+func (c *client) round(ctx context.Context) {
+	key := c.spec.Keys[c.random.IntN(len(c.spec.Keys))]
+	g, err := c.main.acquire(ctx, key)
+	if err != nil {
+		return // recorded; the loop's think time follows
+	}
+	c.inspect(ctx, key)
+	stop := c.renew(ctx, g)
+	c.hold(ctx, g)
+	stop()
+	c.link.gate(GateReleasing, key, g.Owner)
+	release, cancel := context.WithTimeout(ctx, c.callLimit())
+	defer cancel()
+	_ = c.main.release(release, g) // recorded
+}
+
+// hold is the critical section.
+func (c *client) hold(ctx context.Context, g *locks.Grant) {
+	c.link.gate(GateAcquired, g.Key, g.Owner)
+	read, cancel := context.WithTimeout(ctx, c.callLimit())
+	seen, err := c.main.read(read, g)
+	cancel()
+	if err != nil {
+		return
+	}
+	sleep(ctx, c.about(c.spec.Work))
+	c.link.gate(GateBeforeWrite, g.Key, g.Owner)
+	if why := c.doubt(g); why != "" {
+		c.note(history.Op{F: history.Abstain, Process: c.main.id, Key: g.Key, Owner: g.Owner, Error: why})
+		return
+	}
+	c.link.gate(GateWriting, g.Key, g.Owner)
+	c.write(ctx, g, seen)
+}
+
+func (c *client) write(ctx context.Context, g *locks.Grant, seen resource.Copies) {
+	c.writes++
+	ctx, cancel := context.WithTimeout(ctx, c.callLimit())
+	defer cancel()
+	_ = c.main.write(ctx, g, fmt.Sprintf("%s/w%d", c.node, c.writes), seen) // recorded
+}
+
+// doubt is what the client's own check says against writing; "": nothing.
+func (c *client) doubt(g *locks.Grant) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch c.spec.SelfFence {
+	case FenceDeadline:
+		if left := g.Valid(); left <= 0 {
+			return fmt.Sprintf("its deadline passed %.3f s ago by its own clock", -left.Seconds())
+		}
+	case FenceSession:
+		if c.lost[g.Owner] || c.lost[""] {
+			return "it was told that its session is lost"
+		}
+	}
+	return ""
+}
+
+// renew extends g each third of its lease until the returned stop is called. It
+// has a process id of its own, as its calls overlap those of the work.
+func (c *client) renew(ctx context.Context, g *locks.Grant) (stop func()) {
+	extender, ok := c.lock.(locks.Extender)
+	if !c.spec.Renew || !ok || g.Lease == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p, held := c.process(), g
+		for sleep(ctx, g.Lease/3) {
+			// Not ctx: a renewal in flight is finished, not cut into an unknown.
+			call, end := context.WithTimeout(context.WithoutCancel(ctx), g.Lease/3)
+			next, err := p.extend(call, extender, held)
+			end()
+			switch {
+			case err == nil:
+				held = next
+				c.mu.Lock()
+				g.Deadline = next.Deadline
+				c.mu.Unlock()
+			case errors.Is(err, locks.ErrNotHeld):
+				c.lose(history.Op{F: history.Lost, Process: p.id, Key: g.Key, Owner: g.Owner, Error: err.Error()})
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// lose records that a grant is lost, and remembers it for check-session.
+func (c *client) lose(op history.Op) {
+	c.mu.Lock()
+	c.lost[op.Owner] = true
+	c.mu.Unlock()
+	c.note(op)
+}
+
+// listen records what the session learns about itself.
+func (c *client) listen(events <-chan locks.Event) {
+	kinds := map[locks.EventKind]history.F{locks.Suspended: history.Suspended, locks.Resumed: history.Resumed, locks.Lost: history.Lost}
+	for e := range events {
+		op := history.Op{F: kinds[e.Kind], Owner: e.Owner, Error: e.Why, Time: e.At.Raw, Mono: e.At.Mono, Real: e.At.Real}
+		if e.Kind == locks.Lost {
+			c.lose(op)
+		} else {
+			c.note(op)
+		}
+	}
+}
+
+// inspect reads at the server who holds the key, beside the loop: evidence of
+// whose fault a violation is.
+func (c *client) inspect(ctx context.Context, key string) {
+	i, ok := c.lock.(locks.Inspector)
+	if !ok {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, c.spec.Lock.Lease)
+		defer cancel()
+		sent := history.Raw()
+		h, err := i.Holder(ctx, key)
+		op := history.Op{F: history.Holder, Key: key, Owner: h.Owner, Sent: sent, Lease: int64(h.Left)}
+		if err != nil {
+			op.Error = err.Error()
+		}
+		c.note(op)
+	}()
+}
+
+// callLimit bounds one call that must end: well above any planned pause of a
+// server, so that a slow answer is an answer.
+func (c *client) callLimit() time.Duration { return 2*c.spec.Lock.Lease + 3*time.Second }
+
+// about is a random duration in [d/2, 3d/2).
+func (c *client) about(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return d/2 + time.Duration(c.random.Int64N(int64(d)))
+}
+
+// sleep waits for d; false: ctx has ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// watchSchedule notes when this process was not scheduled for an eighth of the
+// lease: in a planned pause, or because the machine is overloaded.
+func (c *client) watchSchedule(ctx context.Context) {
+	const beat = 10 * time.Millisecond
+	last := history.Raw()
+	for sleep(ctx, beat) {
+		now := history.Raw()
+		if gap := time.Duration(now-last) - beat; gap >= c.spec.Lock.Lease/8 {
+			c.note(history.Op{F: history.Stall, Length: int64(gap), Error: "the client was not scheduled"})
+		}
+		last = now
+	}
+}

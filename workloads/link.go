@@ -1,0 +1,101 @@
+package workloads
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// link is a worker's line to its agent.
+type link struct {
+	mu    sync.Mutex
+	out   io.Writer
+	armed map[string]bool
+	pass  chan struct{} // one value for each gate passed
+	told  chan Told
+	gone  context.CancelFunc
+}
+
+// newLink reads orders from in; when in ends, so does the context that it returns.
+func newLink(ctx context.Context, in io.Reader, w io.Writer) (*link, context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &link{out: w, armed: map[string]bool{}, pass: make(chan struct{}, 1), told: make(chan Told, 16), gone: cancel}
+	go l.listen(in)
+	return l, ctx
+}
+
+func (l *link) listen(in io.Reader) {
+	defer l.gone()
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var o agent.Order
+		if err := json.Unmarshal(line, &o); err != nil {
+			l.say(Said{Fatal: fmt.Sprintf("worker: order %q: %v", line, err)})
+			return
+		}
+		l.follow(o)
+	}
+}
+
+func (l *link) follow(o agent.Order) {
+	if o.Armed != nil {
+		l.mu.Lock()
+		clear(l.armed)
+		for _, gate := range *o.Armed {
+			l.armed[gate] = true
+		}
+		l.mu.Unlock()
+	}
+	if o.Go {
+		l.pass <- struct{}{}
+	}
+	if o.Say != nil {
+		var t Told
+		if err := json.Unmarshal(o.Say, &t); err != nil {
+			l.say(Said{Fatal: "worker: " + err.Error()})
+			return
+		}
+		l.told <- t
+	}
+}
+
+// gate stops at a point of the loop if something is armed there.
+func (l *link) gate(name, key, owner string) {
+	l.mu.Lock()
+	armed := l.armed[name]
+	l.mu.Unlock()
+	if armed {
+		l.line(agent.Line{Gate: &agent.GateAt{Gate: name, Key: key, Owner: owner}})
+		<-l.pass
+	}
+}
+
+func (l *link) say(s Said) { l.line(agent.Line{Say: marshal(s)}) }
+
+// record passes one operation on. It is called in the order of the stamps.
+func (l *link) record(op history.Op) { l.line(agent.Line{Op: marshal(op)}) }
+
+func (l *link) line(line agent.Line) {
+	data := append(marshal(line), '\n')
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.out.Write(data) // the agent is gone: in ends too, and with it the worker
+}
+
+func marshal(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("worker: " + err.Error()) // plain data always marshals
+	}
+	return data
+}

@@ -1,0 +1,146 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/workloads/resource"
+)
+
+// perClient is how many process ids each client has for its lifetime.
+const perClient = 1_000_000
+
+// recorder is the one choke point through which a worker calls anything. It
+// stamps the invoke before the call and the completion after it.
+type recorder struct {
+	link  *link
+	node  string
+	lock  locks.Client
+	res   resource.Resource
+	spec  Spec
+	mu    sync.Mutex
+	nextP int
+}
+
+// process is one logical process: one pending operation at a time, retired after info.
+type process struct {
+	rec *recorder
+	id  int
+}
+
+func newRecorder(l *link, s Spec) *recorder {
+	return &recorder{link: l, node: s.Node, spec: s, nextP: s.Number * perClient}
+}
+
+func (r *recorder) process() *process { return &process{rec: r, id: r.fresh()} }
+
+func (r *recorder) fresh() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.nextP++
+	return r.nextP - 1
+}
+
+// outcome is the one place that decides what an error proves. Fail only where it
+// certainly had no effect.
+func outcome(err error) history.Type {
+	switch {
+	case err == nil:
+		return history.OK
+	case errors.Is(err, locks.ErrNotGranted), errors.Is(err, locks.ErrNotHeld), errors.Is(err, resource.ErrNoEffect):
+		return history.Fail
+	}
+	return history.Info
+}
+
+// call records op around f. f fills in what only the completion knows.
+func (p *process) call(op history.Op, f func(done *history.Op) error) error {
+	op.Process, op.Node, op.Type = p.id, p.rec.node, history.Invoke
+	stamp(&op)
+	p.rec.link.record(op)
+	done := history.Op{Process: p.id, Node: op.Node, F: op.F, Key: op.Key, Owner: op.Owner, Token: op.Token, Value: op.Value}
+	err := f(&done)
+	stamp(&done)
+	if done.Type = outcome(err); err != nil {
+		done.Error = err.Error()
+	}
+	p.rec.link.record(done)
+	if done.Type == history.Info {
+		p.id = p.rec.fresh()
+	}
+	return err
+}
+
+func stamp(op *history.Op) {
+	now := history.Now()
+	op.Time, op.Mono, op.Real = now.Raw, now.Mono, now.Real
+}
+
+func (p *process) acquire(ctx context.Context, key string) (g *locks.Grant, err error) {
+	ctx, cancel := context.WithTimeout(ctx, p.rec.spec.Wait)
+	defer cancel()
+	err = p.call(history.Op{F: history.Acquire, Key: key}, func(done *history.Op) error {
+		if g, err = p.rec.lock.Acquire(ctx, key); err == nil {
+			claim(done, g)
+		}
+		return err
+	})
+	return g, err
+}
+
+// claim writes what the client was told that it holds.
+func claim(op *history.Op, g *locks.Grant) {
+	op.Owner, op.Token, op.Sent = g.Owner, g.Token, g.Sent.Raw
+	op.Lease, op.Deadline = int64(g.Lease), g.Deadline
+}
+
+func (p *process) extend(ctx context.Context, e locks.Extender, g *locks.Grant) (next *locks.Grant, err error) {
+	err = p.call(history.Op{F: history.Extend, Key: g.Key, Owner: g.Owner, Token: g.Token}, func(done *history.Op) error {
+		if next, err = e.Extend(ctx, g); err == nil {
+			claim(done, next)
+		}
+		return err
+	})
+	return next, err
+}
+
+func (p *process) release(ctx context.Context, g *locks.Grant) error {
+	return p.call(history.Op{F: history.Release, Key: g.Key, Owner: g.Owner, Token: g.Token}, func(*history.Op) error {
+		return p.rec.lock.Release(ctx, g)
+	})
+}
+
+func (p *process) read(ctx context.Context, g *locks.Grant) (c resource.Copies, err error) {
+	err = p.call(history.Op{F: history.Read, Key: g.Key, Owner: g.Owner, Token: g.Token}, func(done *history.Op) error {
+		if c, err = p.rec.res.Read(ctx, resource.ReadRequest{Key: g.Key, Owner: g.Owner, Token: g.Token}); err == nil {
+			done.Unfenced, done.Fenced = &c.Unfenced, &c.Fenced
+		}
+		return err
+	})
+	return c, err
+}
+
+func (p *process) write(ctx context.Context, g *locks.Grant, value string, seen resource.Copies) error {
+	op := history.Op{F: history.Write, Key: g.Key, Owner: g.Owner, Token: g.Token, Value: value,
+		Unfenced: &history.Copy{Base: seen.Unfenced.Value}, Fenced: &history.Copy{Base: seen.Fenced.Value}}
+	return p.call(op, func(done *history.Op) error {
+		c, err := p.rec.res.Write(ctx, resource.WriteRequest{Key: g.Key, Owner: g.Owner, Token: g.Token, Value: value,
+			UnfencedBase: seen.Unfenced.Value, FencedBase: seen.Fenced.Value})
+		if err == nil {
+			done.Unfenced, done.Fenced = &c.Unfenced, &c.Fenced
+		}
+		return err
+	})
+}
+
+// note records an event that is no operation.
+func (r *recorder) note(op history.Op) {
+	op.Node, op.Type = r.node, history.Note
+	if op.Time == 0 {
+		stamp(&op)
+	}
+	r.link.record(op)
+}

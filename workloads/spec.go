@@ -1,0 +1,80 @@
+// Package workloads holds the loops that use a lock and its guarded resource,
+// and the worker that runs them: the child of every client node. All calls pass
+// through one recorder, which stamps them.
+package workloads
+
+import (
+	"time"
+
+	"github.com/dlmtest/dlmtest/locks"
+)
+
+// Mode is what a worker does.
+type Mode string
+
+// Guarded runs the guarded-write loop; Finally acquires every key once, on new
+// connections, after all is healed; Conform runs the conformance suite of locks.
+const (
+	Guarded Mode = "guarded-write"
+	Finally Mode = "final"
+	Conform Mode = "conform"
+)
+
+// Spec is all that a worker is told, in one line, before it starts.
+type Spec struct {
+	Mode     Mode         `json:"mode"`
+	Backend  string       `json:"backend"` // a name in locks.Table
+	Lock     locks.Config `json:"lock"`
+	Resource ResourceSpec `json:"resource"`
+	Number   int          `json:"number"` // of the client, from 0: process ids start at Number × 1,000,000
+	Node     string       `json:"node"`
+	Keys     []string     `json:"keys"`
+	Seed     uint64       `json:"seed"`
+
+	Renew     bool          `json:"renew"` // a loop extends the lease while the work goes on
+	Work      time.Duration `json:"work"`  // between read and write, on average
+	Think     time.Duration `json:"think"` // between release and the next acquire, on average
+	Wait      time.Duration `json:"wait"`  // limit of one acquire
+	SelfFence string        `json:"self_fence"`
+}
+
+// ResourceSpec says which guarded resource to use and where.
+type ResourceSpec struct {
+	Kind    string `json:"kind"` // store, or postgres
+	Addr    string `json:"addr"`
+	Fencing string `json:"fencing"`  // at-least or strict
+	FenceOn string `json:"fence_on"` // write or read
+}
+
+// Self-fencing: what a client does before it writes. Each narrows the window of
+// a zombie, none closes it: the pause may come after the check.
+const (
+	FenceNone     = "none"
+	FenceDeadline = "check-deadline" // by its own clock
+	FenceSession  = "check-session"  // has it been told of a loss?
+)
+
+// The gates of the guarded-write loop, where faults can be triggered.
+const (
+	GateAcquired    = "acquired"     // has the lock, has done nothing yet
+	GateBeforeWrite = "before-write" // has read, has not checked and not invoked its write
+	GateWriting     = "writing"      // has checked itself, has not invoked its write
+	GateReleasing   = "releasing"    // has written, has not invoked its release
+)
+
+// Said is a word of a worker for the runner.
+type Said struct {
+	Ready    bool     `json:"ready,omitempty"`    // its first lock operation has succeeded
+	Done     bool     `json:"done,omitempty"`     // it has stopped as asked
+	Waiting  string   `json:"waiting,omitempty"`  // not ready yet, because
+	Findings []string `json:"findings,omitempty"` // of the conformance suite
+	Checks   int      `json:"checks,omitempty"`   // how many checks that suite has made
+	Fatal    string   `json:"fatal,omitempty"`    // dlmtest itself failed
+}
+
+// Told is a word of the runner for a worker.
+type Told struct {
+	Spec  *Spec `json:"spec,omitempty"`
+	Begin bool  `json:"begin,omitempty"`
+	Stop  bool  `json:"stop,omitempty"` // finish the round in hand and end
+}
