@@ -64,15 +64,23 @@ func Judge(setup history.Setup, ops []history.Op) Result {
 	if broken != "" {
 		result.Doubts = append(result.Doubts, "the judge failed, which is a bug of dlmtest: "+broken)
 	}
+	result.conclude(setup)
+	if broken != "" && result.Verdict == Holds {
+		result.Verdict = Unknown
+	}
+	return result
+}
+
+// conclude merges the properties into the verdict and the two answers.
+func (result *Result) conclude(setup history.Setup) {
 	result.Verdict = NA
 	for _, p := range result.Properties {
 		result.Verdict = Merge(result.Verdict, p.Verdict)
 	}
-	if result.Verdict == NA || (broken != "" && result.Verdict == Holds) {
+	if result.Verdict == NA {
 		result.Verdict = Unknown
 	}
-	result.Service, result.Data = answerService(setup, &result), answerData(setup, &result)
-	return result
+	result.Service, result.Data = answerService(setup, result), answerData(setup, result)
 }
 
 func judgeOne(c Checker, setup history.Setup, r *run, broken string) Property {

@@ -26,6 +26,11 @@ func (r *run) count() {
 	for i := range r.writes {
 		r.countStale(&r.writes[i])
 	}
+	for _, i := range r.abstained {
+		if g := r.byOwner[r.ops[i].Owner]; g != nil && g.supersededAt(r.ops[i].Time) {
+			c.Abstained++
+		}
+	}
 	for _, k := range r.keys {
 		c.Contended += r.contended(k)
 	}

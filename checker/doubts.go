@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dlmtest/dlmtest/history"
 )
 
 // hostClockLimit is how far the host's clock may move against MONOTONIC_RAW
@@ -53,6 +55,10 @@ func (d doubt) dim(p *Property) {
 // vacuous compares the counts with what the scenario must have seen.
 func (r *run) vacuous() []doubt {
 	want, got := r.setup.Expect, r.counts
+	if r.keptWaiting() {
+		// Nothing was granted over the holder's head: that is the answer, not a lack of one.
+		want.StaleWrites, want.GrantsDuringFault = 0, 0
+	}
 	var doubts []doubt
 	for _, e := range []struct {
 		what      string
@@ -60,7 +66,7 @@ func (r *run) vacuous() []doubt {
 		affects   []string
 	}{
 		{"acquires while another client held the key", got.Contended, want.Contention, nil},
-		{"writes on a superseded grant", got.StaleWrites, want.StaleWrites, []string{"mutual-exclusion", "fenced-writes", "no-lost-update"}},
+		{"writes, or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites, []string{"mutual-exclusion", "fenced-writes", "no-lost-update"}},
 		{"faults observed at their victim", got.FaultsSeen, want.Faults, nil},
 		{"grants of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "availability"}},
 	} {
@@ -69,6 +75,37 @@ func (r *run) vacuous() []doubt {
 		}
 	}
 	return doubts
+}
+
+// keptWaiting says that a lock without a lease did what it promises under a
+// fault: for at least Setup.Lease somebody waited for a key and nobody got it.
+func (r *run) keptWaiting() bool {
+	if r.setup.Promise.Leased {
+		return false
+	}
+	for _, f := range r.faults {
+		for _, k := range r.keys {
+			if f.begin < 0 {
+				continue
+			}
+			if d := r.drought(k, f); d.to-d.from >= int64(r.setup.Lease) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Doubt adds what the recorder itself doubts, such as lines that were lost: no
+// property holds in such a run.
+func Doubt(setup history.Setup, result *Result, texts []string) {
+	for _, text := range texts {
+		result.Doubts = append(result.Doubts, text)
+		for i := range result.Properties {
+			doubt{text: text}.dim(&result.Properties[i])
+		}
+	}
+	result.conclude(setup)
 }
 
 // unobserved lists the faults that were not seen at their victim.

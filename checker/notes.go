@@ -45,6 +45,9 @@ func (r *run) note(i int, op *history.Op) {
 		k := r.key(op.Key)
 		k.holders = append(k.holders, i)
 	case history.Lost, history.Abstain:
+		if op.F == history.Abstain {
+			r.abstained = append(r.abstained, i)
+		}
 		r.told(op, func(g *grant) { g.stop(i, op.Time) })
 	case history.Suspended:
 		r.told(op, func(g *grant) { g.claims = append(g.claims, claim{at: op.Time, op: i, cut: true}) })

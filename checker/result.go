@@ -47,6 +47,7 @@ type Counts struct {
 	Writes       int   `json:"writes"`
 	StaleWrites  int   `json:"stale_writes"`  // writes that were invoked on a superseded grant, or reached the resource on one
 	StaleRefused int   `json:"stale_refused"` // of these, refused by the fenced copy
+	Abstained    int   `json:"abstained"`     // times that a client did not write on a superseded grant, since its own check said so
 	Contended    int   `json:"contended"`     // acquires invoked while another client believed to hold the key
 	Faults       int   `json:"faults"`
 	FaultsSeen   int   `json:"faults_seen"`   // of these, observed at the victim

@@ -8,6 +8,20 @@ var scenes = map[string]map[string]func(*builder){
 	"mutual-exclusion": {
 		"holds":            turns,
 		"holds-idle":       func(b *builder) { h, _ := zombie(b); b.note(4*sec+5*ms, h, history.Lost) },
+		"holds-kept-waiting": func(b *builder) { // a lock without a lease refused to the end of the pause: that is its answer
+			b.setup.Promise.Leased = false
+			b.setup.Expect = history.Expect{Contention: 1, StaleWrites: 1, Faults: 1, GrantsDuringFault: 1}
+			waits(b)
+		},
+		"unknown-kept-waiting": func(b *builder) { // a leased lock owed a grant
+			b.setup.Expect = history.Expect{StaleWrites: 1}
+			waits(b)
+		},
+		"holds-abstained": func(b *builder) {
+			b.setup.Expect = history.Expect{StaleWrites: 1}
+			h, _ := zombie(b)
+			b.note(4*sec, h, history.Abstain)
+		},
 		"holds-told":       func(b *builder) { h, _ := zombie(b); b.note(2*sec, h, history.Lost); b.write(4*sec, h) },
 		"violated-write":   func(b *builder) { h, _ := zombie(b); b.write(4*sec, h) },
 		"violated-extend":  func(b *builder) { h, _ := zombie(b); b.does(4*sec, h, history.Extend, history.OK) },
@@ -200,7 +214,6 @@ var scenes = map[string]map[string]func(*builder){
 
 // turns lets clients queue and take turns, as they should.
 func turns(b *builder) {
-	var last *held
 	for i := range int64(6) {
 		h := b.grantOf(max(0, i*500*ms-100*ms), i*500*ms+10*ms, b.setup.Clients[i%3], i+1)
 		b.read(i*500*ms+20*ms, h)
@@ -209,9 +222,7 @@ func turns(b *builder) {
 			b.does(i*500*ms+100*ms, h, history.Extend, history.OK)
 		}
 		b.does(i*500*ms+450*ms, h, history.Release, history.OK)
-		last = h
 	}
-	_ = last
 }
 
 // zombie leaves client-1 believing in a grant that client-2 got after the lease.
@@ -229,6 +240,16 @@ func paused(b *builder) {
 	h, _ := zombie(b)
 	b.fault(50*ms, 3900*ms, 1, "pause", "client-1")
 	b.write(4*sec, h)
+}
+
+// waits keeps client-2 waiting for as long as client-1 is paused.
+func waits(b *builder) {
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	b.read(20*ms, h)
+	b.fault(50*ms, 3*sec, 1, "pause", "client-1")
+	b.write(3*sec+10*ms, h)
+	b.does(3*sec+20*ms, h, history.Release, history.OK)
+	b.grantOf(100*ms, 3*sec+40*ms, "client-2", 2)
 }
 
 // early lets a zombie's write through before the new holder writes: a fence on

@@ -16,6 +16,7 @@ const (
 
 var verdictNames = [...]string{Unknown: "unknown", Holds: "holds", Violated: "violated", NA: "n/a"}
 
+// String is the name of the verdict.
 func (v Verdict) String() string { return verdictNames[v] }
 
 // MarshalText writes the verdict's name.

@@ -121,9 +121,9 @@ func (d *Docker) dropStaleAgents(ctx context.Context, keep string) {
 		if strings.HasPrefix(v.Name, keep) || strings.HasSuffix(v.Name, filledSuffix) || time.Since(made) < time.Minute {
 			continue
 		}
-		d.api.VolumeRemove(ctx, v.Name+filledSuffix, false)
+		_ = d.api.VolumeRemove(ctx, v.Name+filledSuffix, false)
 		if d.api.VolumeRemove(ctx, v.Name, false) != nil {
-			d.api.VolumeCreate(ctx, volume.CreateOptions{Name: v.Name + filledSuffix})
+			_, _ = d.api.VolumeCreate(ctx, volume.CreateOptions{Name: v.Name + filledSuffix})
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (d *Docker) pullBase(ctx context.Context, progress func(string)) error {
 	if err := d.buildText(ctx, probe, "FROM "+pulledBase+"\nRUN apt-get update -o APT::Update::Error-Mode=any\n", progress); err != nil {
 		return fmt.Errorf("no package can be installed in a build: %w", err)
 	}
-	d.api.ImageRemove(ctx, probe.Tag, image.RemoveOptions{PruneChildren: true})
+	_, _ = d.api.ImageRemove(ctx, probe.Tag, image.RemoveOptions{PruneChildren: true})
 	return d.api.ImageTag(ctx, pulledBase, baseTag())
 }
 
@@ -92,7 +92,7 @@ func (d *Docker) makeBase(ctx context.Context, progress func(string)) error {
 	defer heartbeat(progress, "making the base image with mmdebstrap")()
 	archive := whole{out: out, wait: sync.OnceValue(cmd.Wait)}
 	errImport := d.importImage(ctx, archive, baseTag())
-	out.Close() // after a failed import nobody reads: a write then ends mmdebstrap
+	_ = out.Close() // after a failed import nobody reads: a write then ends mmdebstrap
 	if err := archive.wait(); err != nil {
 		return errors.Join(fmt.Errorf("mmdebstrap: %w\n%s", err, lastLines(said.String(), 15)), errImport)
 	}
@@ -130,12 +130,12 @@ func (w whole) Read(p []byte) (int, error) {
 
 // killGroup asks first, so that mmdebstrap can unmount and clean up.
 func killGroup(pgid int) {
-	syscall.Kill(-pgid, syscall.SIGTERM)
+	_ = syscall.Kill(-pgid, syscall.SIGTERM)
 	for range 50 {
 		time.Sleep(100 * time.Millisecond)
 		if syscall.Kill(-pgid, 0) != nil {
 			return
 		}
 	}
-	syscall.Kill(-pgid, syscall.SIGKILL)
+	_ = syscall.Kill(-pgid, syscall.SIGKILL)
 }

@@ -57,9 +57,9 @@ func (d *Docker) buildText(ctx context.Context, i Image, text string, progress f
 func dockerContext(text string) io.Reader {
 	var b bytes.Buffer
 	t := tar.NewWriter(&b)
-	t.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text))}) // a buffer takes all
-	t.Write([]byte(text))
-	t.Close()
+	_ = t.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text))}) // a buffer takes all
+	_, _ = t.Write([]byte(text))
+	_ = t.Close()
 	return &b
 }
 

@@ -60,7 +60,7 @@ func (j *Janitor) Done() error {
 		return nil
 	}
 	j.tell("done")
-	j.pipe.Close()
+	_ = j.pipe.Close()
 	return j.cmd.Wait()
 }
 
@@ -71,7 +71,7 @@ func (j *Janitor) tell(line string) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	io.WriteString(j.pipe, line+"\n")
+	_, _ = io.WriteString(j.pipe, line+"\n")
 }
 
 // RunJanitor is the hidden command: it listens to the runner on stdin, and when
@@ -83,7 +83,7 @@ func RunJanitor(stdin io.Reader) error {
 	if done || err != nil {
 		return err
 	}
-	parallel(len(groups), func(i int) error { killGroup(groups[i]); return nil })
+	_ = parallel(len(groups), func(i int) error { killGroup(groups[i]); return nil })
 	ctx, cancel := context.WithTimeout(context.Background(), janitorLimit)
 	defer cancel()
 	d, err := NewDocker(ctx, "")

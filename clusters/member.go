@@ -113,7 +113,7 @@ func (m *member) connect(pipe types.HijackedResponse) (copied chan struct{}, std
 	go func() {
 		_, err := stdcopy.StdCopy(w, stderr, pipe.Reader)
 		w.CloseWithError(err)
-		stderr.Close()
+		_ = stderr.Close()
 		pipe.Close()
 		close(copied)
 	}()
@@ -144,7 +144,7 @@ func (d *deployment) remove(ctx context.Context, m *member) error {
 	}
 	err := d.removeContainer(ctx, m.name)
 	if m.Stdin != nil {
-		m.Stdin.Close()
+		_ = m.Stdin.Close()
 	}
 	return err
 }

@@ -97,7 +97,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"not JSON", "hello\n", "line 1: not a dlmtest history"},
 		{"newer", `{"dlmtest_history":2,"setup":{"new":1}}` + "\n", "line 1: written by a newer dlmtest: version 2, this one reads up to 1"},
 		{"setup", `{"dlmtest_history":1,"setup":{"leese":1}}` + "\n", `line 1: setup: json: unknown field "leese"`},
-		{"field", headerLine + good + `{"time":1,"tokn":2}` + "\n", `line 3: column 17: unknown field "tokn"`},
+		{"field", headerLine + good + `{"time":1,"tokn":2}` + "\n", `line 3: column 18: unknown field "tokn"`},
 		{"type", headerLine + `{"type":"done"}` + "\n", `line 2: type "done"`},
 		{"number", headerLine + `{"time":1.5,"type":"ok"}` + "\n", "line 2: column 10: want a comma"},
 		{"overflow", headerLine + `{"time":9223372036854775808,"type":"ok"}` + "\n", "beyond 64 bits"},
@@ -157,8 +157,8 @@ func (d *slowDisk) Write(b []byte) (int, error) {
 }
 
 func TestWriterFlushesByItself(t *testing.T) {
-	read, write := newPipe(t)
-	w, err := NewWriter(write, Setup{})
+	lines := make(lineWriter, 10)
+	w, err := NewWriter(lines, Setup{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,20 +167,14 @@ func TestWriterFlushesByItself(t *testing.T) {
 	}
 	for range 3 { // the header and both operations
 		select {
-		case <-read:
+		case <-lines:
 		case <-time.After(20 * FlushEvery):
 			t.Fatal("nothing came without a Flush")
 		}
 	}
 }
 
-// newPipe delivers each line that is written.
-func newPipe(t *testing.T) (<-chan string, lineWriter) {
-	lines := make(chan string, 10)
-	t.Cleanup(func() { lines = nil })
-	return lines, lines
-}
-
+// lineWriter delivers each line that is written.
 type lineWriter chan string
 
 func (w lineWriter) Write(b []byte) (int, error) {

@@ -32,7 +32,7 @@ type etcdLock struct {
 // OpenEtcd opens a session with the cluster at the endpoints.
 func OpenEtcd(ctx context.Context, c Config) (Client, error) {
 	if c.Lease < 2*time.Second || c.Lease%time.Second != 0 {
-		return nil, fmt.Errorf("locks: etcd grants whole seconds ≥ 2; ask for %v, not %v", wholeSeconds(c.Lease), c.Lease)
+		return nil, fmt.Errorf("%w: etcd grants whole seconds ≥ 2; ask for %v, not %v", ErrConfig, wholeSeconds(c.Lease), c.Lease)
 	}
 	db, err := dialEtcd(c)
 	if err != nil {

@@ -68,7 +68,7 @@ func (l *etcdLock) lease(ctx context.Context, key string) (*etcdPlace, error) {
 	}
 	if got := time.Duration(r.TTL) * time.Second; got != l.cfg.Lease {
 		l.db.Revoke(ctx, r.ID)
-		return nil, fmt.Errorf("locks: etcd granted %v instead of %v; ask for %v, or set its election timeout lower", got, l.cfg.Lease, got)
+		return nil, fmt.Errorf("%w: etcd granted %v instead of %v; ask for %v, or set its election timeout lower", ErrConfig, got, l.cfg.Lease, got)
 	}
 	p := &etcdPlace{
 		owner: l.owners.next(), prefix: etcdPrefix(key), lease: r.ID, length: l.cfg.Lease, latest: sent,

@@ -107,7 +107,7 @@ type Config struct {
 	Endpoints []string      `json:"endpoints"` // host:port of every server, in the order of the cluster
 	Lease     time.Duration `json:"lease"`     // asked for; the service may refuse, never silently change it
 	Client    string        `json:"client"`    // name of the client, part of every owner
-	Seed      uint64        `json:"seed"`      // for random delays and owner values
+	Seed      uint64        `json:"seed"`      // for random delays; owners are random beyond it, see owners
 	// IdleTimeout is PostgreSQL's idle_in_transaction_session_timeout; 0: off.
 	IdleTimeout time.Duration `json:"idle_timeout,omitempty"`
 }

@@ -78,7 +78,7 @@ func checkMillis(c Config) error {
 		return errors.New("locks: redis: no endpoint")
 	}
 	if c.Lease < time.Millisecond || c.Lease%time.Millisecond != 0 {
-		return fmt.Errorf("locks: redis grants whole milliseconds; ask for at least 1ms, not %v", c.Lease)
+		return fmt.Errorf("%w: redis grants whole milliseconds; ask for at least 1ms, not %v", ErrConfig, c.Lease)
 	}
 	return nil
 }

@@ -47,8 +47,8 @@ func openZK(ctx context.Context, c Config, tell func(EventKind, string)) (*zkSes
 	}
 	if got := s.timeout(); got != c.Lease {
 		s.close()
-		return nil, fmt.Errorf("locks: zookeeper granted a session of %v instead of %v; "+
-			"ask for %v, or set tickTime (a session is 2 to 20 ticks) or min/maxSessionTimeout", got, c.Lease, got)
+		return nil, fmt.Errorf("%w: zookeeper granted a session of %v instead of %v; "+
+			"ask for %v, or set tickTime (a session is 2 to 20 ticks) or min/maxSessionTimeout", ErrConfig, got, c.Lease, got)
 	}
 	go s.heartbeat()
 	return s, nil

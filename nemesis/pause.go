@@ -87,11 +87,11 @@ func (s Stage) until(ctx context.Context, f Fault, id int, victim Victim, hit *a
 	over := overOn(victim, id)
 	switch f.Until {
 	case UntilWriteAccepted:
-		_, err := sub.Wait(ctx, "a write of another client", func(e Event) bool {
+		e, err := sub.Wait(ctx, "a write of another client", func(e Event) bool {
 			return over(e) || othersWrite(e, hit)
 		})
-		if err != nil {
-			return err
+		if err != nil || over(e) {
+			return err // over: no other wrote before Max
 		}
 	case UntilOtherHasRead:
 		return s.untilOtherHasRead(ctx, f, id, victim, hit)

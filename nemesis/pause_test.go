@@ -152,6 +152,15 @@ func TestPauseEndsWhenAnothersWriteWasAccepted(t *testing.T) {
 	}
 }
 
+// Where nobody else can write, as with a row lock, the agent ends the pause at Max.
+func TestPauseThatEndsAtItsMax(t *testing.T) {
+	p := start(t, pauseHolder)
+	<-p.nodes[0].armed
+	p.nodes[0].hit(1, "zombie")
+	p.stage.Feed.Publish(Event{Node: "client-1", Over: &agent.Over{Fault: 1}})
+	p.wait(t)
+}
+
 func TestCancelHeals(t *testing.T) {
 	p := start(t, pauseHolder)
 	<-p.nodes[0].armed

@@ -27,9 +27,9 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 		doubts = append(doubts, run.Interrupted)
 	}
 	out.Result = checker.Judge(setup, ops)
-	//checker.Doubt(&out.Result, doubts)
+	checker.Doubt(setup, &out.Result, doubts)
 	if oracle != nil {
-		//checker.Confirm(ctx, oracle, setup, ops, &out.Result)
+		checker.Confirm(ctx, oracle, setup, ops, &out.Result)
 	}
 	return out, save(out)
 }

@@ -66,7 +66,7 @@ func TestGCPause(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	s, err := scenarios.Parse("x.yaml", []byte(edit("wait: 4 lease\n", "", "keys: 1\n", "", "after: 1 lease\n", "", "    count: 1\n", "", "    on: acquired\n", "")))
+	s, err := scenarios.Parse("x.yaml", []byte(edit("wait: 4 lease\n", "", "keys: 1\n", "", "after: 1 lease\n", "", "    count: 1\n", "", "    on: acquired\n", "", "target: holder", "target: a-server")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,8 +99,8 @@ func (v *validator) fault(path string, f Fault) {
 	v.target(path+".target", f.Target)
 	v.between(path+".count", f.Count, 1, 1000)
 	v.duration(path+".at", f.At)
-	if f.On == "every" && f.At.IsZero() {
-		v.problem(path+".at", `must be longer than 0s with "on: every": it is the time from one to the next`)
+	if f.On == "at" && f.Target == "holder" {
+		v.problem(path+".on", `the target "holder" needs a trigger that a holder passes, such as before-write`)
 	}
 	if f.For.Until != "" {
 		v.word(path+".for.until", "condition", f.For.Until, Untils)

@@ -21,27 +21,20 @@ var Faults = Words{
 	"pause": "the node's program is stopped (SIGSTOP) and later continued, as a long GC pause would",
 }
 
-// Triggers are when a fault happens. All but "at" and "every" are points that
-// a client passes; it waits there until the fault has taken hold.
+// Triggers are when a fault happens. All but "at" are points that a client
+// passes; it waits there until the fault has taken hold.
 var Triggers = Words{
 	"acquired":     "a client has been granted the lock and has done nothing yet",
-	"before-write": "the holder has read and has not yet sent its write",
-	"writing":      "the holder's write is under way",
-	"releasing":    "a release is under way",
-	"renewing":     "a renewal is under way",
-	"waiting":      "a client has begun to wait for the lock",
+	"before-write": "the holder has read, and has neither checked itself nor sent its write",
+	"writing":      "the holder has checked itself, and has not sent its write",
+	"releasing":    "the holder has written and has not sent its release",
 	"at":           "a time, whatever the clients do",
-	"every":        "again and again",
 }
 
 // Targets are the roles that a fault can be aimed at, beside nodes by name.
 var Targets = Words{
-	"holder":   "the client that passed the trigger, or that holds the lock",
-	"a-waiter": "a client that waits for the lock",
-	"clients":  "all clients",
+	"holder":   "the client that passes the trigger",
 	"a-server": "any server of the lock service, by the seed",
-	"servers":  "all servers of the lock service",
-	"all":      "every node",
 }
 
 // Untils are what can end a fault.

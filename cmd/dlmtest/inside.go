@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/workloads"
@@ -29,7 +30,7 @@ func insideCommands() []*cobra.Command {
 			return workloads.Worker(cmd.Context(), os.Stdin, os.Stdout)
 		}},
 		{Use: "oracle", Short: "Porcupine with limits", Run: func(*cobra.Command, []string) {
-			os.Exit(3)
+			os.Exit(checker.OracleMain(os.Stdin, os.Stdout))
 		}},
 		{Use: "janitor", Short: "Removes what a killed runner leaves", RunE: func(*cobra.Command, []string) error {
 			return clusters.RunJanitor(os.Stdin)

@@ -44,6 +44,7 @@ func newRun() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, f) },
 	}
 	flags := cmd.Flags()
+	flags.SortFlags = false // the order in which a reader needs them
 	flags.StringVar(&f.scenario, "scenario", "", "scenario by name (see dlmtest list), or the path of a YAML file")
 	flags.StringVar(&f.backend, "backend", "", "lock to test (see dlmtest list)")
 	flags.StringVar(&f.lease, "lease", "", "lease of the lock, such as 2s (default: the scenario's)")

@@ -92,13 +92,9 @@ func extend(t *trial) error {
 	return t.release(a, g)
 }
 
-// stopRenewing is for locks whose sessions renew themselves: only the end of the
-// session ends a grant, and no check can stop the renewal from outside.
-func (t *trial) renewsItself() bool { return t.Promise.Session && t.Promise.Backend == "zookeeper" }
-
 func expiry(t *trial) error {
-	if t.renewsItself() {
-		return nil
+	if t.Renews {
+		return nil // only the end of its session would end a grant
 	}
 	a, b, err := t.two()
 	if err != nil {

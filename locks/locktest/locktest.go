@@ -22,10 +22,24 @@ type Harness struct {
 	Open    func(ctx context.Context, client string) (locks.Client, error)
 	Promise history.Promise
 	Lease   time.Duration
+	Renews  bool          // see locks.Lock
 	Clients int           // in the contention check; 0: 5
 	Slack   time.Duration // what counts as quick, on top of the lock's own bound; 0: 1s
 	// Prefix of every key, so that suites on one cluster keep apart.
 	Prefix string
+}
+
+// For is the harness of a reference lock, with the keys of this run its own.
+func For(l locks.Lock, c locks.Config) Harness {
+	open := func(ctx context.Context, client string) (locks.Client, error) {
+		c := c
+		c.Client = client
+		return l.Open(ctx, c)
+	}
+	return Harness{
+		Open: open, Promise: l.Promise, Lease: c.Lease, Renews: l.Renews,
+		Prefix: fmt.Sprintf("locktest-%d-", time.Now().UnixNano()),
+	}
 }
 
 // Finding is one check that failed.
