@@ -123,7 +123,19 @@ func nodeOf(s types.ServiceConfig) NodeSpec {
 		n.Devices = append(n.Devices, d.Source)
 	}
 	n.Health, n.HealthEvery = healthOf(s.HealthCheck)
+	n.Version = versionOf(s)
 	return n
+}
+
+// versionOf is the label's command, else what most servers understand.
+func versionOf(s types.ServiceConfig) []string {
+	if command, ok := s.Labels["dlmtest.version"]; ok {
+		return []string{"bash", "-c", command}
+	}
+	if len(s.Entrypoint) == 0 && len(s.Command) > 0 && s.Command[0] != "sh" && s.Command[0] != "bash" {
+		return []string{s.Command[0], "--version"}
+	}
+	return nil
 }
 
 func environment(vars types.MappingWithEquals) []string {

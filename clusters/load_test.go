@@ -33,7 +33,7 @@ func TestLoadEmbedded(t *testing.T) {
 		for _, n := range p.Nodes {
 			names = append(names, n.Name)
 			if n.Role != profile || n.Image != want.image || n.Ports[0] != want.port || n.Argv()[0] != want.argv0 ||
-				n.Health[0] != want.health || n.HealthEvery != time.Second {
+				n.Health[0] != want.health || n.HealthEvery != time.Second || len(n.Version) == 0 {
 				t.Errorf("%s: %+v, want %+v", profile, n, want)
 			}
 		}

@@ -20,6 +20,7 @@ type NodeSpec struct {
 	WorkDir     string        // of the child; empty: /
 	Health      []string      // argv of a real client operation, run inside the node; empty: none
 	HealthEvery time.Duration // between two checks
+	Version     []string      // argv that prints the server's version; empty: not known
 	Ports       []int         // that it serves, the one for clients first
 	CapAdd      []string      // privileges that a fault needs, such as NET_ADMIN
 	Devices     []string      // host devices that a fault needs, such as /dev/fuse

@@ -23,6 +23,7 @@ type Options struct {
 	Compose   string             // the user's own compose file; empty: the embedded one
 	Oracle    bool               // Porcupine confirms the windows around violations
 	Command   []string           // that repeats the run, for the report
+	Version   string             // of dlmtest
 	Self      string             // path of this binary, for nodes, janitor and oracle
 }
 

@@ -126,6 +126,7 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 			return s.explain(err)
 		}
 	}
+	s.askVersions(ctx)
 	return nil
 }
 

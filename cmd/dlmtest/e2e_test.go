@@ -20,7 +20,7 @@ import (
 // These tests start real servers in Docker. They do not skip: without a daemon
 // they fail.
 
-var binary struct {
+var built struct {
 	once sync.Once
 	path string
 	err  error
@@ -29,23 +29,23 @@ var binary struct {
 // dlmtest builds the static binary once, as nodes need it.
 func dlmtest(t testing.TB) string {
 	t.Helper()
-	binary.once.Do(func() {
+	built.once.Do(func() {
 		dir, err := os.MkdirTemp("", "dlmtest-e2e-*")
 		if err != nil {
-			binary.err = err
+			built.err = err
 			return
 		}
-		binary.path = filepath.Join(dir, "dlmtest")
-		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary.path, ".")
+		built.path = filepath.Join(dir, "dlmtest")
+		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built.path, ".")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
-			binary.err = fmt.Errorf("%w: %s", err, out)
+			built.err = fmt.Errorf("%w: %s", err, out)
 		}
 	})
-	if binary.err != nil {
-		t.Fatal(binary.err)
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	return binary.path
+	return built.path
 }
 
 // finished is a run that has ended.
@@ -278,7 +278,7 @@ func TestKilledRunnerLeavesNothing(t *testing.T) {
 			}
 			_ = cmd.Wait() // killed
 			nothingLeft(t)
-			noProcess(t, binary.path)
+			noProcess(t, built.path)
 		})
 	}
 }

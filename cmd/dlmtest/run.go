@@ -131,7 +131,7 @@ func (f runFlags) options(cmd *cobra.Command) (runner.Options, error) {
 	}
 	o = runner.Options{Scenario: scenario, Backend: f.backend, Seed: f.seed, Out: f.out, Resource: f.resource,
 		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Compose: f.compose,
-		Oracle: f.oracle != "off", Self: self()}
+		Oracle: f.oracle != "off", Self: self(), Version: version}
 	if o.Idle, err = f.idleTimeout(scenario.Lease.Of(0)); err != nil {
 		return o, err
 	}
