@@ -48,7 +48,7 @@ func (d doubt) dim(p *Property) {
 	affected := d.affects == nil || slices.ContainsFunc(d.affects, func(prefix string) bool { return strings.HasPrefix(p.Name, prefix) })
 	if p.Verdict == Holds && affected {
 		p.Verdict = Unknown
-		p.Reason = fmt.Sprintf("Would hold, but too little was seen: %s (%s)", d.text, strings.TrimSuffix(p.Reason, "."))
+		p.Reason = fmt.Sprintf("Would hold, but: %s (%s)", d.text, strings.TrimSuffix(p.Reason, "."))
 	}
 }
 
@@ -71,7 +71,7 @@ func (r *run) vacuous() []doubt {
 		{"grants of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "availability"}},
 	} {
 		if e.got < e.want {
-			doubts = append(doubts, doubt{fmt.Sprintf("Vacuous: %d %s, the scenario needs %d.", e.got, e.what, e.want), e.affects})
+			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %d %s, the scenario needs %d.", e.got, e.what, e.want), e.affects})
 		}
 	}
 	return doubts

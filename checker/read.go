@@ -55,13 +55,18 @@ func (r *run) invoke(i int, op *history.Op) {
 	r.process[op.Process] = p
 }
 
-// acted chains an act to its grant, as long as the holder believes.
+// acted chains an act to its grant, as long as the holder believes. A client that
+// was told of its loss and writes all the same has not looked: the message and
+// its work are two threads, and which runs first after a pause is chance. Its
+// belief lasts until that write, unless it says that it looks (check-session).
 func (r *run) acted(g *grant, i int, op *history.Op, at int64) {
 	if g == nil {
 		r.haunt(i, op)
 		return
 	}
-	if g.end != forever {
+	if told := g.end != forever && r.ops[g.endOp].F == history.Lost; told && op.F == history.Write && r.setup.SelfFence != "check-session" {
+		g.end, g.endOp = at, i
+	} else if g.end != forever {
 		return
 	}
 	r.acts = append(r.acts, act{time: at, op: i, next: g.acts})

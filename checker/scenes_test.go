@@ -6,8 +6,8 @@ import "github.com/dlmtest/dlmtest/history"
 // kept as text, and written anew from here with -update.
 var scenes = map[string]map[string]func(*builder){
 	"mutual-exclusion": {
-		"holds":            turns,
-		"holds-idle":       func(b *builder) { h, _ := zombie(b); b.note(4*sec+5*ms, h, history.Lost) },
+		"holds":      turns,
+		"holds-idle": func(b *builder) { h, _ := zombie(b); b.note(4*sec+5*ms, h, history.Lost) },
 		"holds-kept-waiting": func(b *builder) { // a lock without a lease refused to the end of the pause: that is its answer
 			b.setup.Promise.Leased = false
 			b.setup.Expect = history.Expect{Contention: 1, StaleWrites: 1, Faults: 1, GrantsDuringFault: 1}
@@ -22,7 +22,13 @@ var scenes = map[string]map[string]func(*builder){
 			h, _ := zombie(b)
 			b.note(4*sec, h, history.Abstain)
 		},
-		"holds-told":       func(b *builder) { h, _ := zombie(b); b.note(2*sec, h, history.Lost); b.write(4*sec, h) },
+		"violated-deaf": func(b *builder) { h, _ := zombie(b); b.note(2*sec, h, history.Lost); b.write(4*sec, h) },
+		"holds-told": func(b *builder) {
+			b.setup.SelfFence = "check-session"
+			h, _ := zombie(b)
+			b.note(2*sec, h, history.Lost)
+			b.write(4*sec, h)
+		},
 		"violated-write":   func(b *builder) { h, _ := zombie(b); b.write(4*sec, h) },
 		"violated-extend":  func(b *builder) { h, _ := zombie(b); b.does(4*sec, h, history.Extend, history.OK) },
 		"violated-strict":  func(b *builder) { h, _ := zombie(b); b.setup.Strict = true; b.note(4*sec, h, history.Lost) },

@@ -18,6 +18,7 @@ import (
 // plan is a run resolved: every node, every duration, every fault.
 type plan struct {
 	Options
+	mode    workloads.Mode // of the clients
 	entry   locks.Lock
 	lease   time.Duration
 	keys    []string
@@ -35,7 +36,7 @@ const storePort = 7000
 const binary = "/dlmtest/dlmtest"
 
 func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
-	p := &plan{Options: o, entry: entry, lease: o.Scenario.Lease.Of(0)}
+	p := &plan{Options: o, mode: workloads.Guarded, entry: entry, lease: o.Scenario.Lease.Of(0)}
 	servers, err := loadProfile(ctx, o.Compose, entry.Profile)
 	if err != nil {
 		return nil, err

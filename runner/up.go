@@ -119,7 +119,7 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 	}
 	go func() { errs <- s.startResource(ctx) }()
 	for i, n := range s.clients {
-		go func() { errs <- s.startClient(ctx, n, s.worker(i, n.Name(), workloads.Guarded), say) }()
+		go func() { errs <- s.startClient(ctx, n, s.worker(i, n.Name(), s.mode), say) }()
 	}
 	for range total {
 		if err := <-errs; err != nil {

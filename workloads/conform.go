@@ -17,16 +17,11 @@ func conform(ctx context.Context, l *link, s Spec) error {
 	if err := r.lock.Close(); err != nil {
 		return err
 	}
-	entry := locks.Table[s.Backend]
-	findings := locktest.Run(ctx, locktest.Harness{
-		Promise: entry.Promise,
-		Lease:   s.Lock.Lease,
-		Open: func(ctx context.Context, client string) (locks.Client, error) {
-			c := s.Lock
-			c.Client = client
-			return entry.Open(ctx, c)
-		},
-	})
+	l.say(Said{Ready: true})
+	if t, ok := next(ctx, l); !ok || !t.Begin {
+		return nil
+	}
+	findings := locktest.Run(ctx, locktest.For(locks.Table[s.Backend], s.Lock))
 	said := Said{Checks: len(locktest.Checks)}
 	for _, f := range findings {
 		said.Findings = append(said.Findings, fmt.Sprintf("%s: %v", f.Check, f.Err))

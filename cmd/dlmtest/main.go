@@ -101,7 +101,7 @@ Exit codes: 0 every property holds, 1 a property is violated, 2 inconclusive,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newCheck(), newList(), newImages())
+	root.AddCommand(newRun(), newCheck(), newConform(), newList(), newImages())
 	root.AddCommand(insideCommands()...)
 	return root
 }
