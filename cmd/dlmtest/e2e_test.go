@@ -285,6 +285,9 @@ func TestKilledRunnerLeavesNothing(t *testing.T) {
 			for m.after != "" && lines.Scan() && !strings.Contains(lines.Text(), m.after) {
 			}
 			time.Sleep(m.wait)
+			if m.after != "" && leftovers(t) == "" {
+				t.Error("nothing was there to be left behind")
+			}
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}

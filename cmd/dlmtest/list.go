@@ -4,15 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios"
+	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // item is one thing that dlmtest knows by name.
@@ -39,8 +42,8 @@ func newList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shelves := shelves()
 			if len(args) == 1 {
-				if err := oneOf("list", args[0], kinds...); err != nil {
-					return err
+				if !slices.Contains(kinds, args[0]) {
+					return usageError{unknown("kind", args[0], near.Nearest(args[0], kinds), "dlmtest list --help")}
 				}
 				kept := shelves[:0]
 				for _, s := range shelves {
@@ -103,7 +106,7 @@ func listText(w io.Writer, shelves []shelf) {
 		t.SetOutputMirror(w)
 		t.SetStyle(table.StyleDefault)
 		t.Style().Options = table.OptionsNoBordersAndSeparators
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 90}})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 90, WidthMaxEnforcer: text.WrapSoft}})
 		for _, it := range s.items {
 			t.AppendRow(table.Row{" " + it.Name, it.About})
 		}
