@@ -201,12 +201,10 @@ func TestBaseline(t *testing.T) {
 	for _, backend := range backends() {
 		t.Run(backend, func(t *testing.T) {
 			f := runScenario(t, "--scenario", "baseline", "--backend", backend)
-			if f.result.Verdict == checker.Violated {
+			disturbed := strings.Contains(strings.Join(f.result.Doubts, " "), "Disturbed") // a starved machine: no verdict on the lock
+			if f.result.Verdict != checker.Holds && !(disturbed && f.result.Verdict == checker.Unknown) {
 				t.Errorf("verdict %v: %+v", f.result.Verdict, f.result)
 				keep(t, f)
-			}
-			if f.verdict("mutual-exclusion") != "holds" || f.verdict("no-lost-update/unfenced") != "holds" {
-				t.Errorf("%+v", f.result)
 			}
 		})
 	}
