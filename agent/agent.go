@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dlmtest/dlmtest/agent/cut"
 	"github.com/dlmtest/dlmtest/history"
 )
 
@@ -23,11 +24,12 @@ type agent struct {
 	beats *heart
 
 	watch sync.Once
+	echo  *cut.Echo // answers probes; nil: none are asked
 
 	mu    sync.Mutex
 	child *child
 	arms  []Arm
-	stop  *stopped // a pause or a hold in force
+	held  []*active // faults and holds in force
 }
 
 // Main serves the runner on in and w until EOF on in, then kills the child and
@@ -86,9 +88,9 @@ func (a *agent) do(c Command) error {
 		return a.arm(*c.Arm)
 	case Disarm:
 		return a.disarm(c.Fault)
-	case Pause:
-		return a.pauseNow(*c.Arm)
-	case Resume, Go:
+	case Inject:
+		return a.inject(*c.Arm)
+	case Heal:
 		return a.end(c.Fault)
 	case Kill:
 		a.killChild()
@@ -109,19 +111,34 @@ func (a *agent) start(spec *Child) error {
 			return errors.New("start: the node's child is still running")
 		}
 	}
-	// fromChild waits for a.mu at a gate, so nothing is seen before a.child is set.
-	c, err := startChild(*spec, a.fromChild)
-	if err != nil {
-		return err
-	}
-	a.child, a.arms = c, nil
+	a.arms = nil
 	a.beats.limit(spec.Stall)
 	if spec.Clock {
 		a.watch.Do(func() { go watchHostClock(a.note) })
 	}
+	if spec.Probe && a.echo == nil {
+		echo, err := cut.ServeProbe(fmt.Sprintf(":%d", cut.ProbePort))
+		if err != nil {
+			return err
+		}
+		a.echo = echo
+	}
+	return a.launch(*spec)
+}
+
+// launch starts the child. a.mu is held: fromChild waits for it, so nothing that
+// the child prints is seen before a.child is set.
+func (a *agent) launch(spec Child) error {
+	c, err := startChild(spec, a.fromChild)
+	if err != nil {
+		return err
+	}
+	a.child = c
 	go func() {
 		<-c.ended
-		a.out.send(Message{Exit: &c.exit})
+		if !c.planned.Load() {
+			a.out.send(Message{Exit: &c.exit})
+		}
 	}()
 	return nil
 }

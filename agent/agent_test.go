@@ -33,9 +33,9 @@ func playWorker() {
 		}
 	}
 	for n := 1; ; n++ {
-		fmt.Printf(`{"gate":{"gate":"before-write","key":"k","owner":"o%d"}}`+"\n", n)
+		fmt.Printf(`{"gate":{"id":%d,"gate":"before-write","key":"k","owner":"o%d"}}`+"\n", n, n)
 		o = Order{}
-		for !o.Go {
+		for o.Go != n {
 			if orders.Decode(&o) != nil {
 				return
 			}
@@ -181,13 +181,13 @@ func TestHealthTellsOfADeadServer(t *testing.T) {
 func TestPauseAtTheGate(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Action: PauseChild, Min: 100 * time.Millisecond, Max: 5 * time.Second}})
+	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "pause", Min: 100 * time.Millisecond, Max: 5 * time.Second}})
 	hit := r.until(func(m Message) bool { return m.Hit != nil }).Hit
-	if hit.Owner != "o1" || !hit.Seen {
+	if hit.Owner != "o1" {
 		t.Fatalf("hit %+v", hit)
 	}
 	begin := r.fault(1, history.Begin)
-	r.do(Command{Do: Resume, Fault: 1})
+	r.do(Command{Do: Heal, Fault: 1})
 	observed := r.fault(1, history.Observed)
 	heal := r.fault(1, history.Heal)
 	write := r.write("o1")
@@ -206,7 +206,7 @@ func TestPauseAtTheGate(t *testing.T) {
 func TestPauseEndsByItself(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Action: PauseChild, Max: 50 * time.Millisecond}})
+	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "pause", Max: 50 * time.Millisecond}})
 	r.fault(1, history.Heal)
 	if over := r.until(func(m Message) bool { return m.Over != nil }).Over; over.Error != "" || over.Fault != 1 {
 		t.Errorf("over %+v", over)
@@ -220,17 +220,17 @@ func TestPauseThatIsUndoneIsMissed(t *testing.T) {
 	r.do(Command{Do: Start, Child: &Child{Argv: []string{"sh", "-c", "echo $$; while :; do :; done"}}})
 	var pid int
 	r.until(func(m Message) bool { n, _ := fmt.Sscan(m.Log, &pid); return n == 1 })
-	if m := r.do(Command{Do: Pause, Arm: &Arm{Fault: 1, Action: PauseChild, Max: time.Minute}}); m.Error != "" {
+	if m := r.do(Command{Do: Inject, Arm: &Arm{Fault: 1, Kind: "pause", Max: time.Minute}}); m.Error != "" {
 		t.Fatal(m.Error)
 	}
-	if m := r.do(Command{Do: Pause, Arm: &Arm{Fault: 2, Action: PauseChild}}); m.Error == "" {
+	if m := r.do(Command{Do: Inject, Arm: &Arm{Fault: 2, Kind: "pause"}}); m.Error == "" {
 		t.Error("a second pause of a stopped node was not refused")
 	}
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(50 * time.Millisecond)
-	r.do(Command{Do: Resume, Fault: 1})
+	r.do(Command{Do: Heal, Fault: 1})
 	r.fault(1, history.Missed)
 	r.fault(1, history.Heal)
 }
@@ -238,9 +238,9 @@ func TestPauseThatIsUndoneIsMissed(t *testing.T) {
 func TestHoldKeepsTheWorkerRunningAtItsGate(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: -1, Gate: "before-write", Action: Hold, Max: time.Minute}})
+	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: -1, Gate: "before-write", Kind: Hold, Max: time.Minute}})
 	r.until(func(m Message) bool { return m.Hit != nil })
-	r.do(Command{Do: Go, Fault: -1})
+	r.do(Command{Do: Heal, Fault: -1})
 	if note := r.write("o1"); note.F != history.Gate || note.Length <= 0 {
 		t.Errorf("the hold is not in the history: %+v", note)
 	}
@@ -251,7 +251,7 @@ func TestKillEndsGrandchildrenInSessionsOfTheirOwnEvenWhenStopped(t *testing.T) 
 	r.do(Command{Do: Start, Child: &Child{Argv: []string{"sh", "-c", "setsid sleep 100 & echo $!; wait"}}})
 	var pid int
 	r.until(func(m Message) bool { n, _ := fmt.Sscan(m.Log, &pid); return n == 1 })
-	r.do(Command{Do: Pause, Arm: &Arm{Fault: 1, Action: PauseChild, Max: time.Minute}})
+	r.do(Command{Do: Inject, Arm: &Arm{Fault: 1, Kind: "pause", Max: time.Minute}})
 	r.do(Command{Do: Kill})
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		s, err := readStat(fmt.Sprintf("/proc/%d/stat", pid))

@@ -9,16 +9,18 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
 // child is the running program of a node.
 type child struct {
-	spec  Child
-	cmd   *exec.Cmd
-	stdin io.WriteCloser
-	ended chan struct{} // closed when it has ended
-	exit  Exit          // set before ended is closed
+	spec    Child
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	planned atomic.Bool   // its end is a fault
+	ended   chan struct{} // closed when it has ended
+	exit    Exit          // set before ended is closed
 }
 
 // startChild starts spec in a process group of its own. lines is called for each

@@ -11,10 +11,19 @@ import (
 // pause is a stopped child: what a stop-the-world collection, a suspended
 // machine or a starved host does to a program.
 type pause struct {
+	heart *heart
+	beats int64 // heartbeats of the agent at its begin
 	pids  []int
 	ticks uint64 // CPU time that its threads had used when they had stopped
 	count int    // threads
 	since int64  // raw ns
+}
+
+// injectPause stops the node's child. A half-stopped child is healed too.
+func injectPause(a *agent, _ *active) (fault, error) {
+	p, err := pauseChild(a.child.cmd.Process.Pid)
+	p.heart, p.beats = a.beats, a.beats.count.Load()
+	return p, err
 }
 
 // stopLimit is how long the kernel may take to stop every thread. A thread in an
@@ -63,20 +72,21 @@ func (p *pause) measure() (ticks uint64, count, running int) {
 	return ticks, count, running
 }
 
-// proof says what the victim shows now, and whether it is a paused one.
-func (p *pause) proof(beats int64) (string, bool) {
+// prove says what the victim shows now, and whether it is a paused one.
+func (p *pause) prove() (string, bool) {
 	ticks, count, running := p.measure()
+	beats := p.heart.count.Load() - p.beats
 	seen := count > 0 && running == 0 && ticks == p.ticks
 	return fmt.Sprintf("%d of %d threads of %d processes in state T for %.3f s, %d ticks of CPU used, %d heartbeats of the agent meanwhile",
 		count-running, count, len(p.pids), float64(history.Raw()-p.since)/1e9, ticks-p.ticks, beats), seen
 }
 
-// resume sends SIGCONT, the root last, so that it does not see children stopped.
-func (p *pause) resume() error {
+// heal sends SIGCONT, the root last, so that it does not see children stopped.
+func (p *pause) heal() (string, error) {
 	for i := len(p.pids) - 1; i >= 0; i-- {
 		if err := syscall.Kill(p.pids[i], syscall.SIGCONT); err != nil && err != syscall.ESRCH {
-			return fmt.Errorf("resume: process %d: %w", p.pids[i], err)
+			return "", fmt.Errorf("resume: process %d: %w", p.pids[i], err)
 		}
 	}
-	return nil
+	return "", nil
 }

@@ -15,10 +15,10 @@ import (
 type Command struct {
 	ID    int             `json:"id"`
 	Do    Do              `json:"do"`
-	Child *Child          `json:"child,omitempty"` // Start
+	Child *Child          `json:"child,omitempty"` // Start, Run
 	Line  json.RawMessage `json:"line,omitempty"`  // Send: one line for the child's stdin
-	Arm   *Arm            `json:"arm,omitempty"`   // ArmGate, Pause
-	Fault int             `json:"fault,omitempty"` // Disarm, Resume, Go: the number of the fault
+	Arm   *Arm            `json:"arm,omitempty"`   // ArmGate, Inject
+	Fault int             `json:"fault,omitempty"` // Disarm, Heal: the number of the fault
 }
 
 // Do names what a command asks for.
@@ -30,9 +30,8 @@ const (
 	Send    Do = "send"   // pass a line to the child
 	ArmGate Do = "arm"    // do something the next time the child reaches a gate
 	Disarm  Do = "disarm" // forget an arming that was not hit
-	Pause   Do = "pause"  // stop the child now
-	Resume  Do = "resume" // continue a stopped child
-	Go      Do = "go"     // let a held child pass its gate
+	Inject  Do = "inject" // begin a fault now
+	Heal    Do = "heal"   // end a fault or a hold; nothing if it has ended
 	Kill    Do = "kill"   // kill the child and wait for it
 	Check   Do = "health" // answer once the health check succeeds
 	Run     Do = "run"    // run Child.Argv to its end and answer with what it printed
@@ -47,26 +46,27 @@ type Child struct {
 	Health []string      `json:"health,omitempty"` // argv that exits 0 once a client operation succeeds; empty: ready at once
 	Speaks bool          `json:"speaks,omitempty"` // a worker: its stdout is Lines, not a log
 	Stall  time.Duration `json:"stall,omitempty"`  // scheduling gaps of at least this length are noted
+	Probe  bool          `json:"probe,omitempty"`  // answer the probes of other agents, as a partition's proof needs
 	Clock  bool          `json:"clock,omitempty"`  // note when the host's REALTIME is set: one node does it for all
 }
 
-// Arm is a fault or a hold that waits for its trigger.
+// Arm is a fault on this node: to be injected now, or at a gate.
 type Arm struct {
-	Fault  int           `json:"fault"`
-	Gate   string        `json:"gate,omitempty"`
-	Action Action        `json:"action"`
-	Min    time.Duration `json:"min,omitempty"` // a pause lasts at least this long, whatever the runner says
-	Max    time.Duration `json:"max,omitempty"` // and at most this long, with or without the runner
+	Fault int           `json:"fault"` // its number; a hold's is negative
+	Kind  string        `json:"kind"`  // a key of the table of kinds, such as "pause"
+	Gate  string        `json:"gate,omitempty"`
+	Min   time.Duration `json:"min,omitempty"` // it lasts at least this long, whatever the runner says
+	Max   time.Duration `json:"max,omitempty"` // and at most this long, with or without the runner
+	Params
 }
 
-// Action is what an agent does at a gate.
-type Action string
+// Params are what single kinds need to know.
+type Params struct {
+	Peers []string `json:"peers,omitempty"` // partition: addresses whose packets this node drops on arrival
+}
 
-// PauseChild stops the child's processes; Hold keeps it at the gate, running.
-const (
-	PauseChild Action = "pause"
-	Hold       Action = "hold"
-)
+// Hold keeps the worker at its gate, running. It is no fault.
+const Hold = "hold"
 
 // Message is one line from an agent to the runner. Exactly one group is set.
 type Message struct {
@@ -76,7 +76,7 @@ type Message struct {
 	Op   json.RawMessage `json:"op,omitempty"` // one history.Op
 	Log  string          `json:"log,omitempty"`
 	Hit  *Hit            `json:"hit,omitempty"`  // an armed gate was reached
-	Over *Over           `json:"over,omitempty"` // a pause or a hold has ended
+	Over *Over           `json:"over,omitempty"` // a fault or a hold has ended
 	Exit *Exit           `json:"exit,omitempty"` // the child has ended
 	Say  json.RawMessage `json:"say,omitempty"`  // a line of the worker for the runner
 	Lost int             `json:"lost,omitempty"` // lines that could not be kept: the run is inconclusive
@@ -90,11 +90,10 @@ type Hit struct {
 	Key   string `json:"key"`
 	Owner string `json:"owner"`
 	At    int64  `json:"at"` // raw MONOTONIC, ns
-	Seen  bool   `json:"seen"`
 	Error string `json:"error,omitempty"`
 }
 
-// Over says that a pause or a hold has ended.
+// Over says that a fault or a hold has ended.
 type Over struct {
 	Fault int    `json:"fault"`
 	At    int64  `json:"at"` // raw MONOTONIC, ns
@@ -117,6 +116,7 @@ type Line struct {
 
 // GateAt is a worker at a gate; it goes on when its agent answers with Order.Go.
 type GateAt struct {
+	ID    int    `json:"id"` // unique in the worker's life, from 1: work and renewal may both be at a gate
 	Gate  string `json:"gate"`
 	Key   string `json:"key"`
 	Owner string `json:"owner"`
@@ -125,6 +125,6 @@ type GateAt struct {
 // Order is what an agent writes to its worker.
 type Order struct {
 	Armed *[]string       `json:"armed,omitempty"` // the gates at which to stop and ask; replaces the former list
-	Go    bool            `json:"go,omitempty"`    // pass the gate
+	Go    int             `json:"go,omitempty"`    // pass the gate of this ID
 	Say   json.RawMessage `json:"say,omitempty"`   // a word of the runner
 }

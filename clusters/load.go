@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,31 +18,36 @@ import (
 )
 
 // Load reads the nodes of one profile. An unknown profile is an error that lists
-// those the file has; an empty one means the services that have none.
-func Load(ctx context.Context, composeYAML []byte, profile string) (Project, error) {
-	return load(ctx, "docker-compose.yml", composeYAML, profile)
+// those the file has; an empty one means the services that have none. Settings
+// stand for the file's ${variables}, before those of the environment.
+func Load(ctx context.Context, composeYAML []byte, profile string, settings ...Settings) (Project, error) {
+	return load(ctx, "docker-compose.yml", composeYAML, profile, settings)
 }
 
 // LoadFile is Load for a user's own file, whose relative paths count from its
 // folder.
-func LoadFile(ctx context.Context, path, profile string) (Project, error) {
+func LoadFile(ctx context.Context, path, profile string, settings ...Settings) (Project, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Project{}, fmt.Errorf("compose file: %w", err)
 	}
-	return load(ctx, path, text, profile)
+	return load(ctx, path, text, profile, settings)
 }
 
-func load(ctx context.Context, path string, text []byte, profile string) (Project, error) {
+func load(ctx context.Context, path string, text []byte, profile string, settings []Settings) (Project, error) {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return Project{}, fmt.Errorf("compose file %s: %w", path, err)
+	}
+	variables := types.NewMapping(os.Environ())
+	for _, s := range settings {
+		maps.Copy(variables, s)
 	}
 	logrus.SetLevel(logrus.ErrorLevel) // compose-go warns of what docker-compose 1.29 needs
 	details := types.ConfigDetails{
 		WorkingDir:  dir,
 		ConfigFiles: []types.ConfigFile{{Filename: path, Content: text}},
-		Environment: types.NewMapping(os.Environ()),
+		Environment: variables,
 	}
 	file, err := loader.LoadWithContext(ctx, details, func(o *loader.Options) {
 		o.SetProjectName("dlmtest", true)
@@ -124,6 +130,9 @@ func nodeOf(s types.ServiceConfig) NodeSpec {
 	}
 	n.Health, n.HealthEvery = healthOf(s.HealthCheck)
 	n.Version = versionOf(s)
+	if command, ok := s.Labels["dlmtest.leads"]; ok {
+		n.Leads = []string{"bash", "-c", command}
+	}
 	return n
 }
 

@@ -20,7 +20,9 @@ import (
 // one request, and losing one lease loses one grant.
 type etcdLock struct {
 	*events
-	cfg     Config
+	cfg Config
+	// enter takes a place in the queue.
+	enter   func(context.Context, *etcdPlace) error
 	db, eye *clientv3.Client // eye is Holder's own connection
 	owners  owners
 	delay   *jitter
@@ -31,6 +33,14 @@ type etcdLock struct {
 
 // OpenEtcd opens a session with the cluster at the endpoints.
 func OpenEtcd(ctx context.Context, c Config) (Client, error) {
+	l, err := openEtcdLock(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func openEtcdLock(ctx context.Context, c Config) (*etcdLock, error) {
 	if c.Lease < 2*time.Second || c.Lease%time.Second != 0 {
 		return nil, fmt.Errorf("%w: etcd grants whole seconds ≥ 2; ask for %v, not %v", ErrConfig, wholeSeconds(c.Lease), c.Lease)
 	}
@@ -47,6 +57,7 @@ func OpenEtcd(ctx context.Context, c Config) (Client, error) {
 		events: newEvents(), cfg: c, db: db, eye: eye, owners: owners{client: c.Client},
 		delay: newJitter(c, 20*time.Millisecond, 100*time.Millisecond),
 	}
+	l.enter = l.enqueue
 	l.life, l.end = context.WithCancel(context.Background())
 	if _, err := db.Get(ctx, etcdRoot); err != nil {
 		l.Close()
@@ -88,7 +99,7 @@ func (l *etcdLock) attempt(ctx context.Context, key string, wait func(context.Co
 	if err != nil {
 		return nil, refused(err) // a lease without a key locks nothing
 	}
-	err = l.enqueue(ctx, p)
+	err = l.enter(ctx, p)
 	if err == nil && p.before != "" {
 		err = wait(ctx, p)
 	}

@@ -110,6 +110,19 @@ type Config struct {
 	Seed      uint64        `json:"seed"`      // for random delays; owners are random beyond it, see owners
 	// IdleTimeout is PostgreSQL's idle_in_transaction_session_timeout; 0: off.
 	IdleTimeout time.Duration `json:"idle_timeout,omitempty"`
+	// Wait is how many replicas must acknowledge a grant or a renewal (Redis's
+	// WAIT) before it is claimed; redis-replicated only, 0: none.
+	Wait int `json:"wait,omitempty"`
+	// Between, if set, is called where a driver stands between two requests of one
+	// acquire, the first of which took the key: a fault can be triggered there. It
+	// may block. Only broken locks have such a place that matters.
+	Between func(key, owner string) `json:"-"`
+}
+
+func (c Config) between(g *Grant) {
+	if c.Between != nil {
+		c.Between(g.Key, g.Owner)
+	}
 }
 
 // ErrConfig says that the service cannot grant what Config asks for, such as a

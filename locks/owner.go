@@ -67,6 +67,13 @@ func (h *holdings) drop(owner string) bool {
 	return known
 }
 
+func (h *holdings) has(owner string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, known := h.by[owner]
+	return known
+}
+
 func (h *holdings) all() []*Grant {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -48,7 +48,9 @@ func openRedis(addr string, timeout time.Duration) *redis.Client {
 // redisLock is the lock of one Redis node: SET NX PX with a random owner, and a
 // counter as token.
 type redisLock struct {
-	cfg     Config
+	cfg Config
+	// take asks for g and returns its token; 0: another holds the key.
+	take    func(ctx context.Context, g *Grant) (int64, error)
 	db, eye *redis.Client // eye is Holder's own connection
 	owners  owners
 	delay   *jitter
@@ -57,17 +59,28 @@ type redisLock struct {
 
 // OpenRedis opens a session with the first endpoint.
 func OpenRedis(ctx context.Context, c Config) (Client, error) {
+	l, err := openRedisLock(ctx, c, firstRedis)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func firstRedis(c Config) *redis.Client { return openRedis(c.Endpoints[0], c.Lease) }
+
+func openRedisLock(ctx context.Context, c Config, dial func(Config) *redis.Client) (*redisLock, error) {
 	if err := checkMillis(c); err != nil {
 		return nil, err
 	}
 	l := &redisLock{
-		cfg: c, db: openRedis(c.Endpoints[0], c.Lease), eye: openRedis(c.Endpoints[0], c.Lease),
+		cfg: c, db: dial(c), eye: dial(c),
 		owners: owners{client: c.Client}, delay: newJitter(c, 5*time.Millisecond, 30*time.Millisecond),
 	}
+	l.take = l.takeAtOnce
 	if err := l.db.Ping(ctx).Err(); err != nil {
 		l.db.Close()
 		l.eye.Close()
-		return nil, fmt.Errorf("locks: redis at %s does not answer: %w", c.Endpoints[0], err)
+		return nil, fmt.Errorf("locks: redis at %v does not answer: %w", c.Endpoints, err)
 	}
 	return l, nil
 }
@@ -88,6 +101,11 @@ func (l *redisLock) Acquire(ctx context.Context, key string) (*Grant, error) {
 	return poll(ctx, l.delay, func() (*Grant, error) { return l.Try(ctx, key) })
 }
 
+// takeAtOnce takes key and token in one request.
+func (l *redisLock) takeAtOnce(ctx context.Context, g *Grant) (int64, error) {
+	return l.write(ctx, redisTake, []string{redisKey(g.Key), redisToken(g.Key)}, g.Owner, l.cfg.Lease.Milliseconds())
+}
+
 // Try implements Trier.
 func (l *redisLock) Try(ctx context.Context, key string) (*Grant, error) {
 	g := &Grant{Key: key, Owner: l.owners.next(), Lease: l.cfg.Lease}
@@ -95,11 +113,12 @@ func (l *redisLock) Try(ctx context.Context, key string) (*Grant, error) {
 	defer cancel()
 	g.Sent = history.Now()
 	g.Deadline = g.Sent.Mono + int64(l.cfg.Lease)
-	token, err := l.db.Eval(req, redisTake, []string{redisKey(key), redisToken(key)},
-		g.Owner, l.cfg.Lease.Milliseconds()).Int64()
+	token, err := l.take(req, g)
 	switch {
-	case err != nil && neverSent(err):
+	case err != nil && redisUntouched(err):
 		return nil, refused(err)
+	case errors.Is(err, errUnreplicated):
+		return nil, l.giveUp(ctx, g, err)
 	case err != nil:
 		// The request may have been served, or may still arrive after this removal:
 		// it is worth a try, and it settles nothing.
@@ -110,18 +129,18 @@ func (l *redisLock) Try(ctx context.Context, key string) (*Grant, error) {
 	}
 	g.Token = token
 	if g.Valid() <= 0 {
-		return nil, l.giveUp(ctx, g)
+		return nil, l.giveUp(ctx, g, errStale)
 	}
 	l.held.add(g)
 	return g, nil
 }
 
-// giveUp removes a grant that came too late to be one.
-func (l *redisLock) giveUp(ctx context.Context, g *Grant) error {
+// giveUp removes a grant that came too late, or too weak, to be one.
+func (l *redisLock) giveUp(ctx context.Context, g *Grant, why error) error {
 	if _, err := l.free(ctx, g); err != nil {
-		return fmt.Errorf("locks: redis: %w, and its removal failed: %w", errStale, err)
+		return fmt.Errorf("locks: redis: %w, and its removal failed: %w", why, err)
 	}
-	return refused(errStale)
+	return refused(why)
 }
 
 func (l *redisLock) free(ctx context.Context, g *Grant) (int64, error) {
@@ -143,7 +162,7 @@ func (l *redisLock) Release(ctx context.Context, g *Grant) error {
 // Extend implements Extender.
 func (l *redisLock) Extend(ctx context.Context, g *Grant) (*Grant, error) {
 	sent := history.Now()
-	n, err := l.db.Eval(ctx, redisExtend, []string{redisKey(g.Key)}, g.Owner, l.cfg.Lease.Milliseconds()).Int64()
+	n, err := l.write(ctx, redisExtend, []string{redisKey(g.Key)}, g.Owner, l.cfg.Lease.Milliseconds())
 	if err == nil && n == 0 {
 		err = ErrNotHeld
 	}

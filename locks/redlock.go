@@ -26,6 +26,7 @@ type redlock struct {
 	nodes  []*redis.Client
 	eyes   []*redis.Client // Holder's own connections
 	node   time.Duration   // a node's time to answer, small against the lease
+	enough int             // how many nodes decide; 0: a majority
 	owners owners
 	delay  *jitter
 	held   holdings

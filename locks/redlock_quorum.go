@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,7 @@ func (l *redlock) ask(before *ballot, request func(context.Context, *redis.Clien
 			answers <- answer{yes, err}
 		}()
 	}
+	need := cmp.Or(l.enough, quorum(n))
 	yes, no := 0, 0
 	for range n {
 		switch a := <-answers; {
@@ -59,7 +61,7 @@ func (l *redlock) ask(before *ballot, request func(context.Context, *redis.Clien
 		default:
 			no++
 		}
-		b.yes, b.no = yes >= quorum(n), no > n-quorum(n)
+		b.yes, b.no = yes >= need, no > n-need
 		if b.yes || b.no {
 			break
 		}

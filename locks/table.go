@@ -17,42 +17,110 @@ type Lock struct {
 	Open    Opener
 	Promise history.Promise
 	Profile string // of docker-compose.yml
-	Port    int    // of every server of the profile
-	Renews  bool   // an open session renews its grants by itself, so they do not end at their lease
+	Port    int    // of every server that clients are told of
+	// Endpoints is the role (the name without its number) of the servers that
+	// clients are told of; "": all servers of the profile.
+	Endpoints string
+	Renews    bool  // an open session renews its grants by itself, so they do not end at their lease
+	Broken    *Flaw // a control, broken on purpose; nil: meant to be sound
 }
 
-// Names of the reference locks, sorted.
+// Flaw is what is wrong with a lock that is broken on purpose: a control, which
+// a run of dlmtest must catch.
+type Flaw struct {
+	Property string // that it breaks, by its name in checker.Checkers
+	Scenario string // that shows it; baseline: contention is enough, every other one needs its fault
+	About    string // what is broken, who did it, and what must happen for it to show
+}
+
+// Names of the locks, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(Table)) }
 
-// Table holds the reference locks by name.
+// Controls are the names of the locks that are broken on purpose, sorted.
+func Controls() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return Table[name].Broken == nil })
+}
+
+// Table holds the locks by name.
 var Table = map[string]Lock{
-	"redis": {OpenRedis, history.Promise{
+	"redis": {Open: OpenRedis, Profile: "redis", Port: 6379, Promise: history.Promise{
 		Backend: "redis", Leased: true, Token: true, Extends: true, Tries: true, Bound: 500 * time.Millisecond,
 		About: "SET NX PX on one Redis node, with a counter as fencing token; expiry is by the node's REALTIME",
-	}, "redis", 6379, false},
-	"redlock": {OpenRedlock, history.Promise{
-		Backend: "redlock", Leased: true, Extends: true, Tries: true, Bound: time.Second,
-		DriftFactor: redlockDrift, DriftFixed: redlockFixed,
-		About: "the published Redlock algorithm on a quorum of independent Redis nodes; no fencing token",
-	}, "redlock", 6379, false},
-	"zookeeper": {OpenZooKeeper, history.Promise{
+	}},
+	"redis-replicated": {Open: OpenRedisReplicated, Profile: "redis-replicated", Port: 26379, Endpoints: "sentinel", Promise: history.Promise{
+		Backend: "redis-replicated", Leased: true, Token: true, Extends: true, Tries: true, Bound: 6 * time.Second, // a failover
+		About: "the redis lock on the primary that three Sentinels name; replication is asynchronous, so a failover may lose grants and repeat tokens, with WAIT too",
+	}},
+	"redlock": {Open: OpenRedlock, Profile: "redlock", Port: 6379, Promise: redlockPromise("redlock",
+		"the published Redlock algorithm on a quorum of independent Redis nodes; no fencing token")},
+	"zookeeper": {Open: OpenZooKeeper, Profile: "zookeeper", Port: 2181, Renews: true, Promise: history.Promise{
 		Backend: "zookeeper", Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
 		Bound: time.Second, // expiry is rounded up to the tick
 		About: "ephemeral sequential nodes, each waiter watching the one before it; the token is the node's czxid",
-	}, "zookeeper", 2181, true},
-	"etcd": {OpenEtcd, history.Promise{
-		Backend: "etcd", Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
-		Bound: 2 * time.Second, // the leader looks for ended leases every 500 ms, and a new leader starts them afresh
-		About: "a queue of keys, each under a lease of its own, verified before it is claimed; the token is the create revision",
-	}, "etcd", 2379, false},
-	"postgres": {OpenPostgres, history.Promise{
+	}},
+	"etcd": {Open: OpenEtcd, Profile: "etcd", Port: 2379, Promise: etcdPromise("etcd",
+		"a queue of keys, each under a lease of its own, verified before it is claimed; the token is the create revision")},
+	"postgres": {Open: OpenPostgres, Profile: "postgres", Port: 5432, Promise: history.Promise{
 		Backend: "postgres", Token: true, Session: true, Tries: true, Bound: time.Second,
 		About: "a row lock (SELECT … FOR UPDATE) in an open transaction; it ends with the session and has no lease",
-	}, "postgres", 5432, false},
-	"postgres-advisory": {OpenPostgresAdvisory, history.Promise{
+	}},
+	"postgres-advisory": {Open: OpenPostgresAdvisory, Profile: "postgres", Port: 5432, Promise: history.Promise{
 		Backend: "postgres-advisory", Token: true, Session: true, Tries: true, Bound: time.Second,
 		About: "a session-level advisory lock on a hash of the key; it ends with the session and has no lease",
-	}, "postgres", 5432, false},
+	}},
+
+	"broken/no-owner-check": brokenRedis("no-owner-check", noOwnerCheck, Flaw{
+		Property: "release-by-owner", Scenario: "naive-release",
+		About: "Release is a plain DEL, so a holder that wakes after its lease frees whoever holds the key by then " +
+			"(abelaska/jedis-lock #2, nexspence #223). It shows when a holder is stopped past its lease and then releases.",
+	}),
+	"broken/setnx-expire": brokenRedis("setnx-expire", setnxExpire, Flaw{
+		Property: "deadlock-freedom", Scenario: "orphan",
+		About: "SETNX, then PEXPIRE as a second request (redis-py before 3.0, its PR #902; ShedLock #65; laravel/horizon #1738). " +
+			"It shows when a client dies between the two: the key has no lease and stays for ever.",
+	}),
+	"broken/no-renewal": brokenRedis("no-renewal", noRenewal, Flaw{
+		Property: "lease-exclusion", Scenario: "stall-worker",
+		About: "Extend asks nobody: it is answered from what the client remembers (zeromicro/go-zero #1338 counts its acquires). " +
+			"It shows when a grant is renewed past its first lease while another client wants the key; honest-claims breaks too.",
+	}),
+	"broken/clock-token": brokenRedis("clock-token", clockToken, Flaw{
+		Property: "fencing-monotonic", Scenario: "clock-jump",
+		About: "the token is the client's own REALTIME in ms, as where a timestamp serves as version. " +
+			"It shows when the clock of one client steps, back or forth; grants less than a millisecond apart can share one.",
+	}),
+	"broken/token-after-lock": brokenRedis("token-after-lock", tokenAfterLock, Flaw{
+		Property: "fenced-writes", Scenario: "token-gap",
+		About: "the token is taken by an INCR of its own after the SET had granted the key, as many recipes for fencing with Redis do. " +
+			"It shows when a client is stopped between the two past its lease: the older grant gets the greater token, and the valid holder's write is refused.",
+	}),
+	"broken/quorum-two": {Open: openQuorumTwo, Profile: "redlock", Port: 6379,
+		Promise: redlockPromise("broken/quorum-two", "Redlock that takes two nodes of five for a quorum"),
+		Broken: &Flaw{Property: "lease-exclusion", Scenario: "delayed-restart",
+			About: "two of five nodes are enough, so two clients can have a quorum each (SPSCommerce/redlock-py #6 counted the nodes it could reach; " +
+				"redis/rueidis #161: KeyMajority is the user's to get right). It shows when a holder reaches three nodes and another client the other two.",
+		}},
+	"broken/lease-put": {Open: openLeasePut, Profile: "etcd", Port: 2379,
+		Promise: etcdPromise("broken/lease-put", "etcd, a plain PUT of one key with a lease"),
+		Broken: &Flaw{Property: "mutual-exclusion", Scenario: "baseline",
+			About: "the key is put with a lease and without comparing its create revision to 0, so everybody gets it: " +
+				"home-made locks that took the lease for the lock (etcd-io/etcd PR #11490 says that it is none). Contention alone shows it.",
+		}},
+}
+
+func redlockPromise(name, about string) history.Promise {
+	return history.Promise{
+		Backend: name, Leased: true, Extends: true, Tries: true, Bound: time.Second,
+		DriftFactor: redlockDrift, DriftFixed: redlockFixed, About: about,
+	}
+}
+
+func etcdPromise(name, about string) history.Promise {
+	return history.Promise{
+		Backend: name, Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
+		Bound: 2 * time.Second, // the leader looks for ended leases every 500 ms, and a new leader starts them afresh
+		About: about,
+	}
 }
 
 // MemoryPromise is what OpenMemory promises. It is not in Table: it has no cluster.

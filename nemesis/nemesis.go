@@ -3,7 +3,7 @@ package nemesis
 import (
 	"context"
 	"errors"
-	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -14,20 +14,26 @@ import (
 // Victim is a node that a fault can hit.
 type Victim interface {
 	Name() string
+	Address() string // where its peers reach it, without a port
 	// Command has the node's agent carry out c and returns its answer.
 	Command(ctx context.Context, c agent.Command) error
 }
 
 // Fault is one planned fault, resolved: times are no longer in leases.
 type Fault struct {
-	Kind   string        // "pause"
-	Target string        // holder, a-server, or the name of a node
+	Kind   string        // a key of Kinds
+	Target string        // a key of Targets, or the name of a node
 	On     string        // the gate that triggers it; empty: At alone
 	At     time.Duration // from the begin of the load, at the earliest
 	Count  int           // how often
+	Every  time.Duration // from the end of one to the next; 0: at once
 	Until  string        // what ends it: UntilWriteAccepted, UntilOtherHasRead; empty: Max
 	Min    time.Duration // it lasts at least this long
 	Max    time.Duration // and at most this long
+
+	From      string       // partition: from whom the target is cut, as Target; empty: from all others
+	Direction string       // partition: both, or in or out as the target sees it; empty: both
+	Params    agent.Params // of the other kinds
 }
 
 // What ends a fault, beside its limits.
@@ -39,19 +45,14 @@ const (
 // Stage is what a nemesis plays on.
 type Stage struct {
 	Clients, Servers []Victim
+	Resource         Victim
 	Feed             *Feed
-	Pick             func(n int) int  // a seeded choice of one of n
-	Note             func(history.Op) // records what the nemesis itself knows: a fault that never came
-	Limit            time.Duration    // how long a trigger may take to be reached
+	Random           *rand.Rand                            // of every choice
+	Leader           func(context.Context) (Victim, error) // the server that leads; an error where none does
+	Note             func(history.Op)                      // records what the nemesis itself knows: a fault that never came
+	Armed            func(fault int)                       // told when a fault is armed at all clients; may be nil
+	Limit            time.Duration                         // how long a trigger may take to be reached
 }
-
-// Kinds is the table of faults, with what each does, for people.
-var Kinds = map[string]string{
-	"pause": "stops every process of a node for a while (SIGSTOP, SIGCONT), as a stop-the-world collection or a suspended machine does",
-}
-
-// Gates is the table of triggers, in the order in which a client passes them.
-var Gates = []string{"acquired", "before-write", "writing", "releasing"}
 
 // Play runs every fault and returns when all are healed. Faults overlap. An
 // error is dlmtest's own; a fault that was not seen is in the history instead.
@@ -77,14 +78,15 @@ func Play(ctx context.Context, stage Stage, faults []Fault) error {
 
 // play runs one fault Count times, one after the other.
 func play(ctx context.Context, stage Stage, f Fault, first int) error {
-	select {
-	case <-time.After(f.At):
-	case <-ctx.Done():
+	if !sleep(ctx, f.At) {
 		return nil
 	}
 	for n := range max(f.Count, 1) {
 		id := first + n
-		err := pause(ctx, stage, f, id)
+		if n > 0 && !sleep(ctx, f.Every) {
+			return nil
+		}
+		err := stage.once(ctx, f, id)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
@@ -98,34 +100,12 @@ func play(ctx context.Context, stage Stage, f Fault, first int) error {
 	return nil
 }
 
-// targets returns the nodes that a fault may hit: the first of these that reaches
-// the trigger is hit.
-func (s Stage) targets(f Fault) ([]Victim, error) {
-	switch f.Target {
-	case "holder":
-		if f.On == "" {
-			return nil, errors.New("fault pause: the target \"holder\" needs a trigger, such as on: before-write")
-		}
-		return s.Clients, nil
-	case "a-server":
-		if len(s.Servers) == 0 {
-			return nil, errors.New("the cluster has no servers")
-		}
-		return []Victim{s.Servers[s.Pick(len(s.Servers))]}, nil
+// sleep waits for d; false: ctx has ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
 	}
-	for _, v := range append(append([]Victim{}, s.Clients...), s.Servers...) {
-		if v.Name() == f.Target {
-			return []Victim{v}, nil
-		}
-	}
-	return nil, fmt.Errorf("fault %s: no node is named %q", f.Kind, f.Target)
-}
-
-func (s Stage) isClient(v Victim) bool {
-	for _, c := range s.Clients {
-		if c.Name() == v.Name() {
-			return true
-		}
-	}
-	return false
 }

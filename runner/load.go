@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -15,25 +16,66 @@ import (
 // and every fault is healed. A cancel of ctx ends it early, healed as well.
 func (s *stage) load(ctx context.Context, say Progress) error {
 	say.Phase("Clients and nemesis at work")
-	for _, c := range s.clients {
-		if err := c.tell(ctx, workloads.Told{Begin: true}); err != nil {
-			return s.explain(err)
-		}
-	}
 	playing, stop := context.WithCancel(ctx)
 	defer stop()
 	played := make(chan error, 1)
-	go func() { played <- nemesis.Play(playing, s.nemesisStage(), s.faults) }()
+	armed := make(chan int, 100)
+	go func() {
+		played <- nemesis.Play(playing, s.nemesisStage(func(id int) {
+			select {
+			case armed <- id:
+			default: // only the first ones are waited for
+			}
+		}), s.faults)
+	}()
+	s.awaitArmed(ctx, armed)
+	for _, c := range s.clients {
+		if err := c.tell(ctx, workloads.Told{Begin: true}); err != nil {
+			stop()
+			return errors.Join(s.explain(err), <-played)
+		}
+	}
 	err := s.watch(ctx, say, played)
 	stop()
 	s.stopClients()
 	return err
 }
 
-func (s *stage) nemesisStage() nemesis.Stage {
-	random := rand.New(rand.NewPCG(s.Seed, 0))
-	return nemesis.Stage{Clients: victims(s.clients), Servers: victims(s.servers), Feed: s.rec.feed,
-		Pick: random.IntN, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
+// awaitArmed waits until the faults that are due at once are armed, so that the
+// very first holder meets them.
+func (s *stage) awaitArmed(ctx context.Context, armed <-chan int) {
+	limit := time.After(2 * time.Second)
+	for _, f := range s.faults {
+		if f.On == "" || f.At > 0 {
+			continue
+		}
+		select {
+		case <-armed:
+		case <-limit:
+			return // then a later holder meets them
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *stage) nemesisStage(armed func(int)) nemesis.Stage {
+	return nemesis.Stage{Armed: armed, Clients: victims(s.clients), Servers: victims(s.servers), Resource: s.resource, Feed: s.rec.feed,
+		Random: rand.New(rand.NewPCG(s.Seed, 0)), Leader: s.leader, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
+}
+
+// leader asks every server whether it leads.
+func (s *stage) leader(ctx context.Context) (nemesis.Victim, error) {
+	for _, n := range s.servers {
+		if len(n.Spec.Leads) == 0 {
+			return nil, fmt.Errorf("%s has no leader", s.Backend)
+		}
+		child := agent.Child{Argv: n.Spec.Leads, Env: n.Spec.Env, User: n.Spec.User}
+		if n.Command(ctx, agent.Command{Do: agent.Run, Child: &child}) == nil {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("no server of %s says that it leads", s.Backend)
 }
 
 func victims(nodes []*node) []nemesis.Victim {

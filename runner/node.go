@@ -53,6 +53,9 @@ func attach(n *clusters.Node, rec *recorder, dir string) (*node, error) {
 // Name is the node's.
 func (a *node) Name() string { return a.Spec.Name }
 
+// Address is where the node's peers reach it.
+func (a *node) Address() string { return a.Addr.String() }
+
 // Command has the agent carry out c and returns its answer.
 func (a *node) Command(ctx context.Context, c agent.Command) error {
 	_, err := a.ask(ctx, c)

@@ -60,8 +60,24 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	for _, f := range o.Scenario.Faults {
 		p.faults = append(p.faults, p.fault(f))
 	}
+	p.empower()
 	return p, nil
 }
+
+// empower gives every node what the faults of this scenario need, and no more.
+func (p *plan) empower() {
+	caps := nemesis.Capabilities(p.faults)
+	for i := range p.servers {
+		p.servers[i].CapAdd = append(p.servers[i].CapAdd, caps...)
+	}
+	for i := range p.clients {
+		p.clients[i].CapAdd = caps
+	}
+	p.other.CapAdd = append(p.other.CapAdd, caps...)
+}
+
+// probes says whether the agents must answer each other's probes.
+func (p *plan) probes() bool { return len(nemesis.Capabilities(p.faults)) > 0 }
 
 // loadProfile reads the servers of a profile from the user's compose file or ours.
 func loadProfile(ctx context.Context, file, profile string) ([]clusters.NodeSpec, error) {
@@ -97,7 +113,7 @@ func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
 	if f.On == "at" { // a time is no gate
 		f.On = ""
 	}
-	return nemesis.Fault{Kind: f.Fault, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
+	return nemesis.Fault{Kind: f.Fault, Every: f.Every.Of(p.lease), From: f.From, Direction: f.Direction, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
 		Until: f.For.Until, Min: f.For.Min.Of(p.lease), Max: f.For.Max.Of(p.lease)}
 }
 

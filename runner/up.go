@@ -132,7 +132,7 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 
 func (s *stage) startServer(ctx context.Context, n *node) error {
 	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir,
-		Health: n.Spec.Health, Stall: stallLimit(s.lease)}
+		Health: n.Spec.Health, Stall: stallLimit(s.lease), Probe: s.probes()}
 	if err := n.start(ctx, child); err != nil {
 		return err
 	}
@@ -144,12 +144,12 @@ func (s *stage) startResource(ctx context.Context) error {
 		return s.startServer(ctx, s.resource)
 	}
 	argv := []string{binary, "store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn}
-	return s.resource.start(ctx, agent.Child{Argv: argv, Speaks: true, Stall: stallLimit(s.lease), Clock: true})
+	return s.resource.start(ctx, agent.Child{Argv: argv, Speaks: true, Stall: stallLimit(s.lease), Probe: s.probes(), Clock: true})
 }
 
 // startClient starts a worker and waits for its first lock operation.
 func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, say Progress) error {
-	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Stall: stallLimit(s.lease)}); err != nil {
+	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Stall: stallLimit(s.lease), Probe: s.probes()}); err != nil {
 		return err
 	}
 	if err := n.tell(ctx, workloads.Told{Spec: &spec}); err != nil {

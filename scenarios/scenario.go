@@ -57,7 +57,7 @@ type Scenario struct {
 
 // Fault is one thing that goes wrong.
 type Fault struct {
-	// Fault is what happens; see Faults.
+	// Fault is what happens; see nemesis.Kinds.
 	Fault string `yaml:"fault"`
 	// Target is to whom: a role (see Targets) or the name of a node.
 	Target string `yaml:"target"`
@@ -68,6 +68,12 @@ type Fault struct {
 	At Duration `yaml:"at"`
 	// Count is how often it happens, from 1 to 1000; 1 if not given.
 	Count int `yaml:"count"`
+	// Every is the time from the end of one to the next, where Count is above 1.
+	Every Duration `yaml:"every,omitempty"`
+	// From is from whom a partition cuts the target, as Target; empty: from all others.
+	From string `yaml:"from,omitempty"`
+	// Direction of a partition: both, or in or out as the target sees it; empty: both.
+	Direction string `yaml:"direction,omitempty"`
 	// For is how long it lasts.
 	For Span `yaml:"for"`
 }
@@ -75,7 +81,7 @@ type Fault struct {
 // Span is how long a fault lasts: a plain duration ("for: 1.5 lease"), or until
 // something was seen ("for: {until: write-accepted, min: 1 lease, max: 4 lease}").
 type Span struct {
-	// Until ends the fault once it is seen; see Untils. Empty: after Max.
+	// Until ends the fault once it is seen; see nemesis.Untils. Empty: after Max.
 	Until string `yaml:"until"`
 	// Min is how long it lasts at least, whatever is seen.
 	Min Duration `yaml:"min"`

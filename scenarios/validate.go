@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
@@ -44,9 +45,9 @@ func (v *validator) between(path string, n, low, high int) {
 	}
 }
 
-func (v *validator) word(path, kind, word string, words Words) {
+func (v *validator) word(path, kind, word string, words nemesis.Words) {
 	if _, ok := words[word]; !ok {
-		v.problem(path, "unknown %s %q%s", kind, word, near.Hint(word, words.Names()))
+		v.problem(path, "unknown %s %q%s", kind, word, near.Hint(word, namesOf(words)))
 	}
 }
 
@@ -94,16 +95,21 @@ func (v *validator) loop(s *Scenario) {
 }
 
 func (v *validator) fault(path string, f Fault) {
-	v.word(path+".fault", "fault", f.Fault, Faults)
+	v.word(path+".fault", "fault", f.Fault, nemesis.Kinds)
 	v.word(path+".on", "trigger", f.On, Triggers)
 	v.target(path+".target", f.Target)
 	v.between(path+".count", f.Count, 1, 1000)
 	v.duration(path+".at", f.At)
+	v.duration(path+".every", f.Every)
+	v.partition(path, f)
+	if f.Fault == "stall-worker" && (f.On == "at" || f.Target != "holder") {
+		v.problem(path+".on", "stall-worker stops the holder at a gate; want the target holder and a trigger such as before-write")
+	}
 	if f.On == "at" && f.Target == "holder" {
 		v.problem(path+".on", `the target "holder" needs a trigger that a holder passes, such as before-write`)
 	}
 	if f.For.Until != "" {
-		v.word(path+".for.until", "condition", f.For.Until, Untils)
+		v.word(path+".for.until", "condition", f.For.Until, nemesis.Untils)
 	}
 	v.duration(path+".for", f.For.Min)
 	v.positive(path+".for", f.For.Max)
@@ -115,15 +121,32 @@ func (v *validator) fault(path string, f Fault) {
 	}
 }
 
+// partition checks the fields that only a partition has.
+func (v *validator) partition(path string, f Fault) {
+	_, shape := nemesis.Shapes[f.Target]
+	switch {
+	case f.Fault != "partition" && (shape || f.From != "" || f.Direction != ""):
+		v.problem(path+".fault", "from, direction, and the targets %s are for partitions", strings.Join(namesOf(nemesis.Shapes), ", "))
+	case f.Fault != "partition":
+	case shape && f.From != "":
+		v.problem(path+".from", "the shape %q says already who is cut from whom", f.Target)
+	case f.From != "":
+		v.target(path+".from", f.From)
+	}
+	if f.Direction != "" && !slices.Contains([]string{"in", "out", "both"}, f.Direction) {
+		v.problem(path+".direction", "%q is none of in, out, both", f.Direction)
+	}
+}
+
 // target takes a role, or the name of a node. A word without a digit that is
 // near a role is a slip and no node.
 func (v *validator) target(path, target string) {
 	if _, ok := Targets[target]; ok {
 		return
 	}
-	slip := !strings.ContainsAny(target, digits) && len(near.Nearest(target, Targets.Names())) > 0
+	slip := !strings.ContainsAny(target, digits) && len(near.Nearest(target, namesOf(Targets))) > 0
 	if slip || !namePattern.MatchString(target) {
-		v.problem(path, "unknown target %q%s", target, near.Hint(target, Targets.Names()))
+		v.problem(path, "unknown target %q%s", target, near.Hint(target, namesOf(Targets)))
 	}
 }
 

@@ -58,6 +58,7 @@ func (c *client) told() bool {
 
 func (c *client) round(ctx context.Context) {
 	key := c.spec.Keys[c.random.IntN(len(c.spec.Keys))]
+	c.link.gate(GateWaiting, key, "")
 	g, err := c.main.acquire(ctx, key)
 	if err != nil {
 		return // recorded; the loop's think time follows
@@ -128,6 +129,7 @@ func (c *client) renew(ctx context.Context, g *locks.Grant) (stop func()) {
 		defer close(done)
 		p, held := c.process(), g
 		for sleep(ctx, g.Lease/3) {
+			c.link.gate(GateRenewing, g.Key, g.Owner)
 			// Not ctx: a renewal in flight is finished, not cut into an unknown.
 			call, end := context.WithTimeout(context.WithoutCancel(ctx), g.Lease/3)
 			next, err := p.extend(call, extender, held)

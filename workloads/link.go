@@ -17,7 +17,8 @@ type link struct {
 	mu    sync.Mutex
 	out   io.Writer
 	armed map[string]bool
-	pass  chan struct{} // one value for each gate passed
+	gates map[int]chan struct{} // those at which somebody waits, by their ID
+	last  int                   // ID of the newest gate
 	told  chan Told
 	gone  context.CancelFunc
 }
@@ -25,7 +26,7 @@ type link struct {
 // newLink reads orders from in; when in ends, so does the context that it returns.
 func newLink(ctx context.Context, in io.Reader, w io.Writer) (*link, context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &link{out: w, armed: map[string]bool{}, pass: make(chan struct{}, 1), told: make(chan Told, 16), gone: cancel}
+	l := &link{out: w, armed: map[string]bool{}, gates: map[int]chan struct{}{}, told: make(chan Told, 16), gone: cancel}
 	go l.listen(in)
 	return l, ctx
 }
@@ -56,8 +57,13 @@ func (l *link) follow(o agent.Order) {
 		}
 		l.mu.Unlock()
 	}
-	if o.Go {
-		l.pass <- struct{}{}
+	if o.Go > 0 {
+		l.mu.Lock()
+		if open := l.gates[o.Go]; open != nil {
+			close(open)
+			delete(l.gates, o.Go)
+		}
+		l.mu.Unlock()
 	}
 	if o.Say != nil {
 		var t Told
@@ -72,12 +78,16 @@ func (l *link) follow(o agent.Order) {
 // gate stops at a point of the loop if something is armed there.
 func (l *link) gate(name, key, owner string) {
 	l.mu.Lock()
-	armed := l.armed[name]
-	l.mu.Unlock()
-	if armed {
-		l.line(agent.Line{Gate: &agent.GateAt{Gate: name, Key: key, Owner: owner}})
-		<-l.pass
+	if !l.armed[name] {
+		l.mu.Unlock()
+		return
 	}
+	l.last++
+	id, open := l.last, make(chan struct{})
+	l.gates[id] = open
+	l.mu.Unlock()
+	l.line(agent.Line{Gate: &agent.GateAt{ID: id, Gate: name, Key: key, Owner: owner}})
+	<-open
 }
 
 func (l *link) say(s Said) { l.line(agent.Line{Say: marshal(s)}) }

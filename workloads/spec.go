@@ -56,9 +56,11 @@ const (
 
 // The gates of the guarded-write loop, where faults can be triggered.
 const (
+	GateWaiting     = "waiting"      // is about to ask for the lock
 	GateAcquired    = "acquired"     // has the lock, has done nothing yet
 	GateBeforeWrite = "before-write" // has read, has not checked and not invoked its write
 	GateWriting     = "writing"      // has checked itself, has not invoked its write
+	GateRenewing    = "renewing"     // is about to send a renewal, beside the work
 	GateReleasing   = "releasing"    // has written, has not invoked its release
 )
 

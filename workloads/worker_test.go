@@ -198,7 +198,7 @@ func TestGate(t *testing.T) {
 	w.ready()
 	w.order(agent.Order{Armed: &[]string{GateBeforeWrite}})
 	w.tell(Told{Begin: true})
-	w.until(fired(GateBeforeWrite))
+	at := w.until(fired(GateBeforeWrite)).Gate
 	seen := len(w.ops)
 	if last := w.ops[seen-1]; last.F == history.Write {
 		t.Errorf("it has written before the gate: %+v", last)
@@ -214,7 +214,7 @@ func TestGate(t *testing.T) {
 	case <-time.After(50 * time.Millisecond):
 	}
 	w.order(agent.Order{Armed: &[]string{}})
-	w.order(agent.Order{Go: true})
+	w.order(agent.Order{Go: at.ID})
 	w.until(func(l agent.Line) bool {
 		return len(w.ops) > 0 && w.ops[len(w.ops)-1].F == history.Write && w.ops[len(w.ops)-1].Type == history.OK
 	})
@@ -228,10 +228,10 @@ func TestCheckDeadlineAbstains(t *testing.T) {
 	w.ready()
 	w.order(agent.Order{Armed: &[]string{GateBeforeWrite}})
 	w.tell(Told{Begin: true})
-	w.until(fired(GateBeforeWrite))
+	at := w.until(fired(GateBeforeWrite)).Gate
 	time.Sleep(150 * time.Millisecond)
 	w.order(agent.Order{Armed: &[]string{}})
-	w.order(agent.Order{Go: true})
+	w.order(agent.Order{Go: at.ID})
 	w.until(func(l agent.Line) bool { return len(w.ops) > 0 && w.ops[len(w.ops)-1].F == history.Abstain })
 	w.stop()
 }

@@ -3,6 +3,7 @@ package nemesis
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +25,8 @@ type fakeNode struct {
 	dead  bool
 }
 
-func (n *fakeNode) Name() string { return n.name }
+func (n *fakeNode) Name() string    { return n.name }
+func (n *fakeNode) Address() string { return "10.0.0." + n.name[len(n.name)-1:] }
 
 func (n *fakeNode) Command(_ context.Context, c agent.Command) error {
 	n.mu.Lock()
@@ -35,9 +37,9 @@ func (n *fakeNode) Command(_ context.Context, c agent.Command) error {
 		return errors.New(n.name + ": its agent has ended")
 	}
 	switch c.Do {
-	case agent.ArmGate, agent.Pause:
+	case agent.ArmGate, agent.Inject:
 		n.armed <- *c.Arm
-	case agent.Resume:
+	case agent.Heal:
 		n.feed.Publish(Event{Node: n.name, Over: &agent.Over{Fault: c.Fault}})
 	}
 	return nil
@@ -61,7 +63,7 @@ func (n *fakeNode) resumed(fault int) int {
 	defer n.mu.Unlock()
 	count := 0
 	for _, c := range n.told {
-		if c.Do == agent.Resume && c.Fault == fault {
+		if c.Do == agent.Heal && c.Fault == fault {
 			count++
 		}
 	}
@@ -69,7 +71,7 @@ func (n *fakeNode) resumed(fault int) int {
 }
 
 func (n *fakeNode) hit(fault int, owner string) {
-	n.feed.Publish(Event{Node: n.name, Hit: &agent.Hit{Fault: fault, Key: "k", Owner: owner, At: 1000, Seen: true}})
+	n.feed.Publish(Event{Node: n.name, Hit: &agent.Hit{Fault: fault, Key: "k", Owner: owner, At: 1000}})
 }
 
 // play is a nemesis at work on three fake clients and a fake server.
@@ -89,7 +91,7 @@ func start(t *testing.T, f Fault) *playing {
 		p.nodes = append(p.nodes, &fakeNode{name: name, feed: feed, armed: make(chan agent.Arm, 10)})
 	}
 	p.stage = Stage{Clients: []Victim{p.nodes[0], p.nodes[1], p.nodes[2]}, Servers: []Victim{p.nodes[3]}, Feed: feed,
-		Pick: func(int) int { return 0 }, Note: func(op history.Op) { p.notes = append(p.notes, op) }, Limit: time.Second}
+		Random: rand.New(rand.NewPCG(1, 1)), Note: func(op history.Op) { p.notes = append(p.notes, op) }, Limit: time.Second}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
 	t.Cleanup(cancel)
@@ -139,15 +141,15 @@ func TestPauseEndsWhenAnothersWriteWasAccepted(t *testing.T) {
 	}
 	p.stage.Feed.Publish(apply("other", 3000))
 	p.wait(t)
-	if p.nodes[1].count(agent.Resume) == 0 {
+	if p.nodes[1].count(agent.Heal) == 0 {
 		t.Error("the victim was not resumed")
 	}
 	for _, i := range []int{0, 2} {
-		if p.nodes[i].count(agent.Disarm) == 0 || p.nodes[i].count(agent.Resume) == 0 {
+		if p.nodes[i].count(agent.Disarm) == 0 || p.nodes[i].count(agent.Heal) == 0 {
 			t.Errorf("%s is still armed, or was left stopped", p.nodes[i].name)
 		}
 	}
-	if p.nodes[3].count(agent.ArmGate)+p.nodes[3].count(agent.Pause) > 0 {
+	if p.nodes[3].count(agent.ArmGate)+p.nodes[3].count(agent.Inject) > 0 {
 		t.Error("a server was touched")
 	}
 }
@@ -170,7 +172,7 @@ func TestCancelHeals(t *testing.T) {
 	}
 	p.cancel()
 	p.wait(t)
-	if p.nodes[0].count(agent.Resume) == 0 {
+	if p.nodes[0].count(agent.Heal) == 0 {
 		t.Error("the victim was left stopped")
 	}
 }
@@ -208,19 +210,19 @@ func TestOtherHasRead(t *testing.T) {
 	f.Until = UntilOtherHasRead
 	p := start(t, f)
 	first := []agent.Arm{<-p.nodes[0].armed, <-p.nodes[1].armed, <-p.nodes[2].armed}
-	if slices.ContainsFunc(first, func(a agent.Arm) bool { return a.Action != agent.PauseChild }) {
+	if slices.ContainsFunc(first, func(a agent.Arm) bool { return a.Kind != "pause" }) {
 		t.Fatalf("armed %+v", first)
 	}
 	p.nodes[0].hit(1, "zombie")
 	hold := <-p.nodes[2].armed
-	if hold.Action != agent.Hold || hold.Gate != "before-write" {
+	if hold.Kind != agent.Hold || hold.Gate != "before-write" {
 		t.Fatalf("the others are to be held at their write: %+v", hold)
 	}
-	if p.nodes[0].count(agent.Resume) > 0 {
+	if p.nodes[0].count(agent.Heal) > 0 {
 		t.Fatal("the victim woke before the other had read")
 	}
 	p.nodes[2].hit(hold.Fault, "other")
-	for p.nodes[0].count(agent.Resume) == 0 {
+	for p.nodes[0].count(agent.Heal) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	if p.nodes[2].resumed(hold.Fault) > 0 {
@@ -238,10 +240,10 @@ func TestServerIsStoppedWhileAClientIsHeld(t *testing.T) {
 	hold := <-p.nodes[1].armed
 	p.nodes[1].hit(hold.Fault, "holder")
 	arm := <-p.nodes[3].armed
-	if arm.Action != agent.PauseChild || p.nodes[3].count(agent.Pause) != 1 {
+	if arm.Kind != "pause" || p.nodes[3].count(agent.Inject) != 1 {
 		t.Fatalf("the server was told %+v", arm)
 	}
-	for p.nodes[1].count(agent.Resume) == 0 {
+	for p.nodes[1].count(agent.Heal) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	p.stage.Feed.Publish(Event{Node: "server-1", Over: &agent.Over{Fault: arm.Fault}})

@@ -1,0 +1,102 @@
+// Package wire tells where one message ends and the next begins in the byte
+// stream of a lock service's protocol, and what each is called, so that a fault
+// can be tied to a message. It is pure: bytes in, messages out. Each parser reads
+// one direction of one connection from its first byte; none keeps more of a
+// message than BodyMax, or changes a byte.
+package wire
+
+import "fmt"
+
+// BodyMax is how much of a message is kept for looking into it.
+const BodyMax = 4096
+
+// Message is one complete message of a stream.
+type Message struct {
+	Name     string // as the protocol calls it: SET, create, Query, HEADERS
+	Body     []byte // its first bytes, at most BodyMax, without framing where that is easy
+	From, To int64  // the stream's bytes [From, To) are this message
+}
+
+// Parser is fed a stream in pieces of any size and returns the messages that each
+// piece completes. After an error the stream is not understood and it returns no
+// more messages.
+type Parser interface {
+	Feed(b []byte) ([]Message, error)
+}
+
+// Protocol names a protocol that links can be told to understand.
+type Protocol string
+
+// The protocols. None leaves a stream unparsed: faults can then be tied to bytes
+// and counts of bytes only.
+const (
+	None      Protocol = ""
+	Redis     Protocol = "redis"
+	ZooKeeper Protocol = "zookeeper"
+	Postgres  Protocol = "postgres"
+	HTTP2     Protocol = "http2" // gRPC, and with it etcd
+)
+
+// New returns the parsers of one connection, client to server and back; nil for None.
+func New(p Protocol) (request, answer Parser, err error) {
+	switch p {
+	case None:
+		return nil, nil, nil
+	case Redis:
+		return newResp(), newResp(), nil
+	case ZooKeeper:
+		return newZooKeeper(true), newZooKeeper(false), nil
+	case Postgres:
+		return newPostgres(true), newPostgres(false), nil
+	case HTTP2:
+		return newHTTP2(true), newHTTP2(false), nil
+	}
+	return nil, nil, fmt.Errorf("links: protocol %q is none of redis, zookeeper, postgres, http2", p)
+}
+
+// frame is a message of which the length is known from its first bytes.
+type frame struct {
+	head int                                    // bytes that tell the length
+	size func(head []byte) (total int, e error) // the whole message's length, head included
+	name func(msg []byte) (string, []byte)      // from its first bytes, at most head+BodyMax
+}
+
+// framer cuts a stream into frames; the next frame's shape may depend on the last.
+type framer struct {
+	next func() frame
+	got  []byte // the first bytes of the current message, at most head+BodyMax
+	seen int    // bytes of it so far
+	size int    // its length; 0: not known yet
+	at   int64  // where it begins
+	err  error
+}
+
+// Feed implements Parser.
+func (f *framer) Feed(b []byte) (done []Message, err error) {
+	for f.err == nil && len(b) > 0 {
+		shape := f.next()
+		want := shape.head - f.seen
+		if f.size > 0 {
+			want = f.size - f.seen
+		}
+		n := min(want, len(b))
+		f.got = append(f.got, b[:min(n, max(shape.head+BodyMax-len(f.got), 0))]...)
+		f.seen, b = f.seen+n, b[n:]
+		if f.size == 0 && f.seen == shape.head {
+			if f.size, f.err = shape.size(f.got); f.err == nil && f.size < shape.head {
+				f.err = fmt.Errorf("a message of %d bytes at byte %d", f.size, f.at)
+			}
+		}
+		if f.err == nil && f.size > 0 && f.seen == f.size {
+			done = append(done, f.finish(shape))
+		}
+	}
+	return done, f.err
+}
+
+func (f *framer) finish(shape frame) Message {
+	m := Message{From: f.at, To: f.at + int64(f.size)}
+	m.Name, m.Body = shape.name(f.got)
+	f.at, f.got, f.seen, f.size = m.To, nil, 0, 0
+	return m
+}

@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+)
+
+// stall keeps the working thread of a worker at its gate. Its other threads run:
+// renewals and heartbeat go on, as when work waits for a lock or a disk.
+type stall struct {
+	pid      int
+	switches int // of all its threads, at the begin
+}
+
+func injectStall(a *agent, s *active) (fault, error) {
+	if s.gate == nil {
+		return nil, errors.New("stall-worker: it needs a gate at which the work stops, such as on: before-write")
+	}
+	pid := a.child.cmd.Process.Pid
+	return &stall{pid, switches(pid)}, nil
+}
+
+// prove: the process was scheduled again and again, and no thread is stopped.
+func (s *stall) prove() (string, bool) {
+	all, err := threads(s.pid)
+	stopped := 0
+	for _, t := range all {
+		if t.state == 'T' {
+			stopped++
+		}
+	}
+	ran := switches(s.pid) - s.switches
+	return fmt.Sprintf("the work stands at its gate, %d of %d threads are stopped, the process was scheduled %d times meanwhile",
+		stopped, len(all), ran), err == nil && stopped == 0 && ran > 0
+}
+
+func (s *stall) heal() (string, error) { return "", nil } // the gate opens
+
+var voluntary = regexp.MustCompile(`(?m)^voluntary_ctxt_switches:\s+([0-9]+)$`)
+
+// switches counts how often the threads of pid gave up the processor by themselves.
+func switches(pid int) int {
+	sum := 0
+	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // gone: no switches
+	for _, e := range entries {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", pid, e.Name()))
+		if m := voluntary.FindSubmatch(status); m != nil {
+			n, _ := strconv.Atoi(string(m[1]))
+			sum += n
+		}
+	}
+	return sum
+}

@@ -1,0 +1,96 @@
+// Package local is the inside of the runtime that needs neither Docker nor root.
+// A run is a user namespace with a network, a mount table and a process tree of
+// its own; a node is the same once more inside it, on a bridge that no cable
+// joins to the host. The runner starts this package's Main in both places, as
+// its own binary with the hidden command Command, and never imports more of it
+// than the words of this file.
+//
+// One user id is all that an ordinary user can map, so everything in a run has
+// the same one. It is not 0, for PostgreSQL refuses 0, and carries its
+// privileges over exec as ambient capabilities instead; they reach no further
+// than the run's own namespaces.
+package local
+
+import (
+	"net/netip"
+	"os"
+)
+
+// Command is the hidden command line that Main serves.
+const Command = "local-init"
+
+// UID and GID are the ids that everything in a run has inside its namespaces.
+const (
+	UID = 1000
+	GID = 1000
+)
+
+// Binary is where the dlmtest binary stands in every node, as in a container.
+const Binary = "/dlmtest/dlmtest"
+
+// Descriptors that the run's first process starts with, beside its own stdio.
+const (
+	fdControl = 3 + iota // Config as JSON; its end means: remove everything
+	fdReport             // Reports as JSON lines
+	fdSelf               // the dlmtest binary, opened where only the runner may be able to
+	fdLock               // holds the lock on the run's folder as long as the run lives
+	fdNodes              // stdin, stdout and stderr of each node
+)
+
+// SelfPath is what the runner executes: the binary by its descriptor, for the
+// user of the run may not be allowed to enter the folder that it lies in.
+const SelfPath = "/proc/self/fd/5"
+
+// Config is what the runner asks for.
+type Config struct {
+	Folder   string     // of the run, on the host; removed at the end
+	Name     string     // host name of the run's first process
+	Path     string     // PATH of the nodes
+	Database []string   // initdb and its arguments, without the folder
+	Cache    string     // folder that keeps what initdb made
+	Devices  []string   // of the host, that some node wants
+	Bridge   netip.Addr // of the run's bridge
+	Bits     int        // length of the network's prefix
+	Nodes    []Node
+}
+
+// Node is one node.
+type Node struct {
+	Name     string
+	Addr     netip.Addr
+	Env      []string // of the agent
+	Mounts   []Mount
+	Devices  []string // that it must be able to open
+	Database string   // folder in the node that holds a PostgreSQL database; empty: none
+}
+
+// Mount is a bind mount, a volume of the run's own, or a tmpfs.
+type Mount struct {
+	Type     string // bind, volume or tmpfs
+	Source   string // a path of the host, or the name of a volume; empty: a new one
+	Target   string
+	ReadOnly bool
+}
+
+// Report is one line from the run's first process to the runner.
+type Report struct {
+	Node  int    // which; -1: the run as a whole
+	State State  //
+	Code  int    // Exited: its exit code, 128 and the signal's number if it was killed
+	Error string // Failed: why
+}
+
+// State is what has become of a node.
+type State string
+
+// The states of a node.
+const (
+	Up     State = "up"     // its agent runs
+	Exited State = "exited" // its agent has ended
+	Failed State = "failed" // it could not be started
+)
+
+// Files lists the descriptors in the order that the run's first process expects.
+func Files(control, report, self, lock *os.File, stdio []*os.File) []*os.File {
+	return append([]*os.File{control, report, self, lock}, stdio...)
+}

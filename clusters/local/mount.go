@@ -1,0 +1,66 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// bind shows source at target, with all that is mounted below it: a part without
+// its mounts would show what they hide, which the kernel refuses.
+func bind(source, target string) error {
+	if err := unix.Mount(source, target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("bind %s to %s: %w", source, target, err)
+	}
+	return nil
+}
+
+// bindReadOnly is bind for what belongs to the host.
+func bindReadOnly(source, target string) error {
+	if err := bind(source, target); err != nil {
+		return err
+	}
+	return readOnly(target, unix.AT_RECURSIVE)
+}
+
+// readOnly forbids writing through a mount; with AT_RECURSIVE through those below too.
+func readOnly(path string, flags uint) error {
+	err := unix.MountSetattr(unix.AT_FDCWD, path, flags, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	if errors.Is(err, unix.ENOSYS) {
+		return fmt.Errorf("make %s read-only: mount_setattr is missing: Linux 5.12 or newer is needed", path)
+	}
+	if err != nil {
+		return fmt.Errorf("make %s read-only: %w", path, err)
+	}
+	return nil
+}
+
+func tmpfs(target, options string) error {
+	if err := unix.Mount("tmpfs", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return fmt.Errorf("mount tmpfs on %s: %w", target, err)
+	}
+	return nil
+}
+
+// mountPoint makes what a mount of source needs below it: a folder, or a file
+// for a file.
+func mountPoint(source, target string) error {
+	info, err := os.Stat(source)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.MkdirAll(target, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(target, os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}

@@ -1,0 +1,134 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// runNode makes this process the node and then the agent. It returns only if
+// that failed.
+func runNode() error {
+	config, err := inherit(fdNodeConfig, "configuration")
+	if err != nil {
+		return err
+	}
+	said, err := inherit(fdNodeError, "error")
+	if err != nil {
+		return err
+	}
+	var c nodeConfig
+	if err = json.NewDecoder(config).Decode(&c); err == nil {
+		err = c.become()
+	}
+	fmt.Fprintln(said, err)
+	return err
+}
+
+func (c nodeConfig) become() error {
+	if err := unix.Sethostname([]byte(c.Name)); err != nil {
+		return fmt.Errorf("host name: %w", err)
+	}
+	if err := c.mountAll(); err != nil {
+		return err
+	}
+	if err := enter(c.Root); err != nil {
+		return fmt.Errorf("enter the node's root folder: %w", err)
+	}
+	if err := bringUp(c.Addr, c.Bits); err != nil {
+		return err
+	}
+	if err := openable(c.Devices); err != nil {
+		return err
+	}
+	if err := syscall.Exec(Binary, []string{"dlmtest", "agent"}, c.Env); err != nil {
+		return fmt.Errorf("start the agent: %w", err)
+	}
+	return nil
+}
+
+// mountAll lays what is the node's own over the shared root, in this process's
+// own mount table.
+func (c nodeConfig) mountAll() error {
+	for _, name := range []string{"tmp", "run", "var"} {
+		if err := bind(filepath.Join(c.Own, name), filepath.Join(c.Root, name)); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("proc", filepath.Join(c.Root, "proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w (inside a container whose /proc is masked: start it with --security-opt systempaths=unconfined)", err)
+	}
+	if err := tmpfs(filepath.Join(c.Root, "dev/shm"), "mode=1777"); err != nil {
+		return err
+	}
+	for i, m := range c.Mounts {
+		if err := c.mount(i, m); err != nil {
+			return fmt.Errorf("mount %s: %w", m.Target, err)
+		}
+	}
+	return readOnly(c.Root, 0) // last: mount points were made in it
+}
+
+// mount lays one of the compose file's mounts over the root.
+func (c nodeConfig) mount(number int, m Mount) error {
+	target := filepath.Join(c.Root, m.Target)
+	if m.Type == "tmpfs" {
+		if err := os.MkdirAll(target, 0o755); err != nil {
+			return err
+		}
+		return tmpfs(target, "mode=1777")
+	}
+	source := m.Source
+	if m.Type == "volume" {
+		source = filepath.Join(c.Volumes, m.Source)
+		if m.Source == "" {
+			source = filepath.Join(c.Own, fmt.Sprintf("volume-%d", number))
+		}
+		if err := os.MkdirAll(source, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := mountPoint(source, target); err != nil {
+		return err
+	}
+	if m.ReadOnly {
+		return bindReadOnly(source, target)
+	}
+	return bind(source, target)
+}
+
+// enter makes root the root folder and lets go of the host's. The old root lies
+// under the new one for a moment: pivot_root(2), "pivot_root(".", ".")".
+func enter(root string) error {
+	if err := os.Chdir(root); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return err
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return err
+	}
+	return os.Chdir("/")
+}
+
+// openable tries the devices that the node's faults need: better now than in the
+// middle of a run.
+func openable(devices []string) error {
+	for _, path := range devices {
+		if !strings.HasPrefix(path, "/dev/") {
+			return fmt.Errorf("device %s: not below /dev", path)
+		}
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return fmt.Errorf("device: %w; allow it to this user (as root: chmod 666 %s), or use the runtime docker", err, path)
+		}
+		_ = file.Close()
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/google/nftables"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Trial is what one test of the doctor found inside namespaces of its own.
+type Trial struct {
+	What  string
+	Error string // empty: it works
+}
+
+// What the doctor tries inside namespaces.
+const (
+	TryMounts = "mounts"
+	TryProc   = "/proc"
+	TryVeth   = "veth and bridge"
+	TryNft    = "nf_tables"
+	TryFuse   = "/dev/fuse"
+	TryPtrace = "ptrace"
+)
+
+// Needed are those that no run can do without; faults need the others.
+var Needed = []string{TryMounts, TryProc, TryVeth}
+
+// runProbe tries everything that a run or its faults need and prints Trials as
+// JSON. args names a folder to mount on.
+func runProbe(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s probe: want a folder", Command)
+	}
+	folder := args[0]
+	trials := []struct {
+		what string
+		try  func() error
+	}{
+		{TryMounts, func() error { return tryMounts(folder) }},
+		{TryProc, func() error { return tryProc(folder) }},
+		{TryVeth, tryVeth},
+		{TryNft, tryNft},
+		{TryFuse, func() error { return tryFuse(folder) }},
+		{TryPtrace, tryPtrace},
+	}
+	var found []Trial
+	for _, t := range trials {
+		trial := Trial{What: t.what}
+		if err := t.try(); err != nil {
+			trial.Error = err.Error()
+		}
+		found = append(found, trial)
+	}
+	return json.NewEncoder(os.Stdout).Encode(found)
+}
+
+func tryMounts(folder string) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("mount table of its own: %w", err)
+	}
+	if err := tmpfs(folder, "mode=755"); err != nil {
+		return err
+	}
+	usr := filepath.Join(folder, "usr")
+	if err := os.Mkdir(usr, 0o755); err != nil {
+		return err
+	}
+	return bindReadOnly("/usr", usr)
+}
+
+func tryProc(folder string) error {
+	target := filepath.Join(folder, "proc")
+	if err := os.MkdirAll(target, 0o755); err != nil {
+		return err
+	}
+	return unix.Mount("proc", target, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+}
+
+func tryVeth() error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.Flags = bridgeName, net.FlagUp
+	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: attrs}); err != nil {
+		return fmt.Errorf("bridge: %w", err)
+	}
+	return plug(1, os.Getpid())
+}
+
+// tryNft makes a table as the partitions do.
+func tryNft() error {
+	conn, err := nftables.New()
+	if err != nil {
+		return err
+	}
+	conn.AddTable(&nftables.Table{Name: "dlmtest", Family: nftables.TableFamilyINet})
+	return conn.Flush()
+}
+
+// tryFuse mounts a file system that nobody serves: as far as a kernel goes that
+// allows it.
+func tryFuse(folder string) error {
+	file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // ends the mount too
+	target := filepath.Join(folder, "fuse")
+	if err := os.MkdirAll(target, 0o755); err != nil {
+		return err
+	}
+	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d", file.Fd(), os.Getuid(), os.Getgid())
+	if err := unix.Mount("dlmtest", target, "fuse", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	return unix.Unmount(target, unix.MNT_DETACH)
+}
+
+// tryPtrace stops a child at its exec, as the clock faults do.
+func tryPtrace() error {
+	runtime.LockOSThread() // the kernel ties a tracee to one thread
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command("/proc/self/exe", Command, "ptrace-victim")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(cmd.Process.Pid, &status, 0, nil)
+	if err == nil && !status.Stopped() {
+		err = fmt.Errorf("the traced child did not stop: %#x", status)
+	}
+	if err == nil {
+		err = syscall.PtraceDetach(cmd.Process.Pid)
+	}
+	_ = cmd.Process.Kill()
+	_, _ = cmd.Process.Wait()
+	return err
+}

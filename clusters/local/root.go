@@ -1,0 +1,166 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ownFolders are the top folders that a node does not share with the host. All
+// others are the host's, read-only: its programs run, its files stay as they are.
+// /run would show the sockets of the host's services, which no network namespace
+// keeps away.
+var ownFolders = []string{"proc", "sys", "dev", "tmp", "run", "var", "dlmtest"}
+
+// Hidden tells whether nodes cannot see a path of the host.
+func Hidden(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(filepath.Clean(path), "/"), "/")
+	return slices.Contains(ownFolders, first)
+}
+
+// dataFolders are below /var of every node: where the servers of
+// docker-compose.yml keep their data.
+var dataFolders = []string{"tmp", "log", "cache", "lib/redis", "lib/etcd", "lib/zookeeper", "lib/postgresql/data"}
+
+// devices are harmless and the same for everybody.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
+
+// buildRoot makes the root folder that all nodes copy: what is shared is mounted
+// once. It lies in memory and goes with the last process of the run.
+func buildRoot(root string, c Config) error {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return err
+	}
+	if err := tmpfs(root, "mode=755"); err != nil {
+		return err
+	}
+	for _, name := range ownFolders {
+		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, part := range []func(string, Config) error{hostFolders, ownDevices, ownEtc, ownBinary} {
+		if err := part(root, c); err != nil {
+			return err
+		}
+	}
+	return bindReadOnly("/sys", filepath.Join(root, "sys"))
+}
+
+func hostFolders(root string, _ Config) error {
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		source, target := "/"+e.Name(), filepath.Join(root, e.Name())
+		switch {
+		case slices.Contains(ownFolders, e.Name()):
+		case e.Type() == fs.ModeSymlink: // /bin → usr/bin
+			err = copyLink(source, target)
+		case e.IsDir():
+			if err = os.Mkdir(target, 0o755); err == nil {
+				err = bindReadOnly(source, target)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyLink(source, target string) error {
+	to, err := os.Readlink(source)
+	if err != nil {
+		return err
+	}
+	return os.Symlink(to, target)
+}
+
+// ownDevices shows those devices of the host that nodes need, and no disk.
+func ownDevices(root string, c Config) error {
+	dev := filepath.Join(root, "dev")
+	for _, path := range slices.Concat(devices, c.Devices) {
+		target := filepath.Join(root, path)
+		if _, err := os.Lstat(target); err == nil || !strings.HasPrefix(path, "/dev/") {
+			continue
+		}
+		err := mountPoint(path, target)
+		if errors.Is(err, fs.ErrNotExist) && slices.Contains(devices, path) {
+			continue // a bare container may have no tty
+		}
+		if err == nil {
+			err = bind(path, target)
+		}
+		if err != nil {
+			return fmt.Errorf("device: %w", err)
+		}
+	}
+	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"} {
+		if err := os.Symlink(to, filepath.Join(dev, name)); err != nil {
+			return err
+		}
+	}
+	return os.Mkdir(filepath.Join(dev, "shm"), 0o755)
+}
+
+// ownEtc lays our files over the host's. Names come from the hosts file alone,
+// so that an unknown one is an error at once: no DNS server is in reach. The one
+// user has a name, which initdb asks for.
+func ownEtc(root string, c Config) error {
+	own := map[string]string{
+		"hosts":         hosts(c),
+		"passwd":        fmt.Sprintf("dlmtest:x:%d:%d::/tmp:/bin/sh\nroot:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n", UID, GID),
+		"group":         fmt.Sprintf("dlmtest:x:%d:\nroot:x:0:\nnogroup:x:65534:\n", GID),
+		"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+		"resolv.conf":   "",
+	}
+	for name, text := range own {
+		target := filepath.Join(root, "etc", name)
+		info, err := os.Lstat(target)
+		if err != nil || !info.Mode().IsRegular() {
+			if name == "hosts" {
+				return errors.New("/etc/hosts of this machine must be a plain file: nodes find each other by one that is laid over it")
+			}
+			continue
+		}
+		source := filepath.Join(root, "dlmtest", name)
+		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+			return err
+		}
+		if err := bindReadOnly(source, target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hosts is the run's name service, in the form that Docker writes.
+func hosts(c Config) string {
+	var b strings.Builder
+	b.WriteString("127.0.0.1\tlocalhost\n")
+	for _, n := range c.Nodes {
+		fmt.Fprintf(&b, "%s\t%s\n", n.Addr, n.Name)
+	}
+	return b.String()
+}
+
+func ownBinary(root string, _ Config) error {
+	self, err := inherit(fdSelf, "dlmtest")
+	if err != nil {
+		return err
+	}
+	defer self.Close()
+	file, err := os.OpenFile(filepath.Join(root, Binary), os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, self)
+	return errors.Join(err, file.Close())
+}

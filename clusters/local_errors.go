@@ -1,0 +1,65 @@
+package clusters
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// ErrNoNamespaces says that this machine does not let the runtime local work.
+var ErrNoNamespaces = errors.New("the runtime local cannot make namespaces here")
+
+// namespaceSwitches are kernel settings that forbid namespaces to ordinary
+// users. Not every kernel has every one.
+var namespaceSwitches = []struct {
+	path, bad string
+	fix       string
+}{
+	{"/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"},
+	{"/proc/sys/user/max_net_namespaces", "0", "sysctl -w user.max_net_namespaces=10000"},
+	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"},
+	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (or an AppArmor profile with \"userns,\" for this binary)"},
+}
+
+// forbidden finds the setting that forbids namespaces. Root is bound by limits
+// of zero only.
+func forbidden() error {
+	if _, err := os.Stat("/proc/self/ns/user"); err != nil {
+		return fmt.Errorf("%w: this kernel has no user namespaces (CONFIG_USER_NS)", ErrNoNamespaces)
+	}
+	for _, s := range namespaceSwitches {
+		value, err := os.ReadFile(s.path)
+		if err != nil || strings.TrimSpace(string(value)) != s.bad {
+			continue
+		}
+		if os.Geteuid() == 0 && !strings.HasPrefix(s.path, "/proc/sys/user/") {
+			continue
+		}
+		return fmt.Errorf("%w: %s is %s; as root: %s", ErrNoNamespaces, s.path, s.bad, s.fix)
+	}
+	return nil
+}
+
+// explainLocal adds what to do to a refusal of the kernel. err may come from
+// another process, as text alone.
+func explainLocal(err error) error {
+	text := err.Error()
+	says := func(e syscall.Errno) bool { return errors.Is(err, e) || strings.Contains(text, e.Error()) }
+	refused := says(syscall.EPERM) || says(syscall.EACCES) || says(syscall.ENOSPC) || says(syscall.EINVAL)
+	if cause := forbidden(); cause != nil && refused {
+		return fmt.Errorf("%w (%w)", cause, err)
+	}
+	switch {
+	case strings.Contains(text, "fork/exec") && says(syscall.EACCES):
+		return fmt.Errorf("%w; the dlmtest binary must be readable and executable by everybody (chmod 755), for a run by root runs as nobody", err)
+	case strings.Contains(text, "fork/exec") && says(syscall.ENOSPC):
+		return fmt.Errorf("%w: %w; too many namespaces: raise /proc/sys/user/max_*_namespaces", ErrNoNamespaces, err)
+	case strings.Contains(text, "fork/exec") && (says(syscall.EPERM) || says(syscall.EINVAL)):
+		return fmt.Errorf("%w: %w; inside a container, start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or --privileged", ErrNoNamespaces, err)
+	case strings.Contains(text, "folder") && says(syscall.EACCES):
+		return fmt.Errorf("%w; a run by root runs as nobody: point TMPDIR at a folder that everybody can enter", err)
+	}
+	return err
+}

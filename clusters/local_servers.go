@@ -1,0 +1,163 @@
+package clusters
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/clusters/local"
+)
+
+// localServer is what a node of one of our images needs on this machine.
+type localServer struct {
+	programs []string
+	files    []string
+	packages string // that bring them, in Debian and Ubuntu
+}
+
+var localServers = map[string]localServer{
+	"client":    {},
+	"redis":     {programs: []string{"redis-server", "redis-cli"}, packages: "redis-server"},
+	"etcd":      {programs: []string{"etcd", "etcdctl"}, packages: "etcd-server etcd-client"},
+	"zookeeper": {programs: []string{"java", "bash"}, files: []string{"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"}, packages: "libzookeeper-java openjdk-17-jre-headless"},
+	"postgres":  {programs: []string{"postgres", "initdb", "psql"}, packages: "postgresql-15"},
+}
+
+// usualFolders are searched after the user's PATH.
+var usualFolders = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
+	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/lib/jvm/*/bin", "/opt/*/bin"}
+
+// localPath is the PATH of the nodes: the user's, then the usual places, the
+// newest version first, without what nodes cannot see.
+func localPath() string {
+	var folders []string
+	add := func(f string) {
+		if filepath.IsAbs(f) && !local.Hidden(f) && !slices.Contains(folders, f) {
+			folders = append(folders, f)
+		}
+	}
+	for _, f := range filepath.SplitList(os.Getenv("PATH")) {
+		add(f)
+	}
+	for _, pattern := range usualFolders {
+		found, _ := filepath.Glob(pattern) // the patterns are well formed
+		slices.Reverse(found)
+		for _, f := range found {
+			add(f)
+		}
+	}
+	return strings.Join(folders, ":")
+}
+
+// findProgram looks for a program as the agent will, and refuses one that leads
+// to where nodes do not see it.
+func findProgram(name string) (string, error) {
+	candidates := []string{name}
+	if !strings.Contains(name, "/") {
+		candidates = nil
+		for _, f := range filepath.SplitList(localPath()) {
+			candidates = append(candidates, filepath.Join(f, name))
+		}
+	}
+	for _, path := range candidates {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(real); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			continue
+		}
+		if local.Hidden(real) && real != local.Binary {
+			return "", fmt.Errorf("%s is %s, and nodes have their own /%s", name, real, strings.Split(real, "/")[1])
+		}
+		return path, nil
+	}
+	return "", fmt.Errorf("%s is not on this machine", name)
+}
+
+// check says all that is missing at once.
+func (s localServer) check() error {
+	var missing []string
+	for _, p := range s.programs {
+		if _, err := findProgram(p); err != nil {
+			missing = append(missing, err.Error())
+		}
+	}
+	for _, f := range s.files {
+		if _, err := os.Stat(f); err != nil {
+			missing = append(missing, f+" is not on this machine")
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s; install it (apt-get install %s), or use the runtime docker", strings.Join(missing, "; "), s.packages)
+}
+
+// resolveLocal adds what an image would say: the environment. The user of a
+// child is the agent's own, for a run has but one.
+func resolveLocal(specs []NodeSpec) ([]NodeSpec, error) {
+	out := slices.Clone(specs)
+	seen := map[string]bool{}
+	var errs []error
+	for i := range out {
+		s := &out[i]
+		if seen[s.Name] {
+			errs = append(errs, fmt.Errorf("two nodes are called %s", s.Name))
+		}
+		seen[s.Name] = true
+		if err := runnable(*s); err != nil {
+			errs = append(errs, fmt.Errorf("node %s: %w", s.Name, err))
+		}
+		s.User = ""
+		s.Env = mergeEnv([]string{"PATH=" + localPath(), "HOSTNAME=" + s.Name, "HOME=/tmp"}, s.Env)
+	}
+	return out, errors.Join(errs...)
+}
+
+// runnable tells whether this machine has what the node runs.
+func runnable(s NodeSpec) error {
+	if i, ok := own(s.Image); ok {
+		return localServers[i.target()].check()
+	}
+	argv := s.Argv()
+	if len(argv) == 0 {
+		return fmt.Errorf("image %s has a command of its own, which the runtime local cannot know; give the service a command, or use the runtime docker", s.Image)
+	}
+	if _, err := findProgram(argv[0]); err != nil {
+		return fmt.Errorf("%w; install it, or use the runtime docker", err)
+	}
+	return nil
+}
+
+// databaseOf is the folder that a node's PostgreSQL expects a database in.
+func databaseOf(s NodeSpec) string {
+	argv := s.Argv()
+	if len(argv) == 0 || filepath.Base(argv[0]) != "postgres" {
+		return ""
+	}
+	if at := slices.Index(argv, "-D"); at >= 0 && at+1 < len(argv) {
+		return argv[at+1]
+	}
+	return ""
+}
+
+// initdbArgs makes the same database as the image's recipe.
+func initdbArgs() []string {
+	initdb, _ := findProgram("initdb") // runnable has asked, where it is needed
+	return []string{initdb, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--wal-segsize=1"}
+}
+
+// programStamp changes when a program is replaced.
+func programStamp(name string) string {
+	path, _ := findProgram(name)
+	real, _ := filepath.EvalSymlinks(path)
+	info, err := os.Stat(real)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(real, info.Size(), info.ModTime().UnixNano())
+}

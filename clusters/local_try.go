@@ -1,0 +1,49 @@
+package clusters
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/clusters/local"
+)
+
+// tryLocal makes namespaces as a run does and tries in them what runs and faults
+// need. An error says that there are none.
+func tryLocal(ctx context.Context, self string) ([]local.Trial, error) {
+	binary, err := os.Open(self)
+	if err != nil {
+		return nil, fmt.Errorf("agent binary: %w", err)
+	}
+	defer binary.Close()
+	folder, err := os.MkdirTemp("", "dlmtest-try-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	if err := os.Chown(folder, localHostID(), localHostGroup()); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := inNamespaces(local.Command, "probe", folder)
+	cmd.ExtraFiles = local.Files(binary, binary, binary, binary, nil) // SelfPath is the third; the others are not used
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Start(); err != nil {
+		return nil, explainLocal(err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
+	if err := cmd.Wait(); err != nil {
+		return nil, explainLocal(fmt.Errorf("try namespaces: %w: %s", err, strings.TrimSpace(said.String())))
+	}
+	var trials []local.Trial
+	if err := json.Unmarshal(out.Bytes(), &trials); err != nil {
+		return nil, fmt.Errorf("try namespaces: %s local-init probe said %q: %w", self, out.String(), err)
+	}
+	return trials, nil
+}

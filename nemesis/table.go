@@ -1,0 +1,68 @@
+package nemesis
+
+// Words is a table of what may stand in a field, with what each word means.
+type Words map[string]string
+
+// Kinds are the faults.
+var Kinds = Words{
+	"pause":        "stops every process of a node for a while (SIGSTOP, SIGCONT), as a stop-the-world collection or a suspended machine does",
+	"stall-worker": "stops only the working thread of a client; its renewals and its heartbeat go on",
+	"kill":         "kills every process of a node (SIGKILL); a server is started again at the end, a client is not",
+	"partition":    "drops all packets between the target and others, in the network namespaces of both ends; connections stall, none is reset",
+}
+
+// local are the faults that the victim's own agent injects at the gate, within
+// microseconds. The others need several nodes: the client is held meanwhile.
+var local = map[string]bool{"pause": true, "stall-worker": true, "kill": true}
+
+// needsCap are the capabilities that a fault's victims need, beside Docker's default.
+var needsCap = map[string]string{"partition": "NET_ADMIN"}
+
+// Capabilities lists what the nodes of a run with these faults need.
+func Capabilities(faults []Fault) []string {
+	var caps []string
+	for _, f := range faults {
+		if c, ok := needsCap[f.Kind]; ok {
+			caps = append(caps, c)
+		}
+	}
+	return caps
+}
+
+// Gates are the points that a client passes, where a fault can be triggered.
+var Gates = Words{
+	"waiting":      "a client is about to ask for the lock",
+	"acquired":     "a client has been granted the lock and has done nothing yet",
+	"before-write": "the holder has read, and has neither checked itself nor sent its write",
+	"writing":      "the holder has checked itself, and has not sent its write",
+	"renewing":     "the holder is about to send a renewal",
+	"releasing":    "the holder has written and has not sent its release",
+}
+
+// Targets are the roles that a fault can be aimed at, beside nodes by name.
+var Targets = Words{
+	"holder":     "the client that passes the trigger",
+	"a-client":   "any client, by the seed",
+	"clients":    "all clients",
+	"a-server":   "any server of the lock service, by the seed",
+	"leader":     "the server that leads",
+	"a-follower": "a server that does not lead, by the seed",
+	"minority":   "the largest minority of the servers, by the seed",
+	"majority":   "the smallest majority of the servers, by the seed",
+	"servers":    "all servers of the lock service",
+	"resource":   "the node of the guarded resource",
+	"all":        "every node",
+}
+
+// Shapes are partitions of the servers among themselves, for Target.
+var Shapes = Words{
+	"halves": "two halves of the servers, by the seed",
+	"ring":   "each server reaches a majority, and no two the same",
+	"bridge": "two halves, and one server that reaches both",
+}
+
+// Untils are what can end a fault, beside its length.
+var Untils = Words{
+	UntilWriteAccepted: "another client's write was accepted on the victim's key",
+	UntilOtherHasRead:  "another client holds the victim's key and has read, and has not yet written",
+}
