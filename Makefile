@@ -48,6 +48,12 @@ test-quick: ## the tests that need no Docker
 test-race: ## the tests that need no Docker, with the race detector (needs gcc)
 	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -vE '/(clusters|cmd/dlmtest|runner)$$')
 
+.PHONY: bench
+bench: images ## print figures: RUNS=20 runs, ROUNDS=5 starts beside docker-compose, the judge
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkRun$$' -benchtime $(or $(RUNS),20)x ./cmd/dlmtest
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkStartup$$' -benchtime $(or $(ROUNDS),5)x ./cmd/dlmtest
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkChecker$$' -benchtime 1x ./cmd/dlmtest
+
 .PHONY: lint
 lint: ## golangci-lint, built from the Go module proxy
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run

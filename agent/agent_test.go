@@ -32,6 +32,10 @@ func playWorker() {
 			return
 		}
 	}
+	go func() {
+		for range time.Tick(10 * time.Millisecond) { // the heartbeat of a real worker
+		}
+	}()
 	for n := 1; ; n++ {
 		fmt.Printf(`{"gate":{"id":%d,"gate":"before-write","key":"k","owner":"o%d"}}`+"\n", n, n)
 		o = Order{}
@@ -233,6 +237,47 @@ func TestPauseThatIsUndoneIsMissed(t *testing.T) {
 	r.do(Command{Do: Heal, Fault: 1})
 	r.fault(1, history.Missed)
 	r.fault(1, history.Heal)
+}
+
+func TestKillAtTheGate(t *testing.T) {
+	r := startAgent(t)
+	r.do(Command{Do: Start, Child: worker()})
+	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "kill", Max: time.Minute}})
+	r.until(func(m Message) bool { return m.Hit != nil })
+	r.do(Command{Do: Heal, Fault: 1})
+	r.fault(1, history.Observed)
+	if heal := r.fault(1, history.Heal); !strings.Contains(heal.Fault.Proof, "stays away") {
+		t.Errorf("a killed client came back: %+v", heal.Fault)
+	}
+}
+
+func TestKilledServerIsStartedAgain(t *testing.T) {
+	r := startAgent(t)
+	r.do(Command{Do: Start, Child: &Child{Argv: []string{"sh", "-c", "echo up; sleep 100"}}})
+	r.until(func(m Message) bool { return m.Log == "up" })
+	r.do(Command{Do: Inject, Arm: &Arm{Fault: 1, Kind: "kill", Max: 50 * time.Millisecond}})
+	r.fault(1, history.Observed)
+	r.until(func(m Message) bool { return m.Log == "up" })
+	for _, m := range r.seen {
+		if m.Exit != nil {
+			t.Error("a planned end was reported as an exit")
+		}
+	}
+}
+
+func TestStalledWorkerIsScheduled(t *testing.T) {
+	r := startAgent(t)
+	r.do(Command{Do: Start, Child: worker()})
+	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "stall-worker", Max: 300 * time.Millisecond}})
+	r.until(func(m Message) bool { return m.Hit != nil })
+	r.fault(1, history.Heal)
+	r.write("o1")
+	if m := r.do(Command{Do: Inject, Arm: &Arm{Fault: 2, Kind: "stall-worker"}}); m.Error == "" {
+		t.Error("stall-worker without a gate was not refused")
+	}
+	if m := r.do(Command{Do: Inject, Arm: &Arm{Fault: 3, Kind: "flood"}}); !strings.Contains(m.Error, "flood") {
+		t.Error("an unknown fault was not refused")
+	}
 }
 
 func TestHoldKeepsTheWorkerRunningAtItsGate(t *testing.T) {

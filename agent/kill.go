@@ -2,7 +2,7 @@ package agent
 
 import (
 	"fmt"
-	"syscall"
+	"time"
 )
 
 // kill is a dead child. A server is started again at the heal, with the same
@@ -17,13 +17,24 @@ func injectKill(a *agent, _ *active) (fault, error) {
 	k := &kill{a, a.child, a.child.cmd.Process.Pid}
 	k.child.planned.Store(true)
 	k.child.kill()
-	<-k.child.ended
+	// Not until the child's end is reported: that waits for its last line to be
+	// read, and at a gate it is the reader who kills.
+	for deadline := time.Now().Add(stopLimit); k.lives(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return k, fmt.Errorf("kill: process %d still lives %v after SIGKILL", k.pid, stopLimit)
+		}
+	}
 	return k, nil
 }
 
+// lives: a zombie does not.
+func (k *kill) lives() bool {
+	s, err := readStat(fmt.Sprintf("/proc/%d/stat", k.pid))
+	return err == nil && s.state != 'Z' && s.state != 'X'
+}
+
 func (k *kill) prove() (string, bool) {
-	gone := syscall.Kill(k.pid, 0) == syscall.ESRCH
-	return fmt.Sprintf("process %d ended: %s", k.pid, k.child.exit.Reason), gone
+	return fmt.Sprintf("process %d was killed and is gone", k.pid), !k.lives()
 }
 
 func (k *kill) heal() (string, error) {

@@ -36,9 +36,13 @@ func (d *Docker) buildOne(ctx context.Context, i Image, progress func(string)) e
 }
 
 func (d *Docker) buildText(ctx context.Context, i Image, text string, progress func(string)) error {
+	return d.buildFrom(ctx, i, dockerContext(text), progress)
+}
+
+func (d *Docker) buildFrom(ctx context.Context, i Image, files io.Reader, progress func(string)) error {
 	defer heartbeat(progress, "building "+i.Name)()
 	base := baseTag()
-	answer, err := d.api.ImageBuild(ctx, dockerContext(text), build.ImageBuildOptions{
+	answer, err := d.api.ImageBuild(ctx, files, build.ImageBuildOptions{
 		Version: build.BuilderV1, Tags: []string{i.Tag, i.Name}, BuildArgs: map[string]*string{"BASE": &base},
 		Remove: true, ForceRemove: true,
 	})

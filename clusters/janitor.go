@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,10 @@ import (
 )
 
 const (
+	// janitorGrace is how long nodes have to end by themselves: their agents see
+	// EOF. Removing a container by force while the daemon still starts it can
+	// leave its network with an endpoint that nothing removes (Docker 20.10).
+	janitorGrace = 3 * time.Second
 	janitorQuiet = 2 * time.Second // nothing seen for so long: nothing comes any more
 	janitorLimit = 2 * time.Minute
 )
@@ -126,9 +131,20 @@ func listen(stdin io.Reader) (owner Owner, groups []int, done bool, err error) {
 	return owner, groups, false, nil
 }
 
+// awaitEnd waits until the owner has no container any more, or the grace is over.
+func (d *Docker) awaitEnd(ctx context.Context, owner Owner) {
+	for deadline := time.Now().Add(janitorGrace); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		list, err := d.containers(ctx)
+		if err == nil && !slices.ContainsFunc(list, func(l leftover) bool { return l.owner == owner.String() }) {
+			return
+		}
+	}
+}
+
 // sweepUntilQuiet goes on for a while, since a create may still be under way in
 // the daemon when its client dies.
 func (d *Docker) sweepUntilQuiet(ctx context.Context, owner Owner) error {
+	d.awaitEnd(ctx, owner)
 	quiet := time.Now()
 	for {
 		found, err := d.sweepOwner(ctx, owner)

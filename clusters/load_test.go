@@ -43,6 +43,26 @@ func TestLoadEmbedded(t *testing.T) {
 	}
 }
 
+func TestLoadReplicated(t *testing.T) {
+	p, err := Load(t.Context(), dlmtest.Compose, "redis-replicated")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nodes []string
+	for _, n := range p.Nodes {
+		nodes = append(nodes, n.Role+" "+n.Name)
+		if n.Image != "dlmtest/redis:latest" || len(n.Health) == 0 || len(n.Version) == 0 ||
+			n.Ports[0] != map[string]int{"replicated": 6379, "sentinel": 26379}[n.Role] {
+			t.Errorf("%+v", n)
+		}
+	}
+	want := []string{"replicated replicated-1", "replicated replicated-2", "replicated replicated-3",
+		"sentinel sentinel-1", "sentinel sentinel-2", "sentinel sentinel-3"}
+	if !slices.Equal(nodes, want) {
+		t.Errorf("nodes %v, want %v", nodes, want)
+	}
+}
+
 // The scripts of the file are for the node's shell: none of their dollars may be
 // taken by compose.
 func TestLoadKeepsDollars(t *testing.T) {
@@ -58,7 +78,7 @@ func TestLoadKeepsDollars(t *testing.T) {
 
 func TestLoadUnknownProfile(t *testing.T) {
 	_, err := Load(t.Context(), dlmtest.Compose, "mysql")
-	wantError(t, err, `no profile "mysql"; it has etcd, postgres, redis, redlock, zookeeper`)
+	wantError(t, err, `no profile "mysql"; it has etcd, postgres, redis, redis-replicated, redlock, zookeeper`)
 	_, err = Load(t.Context(), dlmtest.Compose, "")
 	wantError(t, err, "no service without a profile")
 }

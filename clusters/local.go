@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -35,7 +34,7 @@ func NewLocal(ctx context.Context, self string) (*Local, error) {
 	}
 	for _, t := range trials {
 		if t.Error != "" && slices.Contains(local.Needed, t.What) {
-			return nil, fmt.Errorf("%w: %s: %w", ErrNoNamespaces, t.What, explainLocal(errors.New(t.Error)))
+			return nil, fmt.Errorf("%w: %s: %s; %s", ErrNoNamespaces, t.What, t.Error, trialHelp[t.What].fix)
 		}
 	}
 	return &Local{Self: self}, nil
@@ -54,7 +53,6 @@ var (
 // localRun is one cluster of processes: what Up makes and Down removes.
 type localRun struct {
 	*Local
-	folder  *runFolder
 	init    *localInit
 	nodes   []*localNode
 	up      chan error // one for each node, or one for all
@@ -92,14 +90,14 @@ func (r *localRun) start(ctx context.Context, run Run, specs []NodeSpec) error {
 	if err != nil {
 		return err
 	}
-	if r.folder, err = makeRunFolder(ctx, run); err != nil {
-		return err
-	}
 	config := r.plan(run, specs)
-	if r.init, err = startInit(r.Self, r.folder.lock, config, r.nodes); err != nil {
+	if r.init, err = startInit(r.Self, r.nodes); err != nil {
 		return err
 	}
 	go r.listen()
+	if err := json.NewEncoder(r.init.control).Encode(config); err != nil {
+		return fmt.Errorf("tell the run's first process: %w", err)
+	}
 	for range r.nodes {
 		select {
 		case err := <-r.up:
@@ -115,8 +113,8 @@ func (r *localRun) start(ctx context.Context, run Run, specs []NodeSpec) error {
 
 // plan gives every node its address.
 func (r *localRun) plan(run Run, specs []NodeSpec) local.Config {
-	c := local.Config{Folder: r.folder.path, Name: "dlmtest", Path: localPath(), Cache: databaseCache(r.folder.base),
-		Database: initdbArgs(), Bridge: localBridge, Bits: localBits}
+	c := local.Config{Run: run.ID, Temp: os.TempDir(), HostID: localHostID(), Path: localPath(),
+		Database: initdbArgs(), DatabaseKey: databaseKey(), Bridge: localBridge, Bits: localBits}
 	addr := localBridge
 	for _, s := range specs {
 		addr = addr.Next()
@@ -179,15 +177,12 @@ func (n *localNode) end(e Exit) {
 func (r *localRun) down(ctx context.Context) error {
 	r.once.Do(func() {
 		if r.init != nil {
-			r.init.stop(ctx)
+			r.downErr = r.init.stop(ctx)
 		}
 		for _, n := range r.nodes {
 			if n.Stdin != nil {
 				_ = n.Stdin.Close()
 			}
-		}
-		if r.folder != nil {
-			r.downErr = r.folder.remove()
 		}
 	})
 	return r.downErr
@@ -204,12 +199,6 @@ func (l *Local) EnsureImages(_ context.Context, names []string, _ func(line stri
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// databaseCache is where a user's runs keep what initdb made, by the PostgreSQL
-// that made it.
-func databaseCache(base string) string {
-	return filepath.Join(base, "database-"+shortHash(fmt.Sprint(initdbArgs(), programStamp("postgres"))))
 }
 
 // localStdout closes at its end, whoever reads it.

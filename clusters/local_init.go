@@ -3,7 +3,6 @@ package clusters
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +26,7 @@ type localInit struct {
 }
 
 // startInit starts self in namespaces of its own, with the nodes' pipes.
-func startInit(self string, lock *os.File, c local.Config, nodes []*localNode) (*localInit, error) {
+func startInit(self string, nodes []*localNode) (*localInit, error) {
 	var pipes pipes
 	defer pipes.closeTheirs()
 	binary, err := os.Open(self)
@@ -46,7 +45,7 @@ func startInit(self string, lock *os.File, c local.Config, nodes []*localNode) (
 	}
 	i := &localInit{control: controlW, report: bufio.NewReader(reportR), said: newTail(), ended: make(chan struct{})}
 	i.cmd = inNamespaces(local.Command)
-	i.cmd.ExtraFiles = local.Files(controlR, reportW, binary, lock, stdio)
+	i.cmd.ExtraFiles = local.Files(controlR, reportW, binary, stdio)
 	i.cmd.Stderr = i.said
 	if err := i.cmd.Start(); err != nil {
 		pipes.closeOurs()
@@ -55,7 +54,7 @@ func startInit(self string, lock *os.File, c local.Config, nodes []*localNode) (
 	for _, n := range nodes {
 		go n.copyStderr()
 	}
-	return i, json.NewEncoder(controlW).Encode(c)
+	return i, nil
 }
 
 // inNamespaces is a command of this binary, whose descriptor its caller adds,
@@ -70,7 +69,7 @@ func inNamespaces(args ...string) *exec.Cmd {
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: local.GID, HostID: localHostGroup(), Size: 1}},
 		AmbientCaps: allCapabilities(), // a uid other than 0 would lose them at the exec
 	}
-	if os.Geteuid() == 0 { // let go of root's ids and groups
+	if rootAsNobody() { // let go of root's ids and groups
 		cmd.SysProcAttr.GidMappingsEnableSetgroups = true
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: local.UID, Gid: local.GID}
 	}
@@ -84,17 +83,22 @@ const nobody = 65534
 // localHostID is the user that a run's processes are on the host: nobody for
 // root, else the present user, who can map no other.
 func localHostID() int {
-	if os.Geteuid() == 0 && mapped("/proc/self/uid_map", nobody) && mapped("/proc/self/gid_map", nobody) {
+	if rootAsNobody() {
 		return nobody
 	}
 	return os.Geteuid()
 }
 
 func localHostGroup() int {
-	if localHostID() == nobody && os.Geteuid() == 0 {
+	if rootAsNobody() {
 		return nobody
 	}
 	return os.Getegid()
+}
+
+// rootAsNobody is false for the root of a container that has no other user.
+func rootAsNobody() bool {
+	return os.Geteuid() == 0 && mapped("/proc/self/uid_map", nobody) && mapped("/proc/self/gid_map", nobody)
 }
 
 // mapped tells whether an id exists in this user namespace, as it may not inside
@@ -139,14 +143,15 @@ func (i *localInit) wait() error {
 
 // stop has the process remove everything, and kills it if it does not: the
 // kernel kills all of its process tree with it.
-func (i *localInit) stop(ctx context.Context) {
+func (i *localInit) stop(ctx context.Context) error {
 	_ = i.control.Close()
 	select {
 	case <-i.ended:
-		return
+		return nil
 	case <-time.After(10 * time.Second):
 	case <-ctx.Done():
 	}
 	_ = i.cmd.Process.Kill()
 	<-i.ended
+	return fmt.Errorf("the run's first process had to be killed; its folder in %s is removed by the next start", os.TempDir())
 }

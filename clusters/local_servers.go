@@ -151,6 +151,9 @@ func initdbArgs() []string {
 	return []string{initdb, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--wal-segsize=1"}
 }
 
+// databaseKey names what initdb makes, by the PostgreSQL that makes it.
+func databaseKey() string { return shortHash(fmt.Sprint(initdbArgs(), programStamp("postgres"))) }
+
 // programStamp changes when a program is replaced.
 func programStamp(name string) string {
 	path, _ := findProgram(name)

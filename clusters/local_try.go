@@ -20,18 +20,10 @@ func tryLocal(ctx context.Context, self string) ([]local.Trial, error) {
 		return nil, fmt.Errorf("agent binary: %w", err)
 	}
 	defer binary.Close()
-	folder, err := os.MkdirTemp("", "dlmtest-try-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	if err := os.Chown(folder, localHostID(), localHostGroup()); err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := inNamespaces(local.Command, "probe", folder)
-	cmd.ExtraFiles = local.Files(binary, binary, binary, binary, nil) // SelfPath is the third; the others are not used
+	cmd := inNamespaces(local.Command, "probe", os.TempDir()) // mounted upon, out of sight of the host
+	cmd.ExtraFiles = local.Files(binary, binary, binary, nil) // SelfPath is the third; the others are not used
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Start(); err != nil {

@@ -96,7 +96,7 @@ func (d *Docker) networks(ctx context.Context) ([]leftover, error) {
 			run:    n.Labels[labelRun],
 			owner:  n.Labels[labelOwner],
 			idle:   d.unused(ctx, n),
-			remove: func(ctx context.Context) error { return d.removeNetwork(ctx, n.ID) },
+			remove: func(ctx context.Context) error { return d.removeNetwork(ctx, n.ID, 1) }, // no start waits for one that is stuck
 		})
 	}
 	return found, nil

@@ -103,7 +103,7 @@ func (d *deployment) gone(m *member) error {
 func (d *deployment) down(ctx context.Context) error {
 	d.once.Do(func() {
 		err := parallel(len(d.nodes), func(i int) error { return d.remove(ctx, d.nodes[i]) })
-		d.downErr = errors.Join(err, d.removeNetwork(ctx, d.network), d.removeVolumes(ctx))
+		d.downErr = errors.Join(err, d.removeNetwork(ctx, d.network, 50), d.removeVolumes(ctx))
 	})
 	return d.downErr
 }
@@ -125,10 +125,10 @@ func (d *deployment) removeVolumes(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// removeNetwork waits for containers that are still leaving it.
-func (d *Docker) removeNetwork(ctx context.Context, name string) error {
+// removeNetwork tries again, 50 ms apart, for containers that are still leaving it.
+func (d *Docker) removeNetwork(ctx context.Context, name string, tries int) error {
 	var err error
-	for range 50 {
+	for range tries {
 		err = d.api.NetworkRemove(ctx, name)
 		if err == nil || errdefs.IsNotFound(err) {
 			return nil

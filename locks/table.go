@@ -96,9 +96,9 @@ var Table = map[string]Lock{
 	}),
 	"broken/quorum-two": {Open: openQuorumTwo, Profile: "redlock", Port: 6379,
 		Promise: redlockPromise("broken/quorum-two", "Redlock that takes two nodes of five for a quorum"),
-		Broken: &Flaw{Property: "lease-exclusion", Scenario: "delayed-restart",
+		Broken: &Flaw{Property: "lease-exclusion", Scenario: "baseline",
 			About: "two of five nodes are enough, so two clients can have a quorum each (SPSCommerce/redlock-py #6 counted the nodes it could reach; " +
-				"redis/rueidis #161: KeyMajority is the user's to get right). It shows when a holder reaches three nodes and another client the other two.",
+				"redis/rueidis #161: KeyMajority is the user's to get right). Contention alone shows it: two clients ask five nodes at once.",
 		}},
 	"broken/lease-put": {Open: openLeasePut, Profile: "etcd", Port: 2379,
 		Promise: etcdPromise("broken/lease-put", "etcd, a plain PUT of one key with a lease"),

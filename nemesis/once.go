@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
@@ -65,10 +66,16 @@ func (s Stage) trap(ctx context.Context, clients []Victim, arm agent.Arm, sub *S
 	defer cancel()
 	hitNode := ""
 	defer func() { s.disarm(clients, hitNode, arm.Fault) }()
-	if err := each(clients, func(v Victim) error {
-		return v.Command(ctx, agent.Command{Do: agent.ArmGate, Arm: &arm})
-	}); err != nil {
-		return nil, nil, err
+	var armed atomic.Int32
+	err := each(clients, func(v Victim) error {
+		err := v.Command(ctx, agent.Command{Do: agent.ArmGate, Arm: &arm})
+		if err == nil {
+			armed.Add(1)
+		}
+		return err
+	})
+	if armed.Load() == 0 {
+		return nil, nil, err // one that an earlier fault has killed cannot be armed, and need not be
 	}
 	if s.Armed != nil {
 		s.Armed(arm.Fault)

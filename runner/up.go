@@ -34,7 +34,7 @@ const readyLimit = 100 * time.Second
 // on each client. After an error nothing is left.
 func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (_ *stage, err error) {
 	say.Phase("Preparing images")
-	docker, janitor, err := connect(ctx, p.Self)
+	docker, janitor, err := connect(ctx, p.Self, say)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 }
 
 // connect finds the daemon, has a janitor stand by, and removes what dead runs have left.
-func connect(ctx context.Context, self string) (*clusters.Docker, *clusters.Janitor, error) {
+func connect(ctx context.Context, self string, say Progress) (*clusters.Docker, *clusters.Janitor, error) {
 	docker, err := clusters.NewDocker(ctx, self)
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +76,7 @@ func connect(ctx context.Context, self string) (*clusters.Docker, *clusters.Jani
 		return nil, nil, err
 	}
 	if _, err := docker.Sweep(ctx); err != nil {
-		return nil, nil, errors.Join(err, docker.Janitor.Done())
+		say.Line("what an earlier run has left could not be removed: " + err.Error()) // no reason not to run
 	}
 	return docker, docker.Janitor, nil
 }

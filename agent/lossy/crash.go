@@ -105,13 +105,13 @@ func (n *node) revert(loss *Loss, rng *rand.Rand) error {
 		return err
 	}
 	defer func() { _ = unix.Close(fd) }()
-	keep, whole := 0, false
+	keep, whole := 0, false // of the edits, and whether the base survives, and part of an edit can
 	if loss.Mode == Torn {
 		keep, whole = n.undo.cut(rng)
 	}
 	before := loss.Writes
 	for i, e := range slices.Backward(n.undo.edits[keep:]) {
-		if i == 0 && loss.Mode == Torn && e.n > 0 {
+		if i == 0 && whole && e.n > 0 {
 			kept := sectors(e, rng)
 			loss.drop(1, e.n-kept)
 			err = errors.Join(err, e.tear(fd, kept))
@@ -132,7 +132,7 @@ func (n *node) revert(loss *Loss, rng *rand.Rand) error {
 }
 
 // cut draws how much of a file survives: the first edits, and whether the base
-// does, without which no edit can.
+// does (true if there is none), without which no edit can.
 func (u *undo) cut(rng *rand.Rand) (edits int, base bool) {
 	if u.base != nil && rng.IntN(2) == 0 {
 		return 0, false

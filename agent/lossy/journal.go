@@ -10,6 +10,7 @@ import (
 // nothing. It is guarded by volume.ns.
 type record struct {
 	changes []change
+	seq     uint64
 	swap    bool // RENAME_EXCHANGE
 	picked  bool // during commit
 }
@@ -62,30 +63,51 @@ func (r *record) movesFolder() bool {
 //   - earlier moves of folders, once one is picked: folders moved into each other
 //     in turn would else form a circle that hangs nowhere.
 //
-// All of them are earlier than what needs them, so one pass backwards finds them.
+// Most of these are earlier than what needs them, so a pass backwards finds them;
+// not the later rename of a new folder, so it is repeated until it finds nothing.
 func (v *volume) commit(want func(*record) bool, above bool) {
-	entries, born, emptied := map[entry]bool{}, map[*node]bool{}, map[*node]bool{}
-	folders := false
-	for _, r := range slices.Backward(v.journal) {
-		r.picked = want(r) || folders && r.movesFolder()
-		for _, c := range r.changes {
-			r.picked = r.picked || entries[c.entry()] || emptied[c.dir] || c.new != nil && born[c.new]
-		}
-		if !r.picked {
-			continue
-		}
-		folders = folders || r.movesFolder()
-		for _, c := range r.changes {
-			entries[c.entry()] = true
-			if c.grave != "" && c.old.dir {
-				emptied[c.old] = true
-			}
-			if c.new != nil && c.dir.durable == 0 && (above || len(r.changes) > 1 && c.new.durable > 0) {
-				born[c.dir] = true
+	p := pick{above: above, entries: map[entry]uint64{}, born: map[*node]bool{}, emptied: map[*node]bool{}}
+	for again := true; again; {
+		again = false
+		for _, r := range slices.Backward(v.journal) {
+			if !r.picked && (want(r) || p.needs(r)) {
+				r.picked, again = true, true
+				p.add(r)
 			}
 		}
 	}
 	v.retire()
+}
+
+// pick is what the picked records need.
+type pick struct {
+	above   bool
+	entries map[entry]uint64 // changes of these up to a record
+	born    map[*node]bool   // the entries of these folders
+	emptied map[*node]bool   // the changes within these
+	folders uint64           // moves of folders up to a record
+}
+
+func (p *pick) needs(r *record) bool {
+	return r.seq < p.folders && r.movesFolder() || slices.ContainsFunc(r.changes, func(c change) bool {
+		return r.seq < p.entries[c.entry()] || p.emptied[c.dir] || c.new != nil && p.born[c.new]
+	})
+}
+
+func (p *pick) add(r *record) {
+	if r.movesFolder() {
+		p.folders = max(p.folders, r.seq)
+	}
+	for _, c := range r.changes {
+		p.entries[c.entry()] = max(p.entries[c.entry()], r.seq)
+		if c.grave != "" && c.old.dir {
+			p.emptied[c.old] = true
+		}
+		moved := len(r.changes) > 1 && c.new != nil && c.new.durable > 0
+		if c.new != nil && c.dir.durable == 0 && (p.above || moved) {
+			p.born[c.dir] = true
+		}
+	}
 }
 
 // retire takes the picked records out of the journal, for good.

@@ -183,7 +183,8 @@ func (v *volume) move(a, b change) syscall.Errno {
 
 // note adds a record to the journal.
 func (v *volume) note(changes ...change) {
-	r := &record{changes: changes}
+	v.lastID++
+	r := &record{changes: changes, seq: v.lastID}
 	r.swap = len(changes) == 2 && changes[0].new != nil
 	for _, c := range changes {
 		if c.new != nil {

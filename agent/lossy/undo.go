@@ -171,6 +171,9 @@ func (b *base) revert(fd int) error {
 
 // tear undoes an edit but for its first keep bytes.
 func (e edit) tear(fd int, keep int64) error {
+	if keep == 0 {
+		return e.revert(fd) // also where the write began past the end
+	}
 	p := piece{e.off + keep, nil}
 	if keep < int64(len(e.old)) {
 		p.old = e.old[keep:]

@@ -14,14 +14,15 @@ var a64 = &machine{
 		"__kernel_clock_gettime": "clock_gettime",
 		"__kernel_gettimeofday":  "gettimeofday",
 	},
+	trapBack: 4, // a brk reports its own address, an int3 the one after it
 	attach: func(id int) []byte {
 		return slices.Concat(
-			le32(0x52800000|uint32(id)&0xffff<<5),     // mov w0, low half of id
-			le32(0x72a00000|uint32(id)>>16<<5),        // movk w0, high half, lsl 16
-			le32(0xd2800001),                          // mov x1, 0: anywhere
+			le32(0x52800000|uint32(id)&0xffff<<5),      // mov w0, low half of id
+			le32(0x72a00000|uint32(id)>>16<<5),         // movk w0, high half, lsl 16
+			le32(0xd2800001),                           // mov x1, 0: anywhere
 			le32(0x52800002|uint32(shmReadExecute)<<5), // mov w2, flags
-			le32(0x52801888),                          // mov w8, SYS_shmat
-			le32(0xd4000001), le32(0xd4200000), // svc 0; brk 0
+			le32(0x52801888),                           // mov w8, SYS_shmat
+			le32(0xd4000001), le32(0xd4200000),         // svc 0; brk 0
 		)
 	},
 	jump: func(to uint64) []byte {
@@ -34,7 +35,7 @@ var a64 = &machine{
 		a("clock_gettime", "cmp w0, #0xf", 0x71003c1f, "", nil),
 		a("", "b.hi plain", 0x54000008, "plain", imm19), // unsigned: negative ids are clocks of processes
 		a("", "adr x9, table", 0x10000009, "table", adr),
-		a("", "mov w0, w0", 0x2a0003e0, "", nil),              // clear the upper half
+		a("", "mov w0, w0", 0x2a0003e0, "", nil),             // clear the upper half
 		a("", "add x9, x9, x0, lsl #6", 0x8b001929, "", nil), // entrySize; x9: the entry
 		a("", "adr x10, seq", 0x1000000a, "seq", adr),
 		a("retry", "ldar w11, [x10]", 0x88dffd4b, "", nil), // no load below may come before it
@@ -53,7 +54,7 @@ var a64 = &machine{
 		a("", "sub x3, x2, x5", 0xcb050043, "", nil),            // d = x − base
 		a("", "add x2, x2, x6", 0x8b060042, "", nil),            // x + offset
 		a("", "mul x14, x3, x7", 0x9b077c6e, "", nil),
-		a("", "smulh x15, x3, x7", 0x9b477c6f, "", nil),        // x15:x14 = d·drift
+		a("", "smulh x15, x3, x7", 0x9b477c6f, "", nil),       // x15:x14 = d·drift
 		a("", "extr x14, x15, x14, #32", 0x93ce81ee, "", nil), // / 2^32
 		a("", "add x2, x2, x14", 0x8b0e0042, "", nil),
 		a("", "cmp x3, x13", 0xeb0d007f, "", nil),

@@ -15,8 +15,8 @@ type machine struct {
 	attach func(id int) []byte
 	// jump is code that goes to an address anywhere.
 	jump func(to uint64) []byte
-	// trapAdvance is how far behind the trap the program counter stands then.
-	trapAdvance uint64
+	// trapBack is how far before the end of that code the program counter then stands.
+	trapBack uint64
 }
 
 // instruction is one machine instruction. text is what a disassembler says of it; the

@@ -31,7 +31,7 @@ func (p *Page) patch(tid int) (held []unix.Signal, err error) {
 		return nil, err
 	}
 	if header, err := peek(tid, base, elfHeaderSize); err != nil || !bytes.Equal(header, im.header) {
-		return nil, errors.Join(fmt.Errorf("clock: process %d has another vDSO than the agent: not a %s program?", tid, unix64), err)
+		return nil, errors.Join(fmt.Errorf("clock: process %d has another vDSO than the agent: is it no 64-bit program?", tid), err)
 	}
 	at, held, err := p.attach(tid, base+im.entries["clock_gettime"].at, r)
 	if err != nil {
@@ -49,48 +49,41 @@ func (p *Page) patch(tid int) (held []unix.Signal, err error) {
 	return held, nil
 }
 
-const unix64 = "64-bit"
-
-// findImage walks the program's first stack, argc, argv, environment, auxiliary
-// vector, to the address of its vDSO.
+// findImage walks the program's first stack (argc, argv, environment, auxiliary
+// vector) to the address of its vDSO.
 func findImage(tid int, sp uint64) (uint64, error) {
-	const step, most = 8 * 64, 4 << 20 // the kernel allows more, and no server has it
-	var words []uint64
-	word := func(i int) (uint64, error) {
-		for len(words) <= i {
-			b, err := peek(tid, sp+uint64(len(words))*8, step)
-			if err != nil { // the last words before the end of the stack
-				if b, err = peek(tid, sp+uint64(len(words))*8, 8); err != nil {
-					return 0, err
-				}
-			}
-			for ; len(b) >= 8; b = b[8:] {
-				words = append(words, binary.NativeEndian.Uint64(b))
-			}
+	w := stack{tid: tid, at: sp}
+	argc := w.next()
+	w.at += 8 * (argc + 1) // argv and its null
+	for w.err == nil && w.next() != 0 {
+	} // the environment and its null
+	for w.err == nil {
+		key, value := w.next(), w.next()
+		if key == atSysinfoEhdr {
+			return value, w.err
 		}
-		return words[i], nil
+		if key == 0 {
+			break
+		}
 	}
-	argc, err := word(0)
+	return 0, errors.Join(fmt.Errorf("clock: process %d has no vDSO", tid), w.err)
+}
+
+// stack reads words of a stopped program upwards; after an error it reads zeros.
+type stack struct {
+	tid int
+	at  uint64
+	err error
+}
+
+func (s *stack) next() uint64 {
+	b, err := peek(s.tid, s.at, 8)
 	if err != nil {
-		return 0, err
+		s.err = err
+		return 0
 	}
-	i := int(argc&(1<<24-1)) + 2 // behind argv and its null
-	for v := uint64(1); v != 0 && err == nil; i++ {
-		v, err = word(i) // the environment, to its null
-	}
-	for ; err == nil && i < most; i += 2 {
-		var key, value uint64
-		if key, err = word(i); err == nil {
-			value, err = word(i + 1)
-		}
-		switch {
-		case err != nil || key == 0:
-			return 0, errors.Join(fmt.Errorf("clock: process %d has no vDSO", tid), err)
-		case key == atSysinfoEhdr:
-			return value, nil
-		}
-	}
-	return 0, errors.Join(fmt.Errorf("clock: process %d has no auxiliary vector", tid), err)
+	s.at += 8
+	return binary.NativeEndian.Uint64(b)
 }
 
 // attach runs, in the program, the one system call that maps the page, and returns
@@ -126,10 +119,6 @@ func (p *Page) attach(tid int, scratch uint64, r registers) (at uint64, held []u
 // runToTrap lets tid run until the trap that ends at end, and keeps the signals that
 // come before it.
 func runToTrap(tid int, end uint64, r *registers) (held []unix.Signal, err error) {
-	trapped := end
-	if native.trapAdvance == 0 {
-		trapped -= 4 // arm64 reports the trap itself
-	}
 	for {
 		if err := unix.PtraceCont(tid, 0); err != nil {
 			return held, fmt.Errorf("clock: continue process %d: %w", tid, err)
@@ -141,7 +130,7 @@ func runToTrap(tid int, end uint64, r *registers) (held []unix.Signal, err error
 		if err := r.read(tid); err != nil {
 			return held, err
 		}
-		if status.StopSignal() == unix.SIGTRAP && r.pc() == trapped {
+		if status.StopSignal() == unix.SIGTRAP && r.pc() == end-native.trapBack {
 			return held, nil
 		}
 		if fault := status.StopSignal(); fault == unix.SIGSEGV || fault == unix.SIGILL || fault == unix.SIGSYS {

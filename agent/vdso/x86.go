@@ -15,7 +15,6 @@ var x86 = &machine{
 		"__vdso_gettimeofday":  "gettimeofday",
 		"__vdso_time":          "time",
 	},
-	trapAdvance: 1, // int3 reports the address after itself
 	attach: func(id int) []byte {
 		return slices.Concat(
 			[]byte{0xb8}, le32(30), // mov eax, SYS_shmat
@@ -31,7 +30,7 @@ var x86 = &machine{
 	stubs: []instruction{
 		// int clock_gettime(clockid edi, struct timespec *rsi)
 		{"clock_gettime", "cmp edi, 0xf", "83 ff 0f", "", nil},
-		{"", "ja plain", "77 00", "plain", rel8}, // unsigned: negative ids are clocks of processes
+		{"", "ja plain", "0f 87 00000000", "plain", rel32}, // unsigned: negative ids are clocks of processes
 		{"", "mov r8d, edi", "41 89 f8", "", nil},
 		{"", "shl r8d, 0x6", "41 c1 e0 06", "", nil}, // entrySize
 		{"", "lea r9, ptr [rip+table]", "4c 8d 0d 00000000", "table", rel32},

@@ -33,7 +33,6 @@ const (
 	fdControl = 3 + iota // Config as JSON; its end means: remove everything
 	fdReport             // Reports as JSON lines
 	fdSelf               // the dlmtest binary, opened where only the runner may be able to
-	fdLock               // holds the lock on the run's folder as long as the run lives
 	fdNodes              // stdin, stdout and stderr of each node
 )
 
@@ -43,15 +42,16 @@ const SelfPath = "/proc/self/fd/5"
 
 // Config is what the runner asks for.
 type Config struct {
-	Folder   string     // of the run, on the host; removed at the end
-	Name     string     // host name of the run's first process
-	Path     string     // PATH of the nodes
-	Database []string   // initdb and its arguments, without the folder
-	Cache    string     // folder that keeps what initdb made
-	Devices  []string   // of the host, that some node wants
-	Bridge   netip.Addr // of the run's bridge
-	Bits     int        // length of the network's prefix
-	Nodes    []Node
+	Run         string     // its id
+	Temp        string     // folder of the host below which the run may write
+	HostID      int        // that UID is outside
+	Path        string     // PATH of the nodes
+	Database    []string   // initdb and its arguments, without the folder
+	DatabaseKey string     // differs when initdb would make something else
+	Devices     []string   // of the host, that some node wants
+	Bridge      netip.Addr // of the run's bridge
+	Bits        int        // length of the network's prefix
+	Nodes       []Node
 }
 
 // Node is one node.
@@ -91,6 +91,6 @@ const (
 )
 
 // Files lists the descriptors in the order that the run's first process expects.
-func Files(control, report, self, lock *os.File, stdio []*os.File) []*os.File {
-	return append([]*os.File{control, report, self, lock}, stdio...)
+func Files(control, report, self *os.File, stdio []*os.File) []*os.File {
+	return append([]*os.File{control, report, self}, stdio...)
 }

@@ -28,10 +28,10 @@ func (r *run) wantsDatabase() bool {
 // makeDatabase runs initdb unless an earlier run of this user has: it takes
 // seconds. Like the image's, the database trusts everybody and has small logs.
 func (r *run) makeDatabase() error {
-	if _, err := os.Stat(r.Cache); err == nil || !r.wantsDatabase() {
+	if _, err := os.Stat(r.cache); err == nil || !r.wantsDatabase() {
 		return nil
 	}
-	draft := filepath.Join(r.Folder, "database")
+	draft := filepath.Join(r.folder, "database")
 	inside := filepath.Join(r.root, databaseFolder)
 	if err := errors.Join(os.MkdirAll(draft, 0o700), os.MkdirAll(inside, 0o700)); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (r *run) makeDatabase() error {
 	if err := configure(draft); err != nil {
 		return err
 	}
-	if err := os.Rename(draft, r.Cache); err != nil && !errors.Is(err, fs.ErrExist) { // another run was faster
+	if err := os.Rename(draft, r.cache); err != nil && !errors.Is(err, fs.ErrExist) { // another run was faster
 		return fmt.Errorf("keep the database: %w", err)
 	}
 	return nil
@@ -96,7 +96,7 @@ func (r *run) copyDatabase(c nodeConfig) error {
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}
-	if err := os.CopyFS(folder, os.DirFS(r.Cache)); err != nil {
+	if err := os.CopyFS(folder, os.DirFS(r.cache)); err != nil {
 		return fmt.Errorf("copy the database: %w", err)
 	}
 	return os.Chmod(folder, 0o700)

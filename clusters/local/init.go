@@ -2,12 +2,10 @@ package local
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -22,13 +20,14 @@ import (
 // parent-death signal here.
 type run struct {
 	Config
-	root    string
-	control *os.File
-	lock    *os.File      // kept open
-	stdio   [][3]*os.File // of each node
-	mu      sync.Mutex    // reports
-	report  *json.Encoder
-	nodes   sync.WaitGroup
+	folder string        // on the host's disk; removed at the end
+	root   string        // the root folder that all nodes copy, in memory
+	cache  string        // folder that keeps what initdb made
+	lock   *os.File      // of folder
+	stdio  [][3]*os.File // of each node
+	mu     sync.Mutex    // reports
+	report *json.Encoder
+	nodes  sync.WaitGroup
 }
 
 func runInit() error {
@@ -41,15 +40,10 @@ func runInit() error {
 	if err != nil {
 		return err
 	}
-	lock, err := inherit(fdLock, "lock")
-	if err != nil {
-		return err
-	}
-	r := &run{control: control, lock: lock, report: json.NewEncoder(report)}
+	r := &run{report: json.NewEncoder(report)}
 	if err := json.NewDecoder(control).Decode(&r.Config); err != nil {
 		return fmt.Errorf("%s: no configuration: %w", Command, err)
 	}
-	r.root = filepath.Join(r.Folder, "root")
 	if r.stdio, err = nodeFiles(len(r.Nodes)); err != nil {
 		return err
 	}
@@ -67,11 +61,11 @@ func runInit() error {
 
 // prepare makes what the nodes share.
 func (r *run) prepare() error {
-	if err := unix.Sethostname([]byte(r.Name)); err != nil {
-		return fmt.Errorf("host name: %w", err)
-	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mount table of its own: %w", err)
+	}
+	if err := r.makeFolder(); err != nil {
+		return err
 	}
 	if err := buildRoot(r.root, r.Config); err != nil {
 		return fmt.Errorf("root folder of the nodes: %w", err)
@@ -124,8 +118,11 @@ func (r *run) down() {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	err := errors.Join(unix.Unmount(r.root, unix.MNT_DETACH), os.RemoveAll(r.Folder))
-	if err != nil { // the next start sweeps
+	if r.folder == "" {
+		return
+	}
+	_ = unix.Unmount(r.root, unix.MNT_DETACH)      // not mounted yet: as wanted
+	if err := os.RemoveAll(r.folder); err != nil { // the next start sweeps
 		fmt.Fprintln(os.Stderr, "removing the run's folder:", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/google/nftables"
@@ -31,31 +32,32 @@ const (
 	TryPtrace = "ptrace"
 )
 
-// Needed are those that no run can do without; faults need the others.
+// Needed are those that no run can do without.
 var Needed = []string{TryMounts, TryProc, TryVeth}
 
-// runProbe tries everything that a run or its faults need and prints Trials as
-// JSON. args names a folder to mount on.
+// ForFaults are those that some faults need.
+var ForFaults = []string{TryNft, TryFuse, TryPtrace}
+
+// runProbe tries what is named, by default everything, and prints Trials as JSON.
+// args are a folder to mount on and the names.
 func runProbe(args []string) error {
-	if len(args) != 1 {
+	if len(args) == 0 {
 		return fmt.Errorf("%s probe: want a folder", Command)
 	}
-	folder := args[0]
-	trials := []struct {
+	folder, names := args[0], args[1:]
+	found := []Trial{}
+	for _, t := range []struct {
 		what string
-		try  func() error
+		try  func(folder string) error
 	}{
-		{TryMounts, func() error { return tryMounts(folder) }},
-		{TryProc, func() error { return tryProc(folder) }},
-		{TryVeth, tryVeth},
-		{TryNft, tryNft},
-		{TryFuse, func() error { return tryFuse(folder) }},
-		{TryPtrace, tryPtrace},
-	}
-	var found []Trial
-	for _, t := range trials {
+		{TryMounts, tryMounts}, {TryProc, tryProc}, {TryVeth, tryVeth},
+		{TryNft, tryNft}, {TryFuse, tryFuse}, {TryPtrace, tryPtrace},
+	} {
+		if len(names) > 0 && !slices.Contains(names, t.what) {
+			continue
+		}
 		trial := Trial{What: t.what}
-		if err := t.try(); err != nil {
+		if err := t.try(folder); err != nil {
 			trial.Error = err.Error()
 		}
 		found = append(found, trial)
@@ -85,7 +87,7 @@ func tryProc(folder string) error {
 	return unix.Mount("proc", target, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 }
 
-func tryVeth() error {
+func tryVeth(string) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.Flags = bridgeName, net.FlagUp
 	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: attrs}); err != nil {
@@ -95,7 +97,7 @@ func tryVeth() error {
 }
 
 // tryNft makes a table as the partitions do.
-func tryNft() error {
+func tryNft(string) error {
 	conn, err := nftables.New()
 	if err != nil {
 		return err
@@ -124,7 +126,7 @@ func tryFuse(folder string) error {
 }
 
 // tryPtrace stops a child at its exec, as the clock faults do.
-func tryPtrace() error {
+func tryPtrace(string) error {
 	runtime.LockOSThread() // the kernel ties a tracee to one thread
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command("/proc/self/exe", Command, "ptrace-victim")

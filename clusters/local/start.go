@@ -31,7 +31,7 @@ const (
 // startNode returns when the node's agent runs.
 func (r *run) startNode(i int) (*exec.Cmd, error) {
 	c := nodeConfig{Node: r.Nodes[i], Root: r.root, Bits: r.Bits,
-		Own: filepath.Join(r.Folder, "nodes", r.Nodes[i].Name), Volumes: filepath.Join(r.Folder, "volumes")}
+		Own: filepath.Join(r.folder, "nodes", r.Nodes[i].Name), Volumes: filepath.Join(r.folder, "volumes")}
 	if err := r.makeFolders(c); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ var built struct {
 func dlmtest(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
+		rememberLeftovers(t)
 		dir, err := os.MkdirTemp("", "dlmtest-e2e-*")
 		if err != nil {
 			built.err = err
@@ -115,9 +116,24 @@ func leftovers(t testing.TB) string {
 		if err != nil {
 			t.Fatalf("docker %v: %v: %s", list, err, out)
 		}
-		all = append(all, strings.TrimSpace(string(out)))
+		for line := range strings.Lines(string(out)) {
+			if line = strings.TrimSpace(line); line != "" && !before[line] {
+				all = append(all, line)
+			}
+		}
 	}
-	return strings.TrimSpace(strings.Join(all, "\n"))
+	return strings.Join(all, "\n")
+}
+
+// before is what was there already: Docker 20.10 can keep a network for ever
+// whose container was removed while it started.
+var before = map[string]bool{}
+
+func rememberLeftovers(t testing.TB) {
+	t.Helper()
+	for line := range strings.Lines(leftovers(t)) {
+		before[strings.TrimSpace(line)] = true
+	}
 }
 
 // TestGCPause is the table of what the main job must show.

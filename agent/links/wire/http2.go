@@ -16,9 +16,9 @@ const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 var frameTypes = []string{"DATA", "HEADERS", "PRIORITY", "RST_STREAM", "SETTINGS",
 	"PUSH_PROMISE", "PING", "GOAWAY", "WINDOW_UPDATE", "CONTINUATION"}
 
-// http2 reads frames, and the headers in them: a link sees its connections from
+// h2 reads frames, and the headers in them: a link sees its connections from
 // the first byte, so it has the whole state of their header compression.
-type http2 struct {
+type h2 struct {
 	framer
 	prefaced bool
 	headers  *hpack.Decoder
@@ -33,7 +33,7 @@ type http2 struct {
 // its fault to the request. A gRPC call is a HEADERS frame and one DATA frame a
 // message; all calls of a client share one connection.
 func newHTTP2(request bool) Parser {
-	h := &http2{prefaced: !request, paths: map[uint32]string{}}
+	h := &h2{prefaced: !request, paths: map[uint32]string{}}
 	h.headers = hpack.NewDecoder(4096, func(f hpack.HeaderField) {
 		if f.Name == ":path" {
 			h.path = f.Value
@@ -44,7 +44,7 @@ func newHTTP2(request bool) Parser {
 	return h
 }
 
-func (h *http2) shape() frame {
+func (h *h2) shape() frame {
 	if !h.prefaced {
 		return frame{head: len(preface), size: func(head []byte) (int, error) {
 			if string(head) != preface {
@@ -58,7 +58,7 @@ func (h *http2) shape() frame {
 	}, name: h.named}
 }
 
-func (h *http2) named(msg []byte) (string, []byte) {
+func (h *h2) named(msg []byte) (string, []byte) {
 	kind, flags, payload := msg[3], msg[4], msg[9:]
 	stream := binary.BigEndian.Uint32(msg[5:]) & (1<<31 - 1)
 	name := fmt.Sprintf("frame%d", kind)
@@ -95,7 +95,7 @@ func (h *http2) named(msg []byte) (string, []byte) {
 
 // decode reads a whole header block. A block that was longer than what is kept
 // breaks the compression state, and with it the parser: that is said, not guessed.
-func (h *http2) decode(stream uint32) {
+func (h *h2) decode(stream uint32) {
 	h.path = ""
 	if _, err := h.headers.Write(h.block); err != nil {
 		h.err = fmt.Errorf("http2: headers: %w", err)

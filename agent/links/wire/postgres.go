@@ -83,8 +83,7 @@ func (p *postgres) firstAnswer(head []byte) (int, error) {
 	case 'S', 'G':
 		return 0, errors.New("postgres: the stream is encrypted from here on")
 	}
-	p.started = true
-	p.seen = 1 // the type byte is read; the shape is now that of a typed message
+	p.started = true // and this byte was the type of a typed message
 	return 0, nil
 }
 

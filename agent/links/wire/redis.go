@@ -136,7 +136,9 @@ func (r *resp) value() {
 	}
 }
 
-func (r *resp) complete() bool { return len(r.todo) == 0 && r.skip == 0 && len(r.line) == 0 && r.seen > 0 }
+func (r *resp) complete() bool {
+	return len(r.todo) == 0 && r.skip == 0 && len(r.line) == 0 && r.seen > 0
+}
 
 func (r *resp) finish() Message {
 	if r.array && r.name == "" {

@@ -57,7 +57,7 @@ func New(p Protocol) (request, answer Parser, err error) {
 // frame is a message of which the length is known from its first bytes.
 type frame struct {
 	head int                                    // bytes that tell the length
-	size func(head []byte) (total int, e error) // the whole message's length, head included
+	size func(head []byte) (total int, e error) // the whole message's length, head included; 0: the shape has changed, ask again
 	name func(msg []byte) (string, []byte)      // from its first bytes, at most head+BodyMax
 }
 
@@ -83,7 +83,7 @@ func (f *framer) Feed(b []byte) (done []Message, err error) {
 		f.got = append(f.got, b[:min(n, max(shape.head+BodyMax-len(f.got), 0))]...)
 		f.seen, b = f.seen+n, b[n:]
 		if f.size == 0 && f.seen == shape.head {
-			if f.size, f.err = shape.size(f.got); f.err == nil && f.size < shape.head {
+			if f.size, f.err = shape.size(f.got); f.err == nil && f.size != 0 && f.size < shape.head {
 				f.err = fmt.Errorf("a message of %d bytes at byte %d", f.size, f.at)
 			}
 		}

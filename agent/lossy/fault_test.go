@@ -1,0 +1,276 @@
+package lossy
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// shell starts nothing in the mount: a process that serves it could deadlock.
+func shell(t *testing.T, script string) *exec.Cmd {
+	t.Helper()
+	return exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
+}
+
+func TestTornKeepsAPrefix(t *testing.T) {
+	lengths := map[int]bool{}
+	for seed := range uint64(12) {
+		m := mountAt(t, func(o *Options) { o.Seed = seed })
+		f := m.write("log", "")
+		m.ok(f.Sync())
+		want := ""
+		for i := range 20 {
+			text := strings.Repeat(string(rune('a'+i)), 700)
+			_, err := f.WriteString(text)
+			m.ok(err)
+			want += text
+		}
+		m.crash(Torn)
+		got, err := os.ReadFile(m.path("log"))
+		m.ok(err)
+		if !strings.HasPrefix(want, string(got)) {
+			t.Fatalf("seed %d: no prefix: %.40q", seed, got)
+		}
+		if n := len(got); n%700 != 0 && n%512 != 0 {
+			t.Errorf("seed %d: %d bytes: neither whole writes nor whole sectors", seed, n)
+		}
+		lengths[len(got)] = true
+		m.ok(m.fs.Close())
+	}
+	if len(lengths) < 6 {
+		t.Errorf("12 seeds tore at %d places only", len(lengths))
+	}
+}
+
+func TestLoseAll(t *testing.T) {
+	m := mountAt(t, nil)
+	m.ok(os.MkdirAll(m.path("a/b"), 0o700))
+	m.ok(m.write("a/b/f", "text").Sync())
+	loss := m.crash(LoseAll)
+	if loss.Files != 1 || loss.Bytes != 4 || loss.Entries != 3 {
+		t.Errorf("%+v", loss)
+	}
+	left, err := os.ReadDir(m.opts.Backing)
+	if err != nil || len(left) != 1 { // the grave of the next
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+func TestStall(t *testing.T) {
+	held := make(chan Held, 9)
+	m := mountAt(t, func(o *Options) { o.Held = func(h Held) { held <- h } })
+	f, other := m.write("wal", "x"), m.write("other", "x")
+	m.ok(m.fs.Stall(Stall{For: 300 * time.Millisecond, Match: "wal"}))
+	start := time.Now()
+	m.ok(other.Sync())
+	_, err := f.WriteString("y") // writes go on
+	m.ok(err)
+	if d := time.Since(start); d > 200*time.Millisecond {
+		t.Errorf("what was not to be held took %v", d)
+	}
+	m.ok(f.Sync())
+	if d := time.Since(start); d < 300*time.Millisecond {
+		t.Errorf("fsync took %v", d)
+	}
+	h := <-held
+	if h.Path != "wal" || h.Call != "fsync" || h.Waited < 200*time.Millisecond || h.End != "resumed" || h.Pid != unix.Gettid() && h.Pid == 0 {
+		t.Errorf("%+v", h)
+	}
+	if s := m.fs.Resume(); s.Calls != 1 || s.Longest < 200*time.Millisecond {
+		t.Errorf("%+v", s)
+	}
+	m.ok(f.Sync())
+}
+
+func TestStalledSyncFailsInACrash(t *testing.T) {
+	m := mountAt(t, nil)
+	f := m.write("wal", "never durable")
+	m.ok(m.fs.Stall(Stall{}))
+	result := make(chan error)
+	go func() { result <- f.Sync() }()
+	time.Sleep(100 * time.Millisecond)
+	m.crash("")
+	if err := <-result; err == nil {
+		t.Error("an fsync that was held has succeeded in the crash")
+	}
+	m.want("wal", "-")
+}
+
+func TestKillDuringStall(t *testing.T) {
+	m := mountAt(t, nil)
+	m.ok(m.fs.Stall(Stall{Writes: true}))
+	cmd := shell(t, "exec dd if=/dev/zero of="+m.path("f")+" bs=4k count=1 conv=fsync 2>/dev/null")
+	m.ok(cmd.Start())
+	time.Sleep(200 * time.Millisecond)
+	m.ok(cmd.Process.Kill())
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Error("a killed process still hangs in a stalled write")
+		m.fs.Resume()
+	}
+}
+
+func TestTeardownWithFilesHeld(t *testing.T) {
+	m := mountAt(t, nil)
+	m.ok(m.write("f", "x").Sync())
+	cmd := shell(t, "exec 9>"+m.path("f")+"; cd "+m.opts.Mount+"; echo ready; read -r line")
+	stdin, err := cmd.StdinPipe()
+	m.ok(err)
+	stdout, err := cmd.StdoutPipe()
+	m.ok(err)
+	m.ok(cmd.Start())
+	_, _ = bufio.NewReader(stdout).ReadString('\n')
+	start := time.Now()
+	m.crash("")
+	if d := time.Since(start); d > time.Second {
+		t.Errorf("the crash took %v", d)
+	}
+	m.want("f", "x") // the truncation was not synced
+	_ = stdin.Close()
+	_ = cmd.Wait()
+	m.ok(m.fs.Close())
+	if _, err := m.fs.Crash(""); err != ErrOver {
+		t.Errorf("a crash after the end: %v", err)
+	}
+}
+
+// child is the process that Main is meant for.
+type child struct {
+	*testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Scanner
+	last  int
+	mount string
+}
+
+func startChild(t *testing.T, backing, mount, flags string) *child {
+	t.Helper()
+	c := &child{T: t, mount: mount}
+	c.cmd = exec.CommandContext(t.Context(), os.Args[0])
+	c.cmd.Env = append(os.Environ(), fmt.Sprintf("LOSSY_MAIN=--backing %s --mount %s %s", backing, mount, flags))
+	c.cmd.Stderr = os.Stderr
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.out = bufio.NewScanner(stdout)
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.in.Close()
+		_ = c.cmd.Wait()
+		if err := Detach(mount); err != nil {
+			t.Error(err)
+		}
+	})
+	if e := c.next(); !e.Ready {
+		t.Fatalf("not ready: %+v", e)
+	}
+	return c
+}
+
+func (c *child) next() Event {
+	c.Helper()
+	var e Event
+	if !c.out.Scan() {
+		c.Fatal("the process has ended")
+	}
+	if err := json.Unmarshal(c.out.Bytes(), &e); err != nil {
+		c.Fatal(err)
+	}
+	return e
+}
+
+// do sends a command and returns its answer.
+func (c *child) do(cmd Command) Event {
+	c.Helper()
+	c.last++
+	cmd.ID = c.last
+	line, _ := json.Marshal(cmd)
+	if _, err := c.in.Write(append(line, '\n')); err != nil {
+		c.Fatal(err)
+	}
+	for {
+		if e := c.next(); e.Re == cmd.ID {
+			return e
+		}
+	}
+}
+
+func TestProcess(t *testing.T) {
+	backing, mount := t.TempDir(), t.TempDir()
+	c := startChild(t, backing, mount, "--seed 7")
+	if err := os.WriteFile(mount+"/f", []byte("unsynced"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := c.do(Command{Do: CrashNow}); e.Error != "" || e.Loss == nil || e.Loss.Entries != 1 || e.Loss.Bytes != 8 {
+		t.Errorf("crash: %+v", e)
+	}
+	for _, bad := range []Command{{Do: "dance"}, {Do: CrashNow}, {Do: StallNow, Stall: &Stall{Match: "["}}} {
+		if e := c.do(bad); e.Error == "" {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+	if e := c.do(Command{Do: ServeAgain}); !e.Ready {
+		t.Errorf("serve: %+v", e)
+	}
+	if e := c.do(Command{Do: ServeAgain}); e.Error == "" {
+		t.Error("served twice")
+	}
+	if err := os.WriteFile(mount+"/g", []byte("unsynced"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.in.Close() // EOF is a clean stop
+	_ = c.cmd.Wait()
+	if got, err := os.ReadFile(backing + "/g"); err != nil || string(got) != "unsynced" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if connection(mount) != "" {
+		t.Error("still mounted")
+	}
+}
+
+func TestProcessThatDiesLosesNothing(t *testing.T) {
+	backing, mount := t.TempDir(), t.TempDir()
+	c := startChild(t, backing, mount, "")
+	if err := os.WriteFile(mount+"/f", []byte("unsynced"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait()
+	c = startChild(t, backing, mount, "") // over the dead mount
+	got, err := os.ReadFile(mount + "/f")
+	if err != nil || string(got) != "unsynced" {
+		t.Errorf("%q, %v", got, err)
+	}
+	_ = c
+}
+
+func TestMainSaysWhatIsWrong(t *testing.T) {
+	for _, args := range []string{"", "--backing /nowhere --mount /tmp", "--backing /tmp --mount /nowhere", "--backing /tmp --mount /tmp --mode maybe", "--dance"} {
+		var out bytes.Buffer
+		if err := Main(strings.NewReader(""), &out, strings.Fields(args)...); err == nil {
+			t.Errorf("%q: no error", args)
+		} else {
+			t.Log(err)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package lossy
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+)
+
+// TestRandom compares random sequences of calls, and the crashes among them, with
+// the model. -rapid.checks N for more.
+func TestRandom(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := newRunner(t)
+		defer r.end()
+		t.Repeat(map[string]func(*rapid.T){
+			"create": r.create, "mkdir": r.mkdir, "link": r.link, "unlink": r.unlink, "rmdir": r.rmdir,
+			"rename": r.rename, "rename2": r.rename, "exchange": r.exchange,
+			"write": r.write, "write2": r.write, "truncate": r.truncate, "punch": r.punch, "chmod": r.chmod,
+			"sync": r.sync, "syncdir": r.syncdir, "fold": r.fold, "close": r.close, "crash": r.crash,
+			"": r.check,
+		})
+	})
+}
+
+// runner drives a volume and the model side by side.
+type runner struct {
+	t       *rapid.T
+	backing string
+	vol     *volume
+	model   *model
+	handles map[int]*handle // by the model's number; kept after unlink
+}
+
+func newRunner(t *rapid.T) *runner {
+	backing, err := os.MkdirTemp("/dev/shm", "lossy-*") // memory: fsync costs nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &runner{t: t, backing: backing, model: newModel(rapid.Bool().Draw(t, "strict")), handles: map[int]*handle{}}
+	r.start()
+	return r
+}
+
+func (r *runner) start() {
+	var err error
+	r.vol, err = openVolume(Options{Backing: r.backing, Strict: r.model.strict, Seed: rapid.Uint64().Draw(r.t, "seed")})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *runner) end() {
+	for _, h := range r.handles {
+		r.vol.release(h)
+	}
+	r.vol.close()
+	_ = os.RemoveAll(r.backing)
+}
+
+// place draws a folder, as the model and the volume know it, and a name in it.
+func (r *runner) place() (int, *node, string) {
+	dir, n := 0, r.vol.root
+	for rapid.IntRange(0, 2).Draw(r.t, "down") > 0 {
+		var below []string
+		for name, child := range r.model.tree[dir] {
+			if r.model.folders[child] {
+				below = append(below, name)
+			}
+		}
+		if len(below) == 0 {
+			break
+		}
+		slices.Sort(below)
+		name := rapid.SampledFrom(below).Draw(r.t, "folder")
+		dir = r.model.tree[dir][name]
+		n = r.child(n, name)
+	}
+	return dir, n, rapid.SampledFrom([]string{"a", "b", "c"}).Draw(r.t, "name")
+}
+
+func (r *runner) child(dir *node, name string) *node {
+	n, e := r.vol.child(dir, name)
+	if e != 0 {
+		r.t.Fatalf("%s in %s: %v", name, dir.path(), e)
+	}
+	return n
+}
+
+// agree fails unless both sides say the same of a call.
+func (r *runner) agree(call string, e syscall.Errno, ok bool) bool {
+	if (e == 0) != ok {
+		r.t.Fatalf("%s: %v (%d), the model says %v", call, e, e, ok)
+	}
+	return ok
+}
+
+func (r *runner) make(mode uint32) (int, *node) {
+	dir, d, name := r.place()
+	_, taken := r.model.at(dir, name)
+	n, e := r.vol.create(d, name, newFile{mode: mode})
+	if !r.agree("create", e, !taken) {
+		return -1, nil
+	}
+	r.model.last++
+	r.model.note(0, mset{dir, name, r.model.last})
+	return r.model.last, n
+}
+
+func (r *runner) create(*rapid.T) {
+	id, n := r.make(unix.S_IFREG | 0o640)
+	if id > 0 {
+		r.model.files[id] = &mfile{states: []mstate{{mode: 0o640}}}
+		r.handles[id], _ = r.vol.open(n, unix.O_RDWR)
+	}
+}
+
+func (r *runner) mkdir(*rapid.T) {
+	if id, _ := r.make(unix.S_IFDIR | 0o750); id > 0 {
+		r.model.folders[id], r.model.tree[id] = true, map[string]int{}
+	}
+}
+
+func (r *runner) link(*rapid.T) {
+	from, f, old := r.place()
+	dir, d, name := r.place()
+	id, ok := r.model.at(from, old)
+	if !ok || r.model.folders[id] {
+		return
+	}
+	_, taken := r.model.at(dir, name)
+	if r.agree("link", r.vol.link(r.child(f, old), d, name), !taken) {
+		r.model.note(0, mset{dir, name, id})
+	}
+}
+
+func (r *runner) unlink(*rapid.T) {
+	dir, d, name := r.place()
+	id, ok := r.model.at(dir, name)
+	if r.agree("unlink", r.vol.remove(d, name, false), ok && !r.model.folders[id]) {
+		r.model.remove(dir, name, id)
+	}
+}
+
+func (r *runner) rmdir(*rapid.T) {
+	dir, d, name := r.place()
+	id, ok := r.model.at(dir, name)
+	if r.agree("rmdir", r.vol.remove(d, name, true), ok && r.model.folders[id] && len(r.model.tree[id]) == 0) {
+		r.model.remove(dir, name, id)
+	}
+}
+
+func (r *runner) rename(*rapid.T) {
+	from, f, old := r.place()
+	dir, d, name := r.place()
+	id, ok := r.model.at(from, old)
+	over, taken := r.model.at(dir, name)
+	folder := ok && r.model.folders[id]
+	switch {
+	case !ok || folder && r.model.above(id, dir):
+		ok = false
+	case taken && over == id:
+	case taken:
+		ok = folder == r.model.folders[over] && len(r.model.tree[over]) == 0
+	}
+	if !r.agree(fmt.Sprintf("rename %d/%s to %d/%s", from, old, dir, name), r.vol.rename(f, old, d, name, 0), ok) || taken && over == id {
+		return
+	}
+	removed := 0
+	if taken && folder {
+		removed = over
+	}
+	r.model.note(removed, mset{from, old, -1}, mset{dir, name, id})
+}
+
+func (r *runner) exchange(*rapid.T) {
+	from, f, old := r.place()
+	dir, d, name := r.place()
+	a, ok := r.model.at(from, old)
+	b, there := r.model.at(dir, name)
+	ok = ok && there
+	if ok && a != b {
+		ok = !(r.model.folders[a] && r.model.above(a, dir)) && !(r.model.folders[b] && r.model.above(b, from))
+	}
+	if r.agree("exchange", r.vol.rename(f, old, d, name, unix.RENAME_EXCHANGE), ok) && a != b {
+		r.model.note(0, mset{from, old, b}, mset{dir, name, a})
+	}
+}
+
+// file draws an open file; it may have no name any more.
+func (r *runner) file() (*mfile, *handle, int) {
+	var ids []int
+	for id := range r.handles {
+		ids = append(ids, id)
+	}
+	if len(ids) == 0 {
+		r.t.Skip("no file")
+	}
+	slices.Sort(ids)
+	id := rapid.SampledFrom(ids).Draw(r.t, "file")
+	return r.model.files[id], r.handles[id], id
+}
+
+func (r *runner) write(*rapid.T) {
+	f, h, _ := r.file()
+	off := rapid.IntRange(0, 3000).Draw(r.t, "off")
+	b := bytes.Repeat([]byte{byte(rapid.IntRange(1, 255).Draw(r.t, "byte"))}, rapid.IntRange(1, 2000).Draw(r.t, "length"))
+	half := len(b) / 2
+	n, e := h.write([][]byte{b[:half], b[half:]}, int64(off))
+	r.agree("write", e, n == len(b))
+	f.write(off, b)
+}
+
+func (r *runner) truncate(*rapid.T) {
+	f, h, _ := r.file()
+	size := rapid.IntRange(0, 5000).Draw(r.t, "size")
+	r.agree("truncate", h.truncate(int64(size)), true)
+	f.change(mstate{data: resized(f.now().data, size), mode: f.now().mode})
+}
+
+func (r *runner) punch(*rapid.T) {
+	f, h, _ := r.file()
+	off, n := rapid.IntRange(0, 3000).Draw(r.t, "off"), rapid.IntRange(1, 3000).Draw(r.t, "length")
+	grow := rapid.Bool().Draw(r.t, "grow")
+	mode := uint32(unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE)
+	data := resized(f.now().data, len(f.now().data))
+	if grow {
+		mode, data = 0, resized(data, max(len(data), off+n))
+	} else if off < len(data) {
+		clear(data[off:min(len(data), off+n)])
+	}
+	r.agree("fallocate", h.allocate(mode, int64(off), int64(n)), true)
+	f.change(mstate{data: data, mode: f.now().mode})
+}
+
+func (r *runner) chmod(*rapid.T) {
+	f, h, _ := r.file()
+	mode := rapid.SampledFrom([]uint32{0o600, 0o644, 0o666}).Draw(r.t, "mode")
+	r.agree("chmod", h.node.chmod(int64(mode), -1, -1), true)
+	f.change(mstate{data: f.now().data, mode: mode})
+}
+
+func (r *runner) sync(*rapid.T) {
+	_, h, id := r.file()
+	r.agree("fsync", r.vol.sync(h.node, h.fd, rapid.Bool().Draw(r.t, "data only")), true)
+	r.model.syncFile(id)
+}
+
+func (r *runner) syncdir(*rapid.T) {
+	dir, d, _ := r.place()
+	r.agree("fsync of folder", r.vol.syncFolder(d), true)
+	r.model.syncFolder(dir)
+}
+
+// fold does early what the volume does to files with many edits.
+func (r *runner) fold(*rapid.T) {
+	_, h, _ := r.file()
+	if n := len(h.node.undo.edits); n > 0 {
+		h.node.undo.fold(rapid.IntRange(1, n).Draw(r.t, "fold"))
+	}
+}
+
+func (r *runner) close(*rapid.T) {
+	_, h, id := r.file()
+	r.vol.release(h)
+	delete(r.handles, id)
+}

@@ -1,0 +1,170 @@
+package clusters
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/pkg/stdcopy"
+
+	"github.com/dlmtest/dlmtest/clusters/local"
+)
+
+const runtimeDocker = "docker"
+
+func doctorDocker(ctx context.Context, self string) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	daemon := Finding{Runtime: runtimeDocker, What: "daemon", Needed: true}
+	d, err := NewDocker(ctx, self)
+	if err != nil {
+		daemon.Detail, daemon.Fix = err.Error(), "apt-get install docker.io && systemctl start docker, and your user into the group docker; or point DOCKER_HOST at a daemon"
+		return append([]Finding{daemon}, trialFindings(runtimeDocker, local.ForFaults, nil, "no daemon")...)
+	}
+	daemon.OK, daemon.Detail = true, d.describe(ctx)
+	images, client := d.imagesFinding(ctx)
+	found := []Finding{daemon, images}
+	if !client {
+		return append(found, trialFindings(runtimeDocker, local.ForFaults, nil, "no image of a client: dlmtest images build")...)
+	}
+	trials, err := d.try(ctx)
+	if err != nil {
+		return append(found, trialFindings(runtimeDocker, local.ForFaults, nil, err.Error())...)
+	}
+	return append(found, trialFindings(runtimeDocker, local.ForFaults, trials, "")...)
+}
+
+func (d *Docker) describe(ctx context.Context) string {
+	v, err := d.api.ServerVersion(ctx)
+	if err != nil {
+		return d.api.DaemonHost()
+	}
+	return fmt.Sprintf("%s %s, API %s, kernel %s, at %s", v.Platform.Name, v.Version, d.api.ClientVersion(), v.KernelVersion, d.api.DaemonHost())
+}
+
+// imagesFinding also tells whether a client's image is here.
+func (d *Docker) imagesFinding(ctx context.Context) (f Finding, client bool) {
+	f = Finding{Runtime: runtimeDocker, What: "images", Needed: true}
+	var missing []string
+	for _, i := range Images() {
+		here, err := d.present(ctx, i.Tag)
+		if err != nil {
+			f.Detail, f.Fix = err.Error(), "see the daemon's log"
+			return f, false
+		}
+		if !here {
+			missing = append(missing, i.target())
+		}
+		client = client || here && i.Name == ClientImage
+	}
+	if len(missing) == 0 {
+		f.OK, f.Detail = true, fmt.Sprintf("all %d are here", len(Images()))
+		return f, client
+	}
+	how, err := d.baseFrom(ctx)
+	f.OK, f.Detail = err == nil, fmt.Sprintf("%s missing; %s", strings.Join(missing, ", "), how)
+	if err != nil {
+		f.Detail += err.Error()
+		f.Fix = "apt-get install mmdebstrap, or let the daemon reach a registry"
+	}
+	return f, client
+}
+
+// baseFrom says where a missing image's base would come from.
+func (d *Docker) baseFrom(ctx context.Context) (string, error) {
+	for _, ref := range []string{baseTag(), pulledBase} {
+		if here, err := d.present(ctx, ref); err == nil && here {
+			return "made at the first run from " + ref + ", which is here", nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	_, errPull := d.api.DistributionInspect(ctx, pulledBase, "")
+	if errPull == nil {
+		return "made at the first run from " + pulledBase + ", which can be pulled", nil
+	}
+	if _, err := exec.LookPath("mmdebstrap"); err == nil {
+		return "made at the first run by mmdebstrap from Debian's packages", nil
+	}
+	return "", fmt.Errorf("%s cannot be pulled (%w) and mmdebstrap is missing", pulledBase, errPull)
+}
+
+// try runs the trials in a container with the privileges that faults ask for.
+func (d *Docker) try(ctx context.Context) ([]local.Trial, error) {
+	trials, err := d.tryWith(ctx, true)
+	if err == nil {
+		return trials, nil
+	}
+	trials, errWithout := d.tryWith(ctx, false) // the daemon's machine may have no /dev/fuse
+	return trials, errors.Join(errWithout, errIf(errWithout != nil, err))
+}
+
+func errIf(is bool, err error) error {
+	if is {
+		return err
+	}
+	return nil
+}
+
+func (d *Docker) tryWith(ctx context.Context, fuse bool) ([]local.Trial, error) {
+	image := reference(ClientImage)
+	volume, err := d.agentVolume(ctx, image)
+	if err != nil {
+		return nil, err
+	}
+	h := &container.HostConfig{NetworkMode: "none", CapAdd: []string{"NET_ADMIN", "SYS_ADMIN"}, SecurityOpt: d.unconfined(ctx),
+		Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: agentFolder, ReadOnly: true}}}
+	if fuse {
+		h.Devices = []container.DeviceMapping{{PathOnHost: local.TryFuse, PathInContainer: local.TryFuse, CgroupPermissions: "rwm"}}
+	}
+	run := Run{ID: "doctor"}
+	made, err := d.api.ContainerCreate(ctx, &container.Config{Image: image, User: "0", Labels: d.labels(run),
+		Entrypoint: append([]string{agentPath, local.Command, "probe", "/tmp"}, local.ForFaults...)}, h, nil, nil, "")
+	if err != nil {
+		return nil, fmt.Errorf("try faults in a container: %w", err)
+	}
+	defer d.removeContainer(context.WithoutCancel(ctx), made.ID)
+	codes, errs := d.api.ContainerWait(ctx, made.ID, container.WaitConditionNextExit)
+	if err := d.api.ContainerStart(ctx, made.ID, container.StartOptions{}); err != nil {
+		return nil, fmt.Errorf("try faults in a container: %w", err)
+	}
+	select {
+	case <-codes:
+	case err := <-errs:
+		return nil, fmt.Errorf("try faults in a container: %w", err)
+	}
+	return d.trials(ctx, made.ID)
+}
+
+func (d *Docker) trials(ctx context.Context, id string) ([]local.Trial, error) {
+	log, err := d.api.ContainerLogs(ctx, id, container.LogsOptions{ShowStdout: true, ShowStderr: true})
+	if err != nil {
+		return nil, fmt.Errorf("try faults in a container: %w", err)
+	}
+	defer log.Close()
+	var out, said bytes.Buffer
+	if _, err := stdcopy.StdCopy(&out, &said, log); err != nil {
+		return nil, fmt.Errorf("try faults in a container: %w", err)
+	}
+	var trials []local.Trial
+	if err := json.Unmarshal(out.Bytes(), &trials); err != nil {
+		return nil, fmt.Errorf("try faults in a container: it said %q %q", out.String(), said.String())
+	}
+	return trials, nil
+}
+
+// unconfined is what a mount needs on hosts that have AppArmor; others refuse the word.
+func (d *Docker) unconfined(ctx context.Context) []string {
+	info, err := d.api.Info(ctx)
+	if err == nil && strings.Contains(strings.Join(info.SecurityOptions, " "), "apparmor") {
+		return []string{"apparmor=unconfined"}
+	}
+	return nil
+}
