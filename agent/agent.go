@@ -91,7 +91,9 @@ func (a *agent) do(c Command) error {
 	case Inject:
 		return a.inject(*c.Arm)
 	case Heal:
-		return a.end(c.Fault)
+		return a.end(c.Fault, false)
+	case Cancel:
+		return a.end(c.Fault, true)
 	case Kill:
 		a.killChild()
 		return nil

@@ -77,8 +77,8 @@ func (a *agent) begin(arm Arm, at *GateAt) error {
 	return err
 }
 
-// end ends a fault or a hold, now or at its Min.
-func (a *agent) end(id int) error {
+// end ends a fault or a hold, at its Min or at once.
+func (a *agent) end(id int, atOnce bool) error {
 	a.mu.Lock()
 	i := slices.IndexFunc(a.held, func(h *active) bool { return h.arm.Fault == id })
 	if i < 0 {
@@ -87,7 +87,7 @@ func (a *agent) end(id int) error {
 	}
 	s := a.held[i]
 	a.mu.Unlock()
-	if left := s.arm.Min - time.Since(s.begun); left > 0 {
+	if left := s.arm.Min - time.Since(s.begun); left > 0 && !atOnce {
 		time.AfterFunc(left, func() { a.finish(s) })
 		return nil
 	}

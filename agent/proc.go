@@ -12,6 +12,7 @@ import (
 type stat struct {
 	state byte   // R, S, D, T, Z, …
 	ppid  int    // parent
+	group int    // process group
 	ticks uint64 // user and system time used, in clock ticks
 }
 
@@ -35,16 +36,18 @@ func parseStat(data []byte) (stat, error) {
 		return stat{}, fmt.Errorf("stat: %d fields in %q", len(fields), data)
 	}
 	ppid, err1 := strconv.Atoi(string(fields[1]))
+	group, err4 := strconv.Atoi(string(fields[2]))
 	user, err2 := strconv.ParseUint(string(fields[11]), 10, 64)
 	system, err3 := strconv.ParseUint(string(fields[12]), 10, 64)
-	if err1 != nil || err2 != nil || err3 != nil {
+	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
 		return stat{}, fmt.Errorf("stat: not numbers in %q", data)
 	}
-	return stat{state: fields[0][0], ppid: ppid, ticks: user + system}, nil
+	return stat{state: fields[0][0], ppid: ppid, group: group, ticks: user + system}, nil
 }
 
-// descendants returns root and every living process below it. A process group
-// would not do: each PostgreSQL backend makes a session of its own.
+// descendants returns root, every living process below it, and those of its
+// process group whose parent has died. The group alone would not do: each
+// PostgreSQL backend makes a session of its own.
 func descendants(root int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -62,6 +65,9 @@ func descendants(root int) []int {
 			continue
 		}
 		alive[pid] = true
+		if s.group == root && pid != root && s.ppid != root {
+			s.ppid = root // an orphan, or a grandchild: found either way, once
+		}
 		children[s.ppid] = append(children[s.ppid], pid)
 	}
 	var found []int

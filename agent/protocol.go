@@ -32,6 +32,7 @@ const (
 	Disarm  Do = "disarm" // forget an arming that was not hit
 	Inject  Do = "inject" // begin a fault now
 	Heal    Do = "heal"   // end a fault or a hold; nothing if it has ended
+	Cancel  Do = "cancel" // end a fault or a hold at once, whatever its Min: it was not meant
 	Kill    Do = "kill"   // kill the child and wait for it
 	Check   Do = "health" // answer once the health check succeeds
 	Run     Do = "run"    // run Child.Argv to its end and answer with what it printed

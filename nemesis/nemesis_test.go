@@ -63,7 +63,7 @@ func (n *fakeNode) resumed(fault int) int {
 	defer n.mu.Unlock()
 	count := 0
 	for _, c := range n.told {
-		if c.Do == agent.Heal && c.Fault == fault {
+		if (c.Do == agent.Heal || c.Do == agent.Cancel) && c.Fault == fault {
 			count++
 		}
 	}
@@ -145,7 +145,7 @@ func TestPauseEndsWhenAnothersWriteWasAccepted(t *testing.T) {
 		t.Error("the victim was not resumed")
 	}
 	for _, i := range []int{0, 2} {
-		if p.nodes[i].count(agent.Disarm) == 0 || p.nodes[i].count(agent.Heal) == 0 {
+		if p.nodes[i].count(agent.Disarm) == 0 || p.nodes[i].count(agent.Cancel) == 0 {
 			t.Errorf("%s is still armed, or was left stopped", p.nodes[i].name)
 		}
 	}

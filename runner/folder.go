@@ -24,8 +24,8 @@ const (
 // roomNeeded is the free space below which a run does not start.
 const roomNeeded = 64 << 20
 
-// newFolder makes the folder of a run, with its logs folder, and points the link
-// "latest" at it. It fails before anything is started if the run could not be saved.
+// newFolder makes the folder of a run, with its logs folder. It fails before
+// anything is started if the run could not be saved.
 func newFolder(out, scenario, backend string, now time.Time) (string, error) {
 	name := fmt.Sprintf("%s_%s_%s", now.UTC().Format("20060102T150405.000"), scenario, strings.ReplaceAll(backend, "/", "-"))
 	dir := filepath.Join(out, name)
@@ -41,11 +41,13 @@ func newFolder(out, scenario, backend string, now time.Time) (string, error) {
 		return "", fmt.Errorf("the run's folder: %d MB are free under %s, a run needs %d; choose another with --out DIR",
 			room>>20, out, roomNeeded>>20)
 	}
-	return dir, link(out, name)
+	return dir, nil
 }
 
-// link replaces the link "latest" in one step, as two runs may start at once.
-func link(out, name string) error {
+// link points the link "latest" beside a run's folder at it, in one step, as two
+// runs may start at once.
+func link(dir string) error {
+	out, name := filepath.Split(dir)
 	latest := filepath.Join(out, "latest")
 	fresh := filepath.Join(out, "."+name)
 	if err := os.Symlink(name, fresh); err != nil {

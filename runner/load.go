@@ -122,12 +122,15 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 	}
 }
 
-// deadNode is an error when a child has ended that nobody had killed.
+// deadNode is an error when a child has ended that no fault had killed, or a
+// whole node has gone.
 func (s *stage) deadNode() error {
-	for _, n := range append(append([]*node{}, s.servers...), s.clients...) {
+	for _, n := range s.nodes() {
 		select {
 		case e := <-n.exits:
 			return s.explain(fmt.Errorf("%s: its program has ended during the run: %s", n.Name(), e.Reason))
+		case <-n.gone:
+			return fmt.Errorf("%s: the node has gone during the run: somebody has killed its container, or memory ran out", n.Name())
 		default:
 		}
 	}

@@ -2,8 +2,9 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"time"
 
 	dlmtest "github.com/dlmtest/dlmtest"
@@ -12,6 +13,7 @@ import (
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios"
+	"github.com/dlmtest/dlmtest/scenarios/near"
 	"github.com/dlmtest/dlmtest/workloads"
 )
 
@@ -58,11 +60,31 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
 		FenceOn: o.FenceOn, SelfFence: o.SelfFence, Strict: o.Strict, Expect: o.Scenario.Expect}
 	for _, f := range o.Scenario.Faults {
+		if err := p.aimed(f); err != nil {
+			return nil, err
+		}
 		p.faults = append(p.faults, p.fault(f))
 	}
 	p.empower()
 	return p, nil
 }
+
+// aimed refuses a fault on a node that this run does not have.
+func (p *plan) aimed(f scenarios.Fault) error {
+	var nodes []string
+	for _, n := range append(append([]clusters.NodeSpec{p.other}, p.servers...), p.clients...) {
+		nodes = append(nodes, n.Name)
+	}
+	for _, target := range []string{f.Target, f.From} {
+		if _, role := scenarios.Targets[target]; target != "" && !role && !slices.Contains(nodes, target) {
+			return fmt.Errorf("%w: fault %s: no node is named %q%s", ErrUsage, f.Fault, target, near.Hint(target, nodes))
+		}
+	}
+	return nil
+}
+
+// ErrUsage says that what was asked for cannot be run as it is.
+var ErrUsage = errors.New("wrong usage")
 
 // empower gives every node what the faults of this scenario need, and no more.
 func (p *plan) empower() {
@@ -81,14 +103,10 @@ func (p *plan) probes() bool { return len(nemesis.Capabilities(p.faults)) > 0 }
 
 // loadProfile reads the servers of a profile from the user's compose file or ours.
 func loadProfile(ctx context.Context, file, profile string) ([]clusters.NodeSpec, error) {
-	text := dlmtest.Compose
+	project, err := clusters.Load(ctx, dlmtest.Compose, profile)
 	if file != "" {
-		var err error
-		if text, err = os.ReadFile(file); err != nil {
-			return nil, fmt.Errorf("--compose: %w", err)
-		}
+		project, err = clusters.LoadFile(ctx, file, profile)
 	}
-	project, err := clusters.Load(ctx, text, profile)
 	if err != nil {
 		return nil, err
 	}

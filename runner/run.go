@@ -30,11 +30,11 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown backend %q", o.Backend)
 	}
-	dir, err := newFolder(o.Out, o.Scenario.Name, o.Backend, time.Now())
+	plan, err := newPlan(ctx, o, entry)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(ctx, o, entry)
+	dir, err := newFolder(o.Out, o.Scenario.Name, o.Backend, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +47,9 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := link(dir); err != nil {
+		return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))
+	}
 	loadErr := stage.load(ctx, p)
 	interrupted := ctx.Err() != nil
 	if loadErr == nil {
@@ -56,6 +59,11 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	p.Phase("Taking the cluster down")
 	downErr := stage.down(context.WithoutCancel(ctx))
 	ops, recErr := rec.close()
+	for _, err := range []error{loadErr, recErr} {
+		if err != nil {
+			rec.doubt(err.Error()) // what was seen is judged, and nothing of it is green
+		}
+	}
 	run := stage.describe(started, interrupted)
 	p.Phase("Judging")
 	out, err := judge(context.WithoutCancel(ctx), dir, run, plan.setup, ops, rec.doubts, plan.oracle())

@@ -167,9 +167,25 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 				return nil
 			}
 		case e := <-n.exits:
-			return fmt.Errorf("%s: the worker has ended: %s", n.Name(), e.Reason)
+			return n.lastSaid(fmt.Errorf("%s: the worker has ended: %s", n.Name(), e.Reason))
+		case <-n.gone:
+			return fmt.Errorf("%s: the node has gone", n.Name())
 		case <-ctx.Done():
 			return fmt.Errorf("%s: %w", n.Name(), context.Cause(ctx))
+		}
+	}
+}
+
+// lastSaid prefers the reason that a worker gave before it ended.
+func (a *node) lastSaid(err error) error {
+	for {
+		select {
+		case w := <-a.said:
+			if w.Fatal != "" {
+				return fmt.Errorf("%s: %s", a.Name(), w.Fatal)
+			}
+		default:
+			return err
 		}
 	}
 }

@@ -21,6 +21,7 @@ type client struct {
 	writes int
 
 	mu   sync.Mutex
+	open map[string]bool // owners of the grants in hand
 	lost map[string]bool // owners of grants that the client was told are lost
 }
 
@@ -30,7 +31,7 @@ func guarded(ctx context.Context, l *link, s Spec) error {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	c := &client{recorder: r, main: r.process(), random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number))), lost: map[string]bool{}}
+	c := &client{recorder: r, main: r.process(), random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number))), open: map[string]bool{}, lost: map[string]bool{}}
 	if n, ok := r.lock.(locks.Notifier); ok {
 		go c.listen(n.Events())
 	}
@@ -63,6 +64,8 @@ func (c *client) round(ctx context.Context) {
 	if err != nil {
 		return // recorded; the loop's think time follows
 	}
+	c.inHand(g, true)
+	defer c.inHand(g, false)
 	c.inspect(ctx, key)
 	stop := c.renew(ctx, g)
 	c.hold(ctx, g)
@@ -109,7 +112,7 @@ func (c *client) doubt(g *locks.Grant) string {
 			return fmt.Sprintf("its deadline passed %.3f s ago by its own clock", -left.Seconds())
 		}
 	case FenceSession:
-		if c.lost[g.Owner] || c.lost[""] {
+		if c.lost[g.Owner] {
 			return "it was told that its session is lost"
 		}
 	}
@@ -149,10 +152,24 @@ func (c *client) renew(ctx context.Context, g *locks.Grant) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
+// inHand keeps which grants a lost session takes with it.
+func (c *client) inHand(g *locks.Grant, yes bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[g.Owner] = yes; !yes {
+		delete(c.open, g.Owner)
+	}
+}
+
 // lose records that a grant is lost, and remembers it for check-session.
 func (c *client) lose(op history.Op) {
 	c.mu.Lock()
 	c.lost[op.Owner] = true
+	if op.Owner == "" { // the session is over, and with it all grants made under it; later ones are not
+		for owner := range c.open {
+			c.lost[owner] = true
+		}
+	}
 	c.mu.Unlock()
 	c.note(op)
 }

@@ -2,6 +2,7 @@ package cut
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -75,7 +76,7 @@ func TestProbeAcrossACut(t *testing.T) {
 	}
 	heal := cutFrom(t, "p", n[1], nil, n[0])
 	err := probe(200 * time.Millisecond)
-	if timeout, ok := err.(interface{ Unwrap() error }).Unwrap().(net.Error); !ok || !timeout.Timeout() {
+	if timeout := net.Error(nil); !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Errorf("a SYN must vanish, got %v", err)
 	}
 	heal()

@@ -20,7 +20,7 @@ func (l *Link) CutOn(when When) (*Fault, error) {
 		// Never released: the answer to the last message must not get through
 		// before that message has gone out and the connection breaks.
 		other := where.conn.other(where)
-		other.set(func() { other.holds[f] = 0 })
+		other.hold(f, 0)
 		where.set(func() {
 			where.cut, where.cutAt = true, e.at(when)
 		})

@@ -45,7 +45,7 @@ type flow struct {
 	rng     *rand.Rand
 	delays  map[*Fault]spread
 	rates   map[*Fault]int64
-	holds   map[*Fault]int64 // the first byte of the stream that is held
+	holds   map[*Fault]*hold
 	holes   map[*Fault]bool
 	watches []*watch
 	queue   []piece // what the gate has and has not passed on
@@ -65,7 +65,7 @@ type piece struct {
 
 func newFlow(c *conn, d Direction) *flow {
 	f := &flow{conn: c, dir: d, delayBell: make(bell, 1), rateBell: make(bell, 1), gateBell: make(bell, 1),
-		delays: map[*Fault]spread{}, rates: map[*Fault]int64{}, holds: map[*Fault]int64{}, holes: map[*Fault]bool{}}
+		delays: map[*Fault]spread{}, rates: map[*Fault]int64{}, holds: map[*Fault]*hold{}, holes: map[*Fault]bool{}}
 	request, answer, _ := wire.New(c.link.protocol) // Open has checked it
 	if f.parser = request; d == Answer {
 		f.parser = answer
@@ -86,15 +86,16 @@ func (f *flow) set(change func()) {
 	f.gateBell.ring()
 }
 
+// hold keeps everything from a byte of the stream on.
+type hold struct {
+	from    int64
+	counted bool // what was in the queue when the hold began is in the fault's counts
+}
+
 // hold keeps everything from a byte of the stream on, as far as it has not passed
-// the gate.
+// the gate. What has not, the gate alone knows, so it counts.
 func (f *flow) hold(by *Fault, from int64) {
-	f.set(func() {
-		f.holds[by] = from
-		for _, p := range f.queue {
-			by.held(p, from)
-		}
-	})
+	f.set(func() { f.holds[by] = &hold{from: from} })
 }
 
 // severed says whether a fault ends this direction.

@@ -61,8 +61,14 @@ func (g *gateToxic) next() (next *stream.StreamChunk, over bool) {
 		return nil, false
 	}
 	limit := int64(math.MaxInt64)
-	for _, from := range g.holds {
-		limit = min(limit, from)
+	for by, h := range g.holds {
+		limit = min(limit, h.from)
+		if !h.counted {
+			h.counted = true
+			for _, p := range g.queue {
+				by.held(p, h.from)
+			}
+		}
 	}
 	if g.cut {
 		limit = min(limit, g.cutAt)
@@ -115,8 +121,10 @@ func (g *gateToxic) take(data []byte) {
 		}
 		return
 	}
-	for by, from := range g.holds {
-		by.held(p, from)
+	for by, h := range g.holds {
+		if h.counted {
+			by.held(p, h.from)
+		} // else the next look at the queue counts it
 	}
 	g.queue, g.queued = append(g.queue, p), g.queued+len(data)
 }

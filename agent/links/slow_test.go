@@ -70,7 +70,7 @@ func TestBandwidth(t *testing.T) {
 	if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%v, or other bytes than were sent", err)
 	}
-	if d := time.Since(start); d < 450*time.Millisecond || d > 1500*time.Millisecond {
+	if d := time.Since(start); d < 450*time.Millisecond || d > 4*time.Second {
 		t.Errorf("50 kB at 100 kB/s there and back took %v", d)
 	}
 	if p := f.Proof(); p.Bytes != 100_000 {

@@ -70,7 +70,9 @@ func (v *volume) revert(r *record) error {
 		a := r.changes[0]
 		err = unix.Renameat(c.dir.fd, c.name, a.dir.fd, a.name)
 	case c.new != nil && c.new.dir:
-		err = removeAll(c.dir.fd, c.name) // with what was synced in it: it hangs nowhere now
+		// With what was synced in it: it hangs nowhere now. Only into the grave, as older
+		// records may still move things out of it.
+		_, err = v.bury(c.dir, c.name, c.new)
 	case c.new != nil:
 		err = unix.Unlinkat(c.dir.fd, c.name, 0)
 	}

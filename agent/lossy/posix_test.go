@@ -3,6 +3,7 @@ package lossy
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -137,7 +138,7 @@ func TestOwner(t *testing.T) {
 // asUser runs a shell as another user.
 func (m *mounted) asUser(uid uint32, script string, ok bool) {
 	m.Helper()
-	m.ok(os.Chmod(m.opts.Mount, 0o755))
+	m.ok(os.Chmod(filepath.Dir(m.opts.Mount), 0o755))
 	cmd := shell(m.T, fmt.Sprintf(script, m.opts.Mount))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	if out, err := cmd.CombinedOutput(); (err == nil) != ok {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// seen is what lies in a folder: by path, a folder (nil) or a file.
+// seen is what lies in a folder, by path.
 type seen struct {
 	files   map[string]mstate
 	folders map[string]bool
@@ -30,16 +30,17 @@ func look(t *rapid.T, top string) seen {
 			return filepath.SkipDir
 		}
 		name, _ := filepath.Rel(top, p)
-		if d.IsDir() {
-			s.folders[name] = true
-			return nil
-		}
 		var st unix.Stat_t
 		if err := unix.Stat(p, &st); err != nil {
 			return err
 		}
+		s.inodes[name] = st.Ino
+		if d.IsDir() {
+			s.folders[name] = true
+			return nil
+		}
 		b, err := os.ReadFile(p)
-		s.files[name], s.inodes[name] = mstate{data: b, mode: st.Mode & 0o7777}, st.Ino
+		s.files[name] = mstate{data: b, mode: st.Mode & 0o7777}
 		return err
 	})
 	if err != nil {
@@ -66,8 +67,10 @@ func (r *runner) differs(s seen, tree mtree, ok func(*mfile, mstate) bool) strin
 	if len(want) != len(s.files)+len(s.folders) {
 		return fmt.Sprintf("want %v, got %v and folders %v", want, slices.Sorted(maps.Keys(s.files)), s.folders)
 	}
-	inode := map[int]uint64{}
 	for p, n := range want {
+		if s.inodes[p] != r.inodes[n] {
+			return fmt.Sprintf("%s is not file %d", p, n)
+		}
 		if r.model.folders[n] {
 			if !s.folders[p] {
 				return "no folder " + p
@@ -79,10 +82,6 @@ func (r *runner) differs(s seen, tree mtree, ok func(*mfile, mstate) bool) strin
 			return fmt.Sprintf("%s (%d): there %v, %d bytes, mode %o; want %d states, the last with %d bytes, mode %o", p, n,
 				there, len(got.data), got.mode, len(r.model.files[n].states), len(r.model.files[n].now().data), r.model.files[n].now().mode)
 		}
-		if inode[n] != 0 && inode[n] != s.inodes[p] {
-			return p + " is no hard link any more"
-		}
-		inode[n] = s.inodes[p]
 	}
 	return ""
 }

@@ -35,6 +35,7 @@ type runner struct {
 	vol     *volume
 	model   *model
 	handles map[int]*handle // by the model's number; kept after unlink
+	inodes  map[int]uint64  // which file is which: tmpfs uses no number twice
 }
 
 func newRunner(t *rapid.T) *runner {
@@ -42,7 +43,7 @@ func newRunner(t *rapid.T) *runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{t: t, backing: backing, model: newModel(rapid.Bool().Draw(t, "strict")), handles: map[int]*handle{}}
+	r := &runner{t: t, backing: backing, model: newModel(rapid.Bool().Draw(t, "strict")), handles: map[int]*handle{}, inodes: map[int]uint64{}}
 	r.start()
 	return r
 }
@@ -108,6 +109,7 @@ func (r *runner) make(mode uint32) (int, *node) {
 		return -1, nil
 	}
 	r.model.last++
+	r.inodes[r.model.last] = n.key.ino
 	r.model.note(0, mset{dir, name, r.model.last})
 	return r.model.last, n
 }

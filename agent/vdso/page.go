@@ -1,6 +1,7 @@
 package vdso
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -92,6 +93,9 @@ func (p *Page) Set(s Skew) (Bend, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.mem == nil {
+		return Bend{}, errors.New("clock: the page is closed")
+	}
 	// From the odd number to the even one readers spin, so that none of them uses the
 	// former lines for a time after the change: that is what keeps MONOTONIC from
 	// going back. Between the two nothing may wait, hence the raw system calls.

@@ -71,11 +71,11 @@ func (t *tracer) settle() {
 }
 
 // scan handles what each tracee has to say now, and reports whether any had.
-func (t *tracer) scan() (any bool) {
+func (t *tracer) scan() (news bool) {
 	for tid := range t.tracees {
-		any = t.look(tid) || any
+		news = t.look(tid) || news
 	}
-	return any
+	return news
 }
 
 func (t *tracer) look(tid int) bool {

@@ -37,7 +37,7 @@ func TestExitIsThatOfTheProgram(t *testing.T) {
 	}{
 		{[]string{"true"}, 0},
 		{[]string{"sh", "-c", "exit 7"}, 7},
-		{[]string{"sh", "-c", "(sleep 100 &) ; exit 3"}, 3}, // it leaves a traced one behind
+		{[]string{"sh", "-c", "(sleep 2 &) ; exit 3"}, 3}, // it leaves a traced one behind
 		{[]string{"sh", "-c", "kill -9 $$"}, -1},
 		{[]string{"sh", "-c", "trap 'exit 5' TERM; kill -TERM $$; sleep 10"}, 5}, // signals get through
 		{[]string{"python3", "-c", "import os, threading\nthreading.Thread(target=lambda: os._exit(9)).start()\nimport time; time.sleep(9)"}, 9},

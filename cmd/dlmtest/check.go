@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -31,7 +30,7 @@ The folder of a run that was killed can be judged too.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(tell(out, asJSON), verdictError{out.Result.Verdict})
+			return verdictError{out.Result.Verdict, tell(out, asJSON)}
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")

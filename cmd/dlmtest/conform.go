@@ -40,7 +40,7 @@ against a real cluster, with no faults: what a lock claims must be so.`,
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d of %d checks failed\n", backend, len(findings), checks)
 			if len(findings) > 0 {
-				return verdictError{checker.Violated}
+				return verdictError{verdict: checker.Violated}
 			}
 			return nil
 		},

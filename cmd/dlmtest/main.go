@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/runner"
 )
 
 // Exit codes. A verdict says something about the lock, an error that dlmtest failed.
@@ -30,8 +31,11 @@ var version = "development"
 // usageError is a mistake on the command line or in a scenario file.
 type usageError struct{ error }
 
-// verdictError carries a verdict to the exit code; it prints nothing.
-type verdictError struct{ verdict checker.Verdict }
+// verdictError carries a verdict to the exit code, with what else went wrong.
+type verdictError struct {
+	verdict checker.Verdict
+	other   error // of dlmtest itself; nil: nothing
+}
 
 func (e verdictError) Error() string { return "verdict: " + e.verdict.String() }
 
@@ -49,11 +53,18 @@ func Main() int {
 	}
 	var v verdictError
 	if errors.As(err, &v) {
-		return exitOf(v.verdict)
+		if v.other == nil {
+			return exitOf(v.verdict)
+		}
+		fmt.Fprintln(os.Stderr, "dlmtest: "+v.other.Error())
+		if v.verdict == checker.Violated {
+			return exitViolated // it always wins
+		}
+		return exitFailed
 	}
 	fmt.Fprintln(os.Stderr, "dlmtest: "+err.Error())
 	var u usageError
-	if errors.As(err, &u) || isCobraUsage(err) {
+	if errors.As(err, &u) || errors.Is(err, runner.ErrUsage) || isCobraUsage(err) {
 		return exitUsage
 	}
 	return exitFailed

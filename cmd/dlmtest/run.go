@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,8 @@ func newRun() *cobra.Command {
 	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
 	_ = cmd.RegisterFlagCompletionFunc("scenario", complete(scenarios.Names()))
 	_ = cmd.RegisterFlagCompletionFunc("backend", complete(backends()))
+	_ = cmd.RegisterFlagCompletionFunc("oracle", complete([]string{"windows", "off"}))
+	_ = cmd.RegisterFlagCompletionFunc("idle-timeout", complete([]string{"off", "lease", "2s"}))
 	_ = cmd.RegisterFlagCompletionFunc("fencing", complete([]string{"at-least", "strict"}))
 	_ = cmd.RegisterFlagCompletionFunc("fence-on", complete([]string{"write", "read"}))
 	_ = cmd.RegisterFlagCompletionFunc("resource", complete([]string{"store", "postgres"}))
@@ -104,7 +107,7 @@ func run(cmd *cobra.Command, f runFlags) error {
 	if out == nil {
 		return err
 	}
-	return errors.Join(tell(out, f.json), err, verdictError{out.Result.Verdict})
+	return verdictError{out.Result.Verdict, errors.Join(err, tell(out, f.json))}
 }
 
 // options checks the flags and applies them to the scenario.
@@ -125,6 +128,9 @@ func (f runFlags) options(cmd *cobra.Command) (runner.Options, error) {
 	}
 	if err := f.apply(cmd, &scenario); err != nil {
 		return o, err
+	}
+	if cmd.Flags().Changed("idle-timeout") && !strings.HasPrefix(f.backend, "postgres") {
+		return o, usageError{fmt.Errorf("--idle-timeout is a setting of PostgreSQL; the backend %s has none", f.backend)}
 	}
 	if f.seed == 0 {
 		f.seed = newSeed()
