@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent/cut"
+	"github.com/dlmtest/dlmtest/agent/vdso"
 	"github.com/dlmtest/dlmtest/history"
 )
 
@@ -24,7 +25,8 @@ type agent struct {
 	beats *heart
 
 	watch sync.Once
-	echo  *cut.Echo // answers probes; nil: none are asked
+	echo  *cut.Echo  // answers probes; nil: none are asked
+	page  *vdso.Page // bends the child's clocks; nil: they cannot be bent
 
 	mu    sync.Mutex
 	child *child
@@ -131,7 +133,14 @@ func (a *agent) start(spec *Child) error {
 // launch starts the child. a.mu is held: fromChild waits for it, so nothing that
 // the child prints is seen before a.child is set.
 func (a *agent) launch(spec Child) error {
-	c, err := startChild(spec, a.fromChild)
+	if spec.Bend && a.page == nil {
+		page, err := vdso.NewPage()
+		if err != nil {
+			return err
+		}
+		a.page = page
+	}
+	c, err := startChild(spec, a.page, a.fromChild)
 	if err != nil {
 		return err
 	}
@@ -209,14 +218,14 @@ func (a *agent) awaitHealth() error {
 		return errors.New("health: the node's child has not been started")
 	}
 	if len(c.spec.Health) == 0 {
-		return nil
+		return c.settle()
 	}
 	for {
 		health := c.spec
 		health.Argv = c.spec.Health
 		_, err := output(health)
 		if err == nil {
-			return nil
+			return c.settle()
 		}
 		select {
 		case <-c.ended:

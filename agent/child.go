@@ -11,21 +11,25 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/dlmtest/dlmtest/agent/vdso"
 )
 
 // child is the running program of a node.
 type child struct {
 	spec    Child
 	cmd     *exec.Cmd
+	bent    *vdso.Process // nil: its clocks cannot be bent
 	stdin   io.WriteCloser
 	planned atomic.Bool   // its end is a fault
 	ended   chan struct{} // closed when it has ended
 	exit    Exit          // set before ended is closed
 }
 
-// startChild starts spec in a process group of its own. lines is called for each
-// line that it prints, with true for its standard output.
-func startChild(spec Child, lines func(line []byte, stdout bool)) (*child, error) {
+// startChild starts spec in a process group of its own, its clocks under page unless
+// that is nil. lines is called for each line that it prints, with true for its
+// standard output.
+func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool)) (*child, error) {
 	if len(spec.Argv) == 0 {
 		return nil, fmt.Errorf("start: no command")
 	}
@@ -49,10 +53,16 @@ func startChild(spec Child, lines func(line []byte, stdout bool)) (*child, error
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	c := &child{spec: spec, cmd: cmd, stdin: stdin, ended: make(chan struct{})}
+	wait := cmd.Wait
+	if page == nil {
+		err = cmd.Start()
+	} else if c.bent, err = vdso.Start(cmd, page); err == nil {
+		wait = c.bent.Wait
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Argv[0], err)
 	}
-	c := &child{spec: spec, cmd: cmd, stdin: stdin, ended: make(chan struct{})}
 	outs := make(chan struct{}, 2)
 	for i, r := range []io.Reader{stdout, stderr} {
 		go func() { eachLine(r, func(b []byte) { lines(b, i == 0) }); outs <- struct{}{} }()
@@ -60,7 +70,7 @@ func startChild(spec Child, lines func(line []byte, stdout bool)) (*child, error
 	go func() {
 		<-outs // all that it printed is passed on before its exit is
 		<-outs
-		c.exit = exitOf(cmd.Wait())
+		c.exit = exitOf(wait())
 		close(c.ended)
 	}()
 	return c, nil
@@ -87,6 +97,14 @@ func exitOf(err error) Exit {
 		return Exit{Code: e.ExitCode(), Reason: e.String()}
 	}
 	return Exit{Code: -1, Reason: err.Error()}
+}
+
+// settle ends the following of execs, once the child serves: it costs.
+func (c *child) settle() error {
+	if c.bent == nil {
+		return nil
+	}
+	return c.bent.Settle()
 }
 
 // kill ends the child and everything that it started, stopped or not.

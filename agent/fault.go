@@ -23,6 +23,7 @@ var kinds = map[string]func(a *agent, s *active) (fault, error){
 	"stall-worker": injectStall,
 	"kill":         injectKill,
 	"partition":    injectPartition,
+	"clock":        injectClock,
 	Hold:           func(*agent, *active) (fault, error) { return nil, nil },
 }
 

@@ -8,6 +8,8 @@ package agent
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/dlmtest/dlmtest/agent/vdso"
 )
 
 // Command is one line from the runner to an agent. Every command is answered by
@@ -48,6 +50,8 @@ type Child struct {
 	Speaks bool          `json:"speaks,omitempty"` // a worker: its stdout is Lines, not a log
 	Stall  time.Duration `json:"stall,omitempty"`  // scheduling gaps of at least this length are noted
 	Probe  bool          `json:"probe,omitempty"`  // answer the probes of other agents, as a partition's proof needs
+	Bend   bool          `json:"bend,omitempty"`   // its clocks can be bent
+	Tells  []string      `json:"tells,omitempty"`  // argv that prints the child's own REALTIME, in seconds of the epoch, as proof of a clock fault; empty: none does
 	Clock  bool          `json:"clock,omitempty"`  // note when the host's REALTIME is set: one node does it for all
 }
 
@@ -63,7 +67,8 @@ type Arm struct {
 
 // Params are what single kinds need to know.
 type Params struct {
-	Peers []string `json:"peers,omitempty"` // partition: addresses whose packets this node drops on arrival
+	Peers []string   `json:"peers,omitempty"` // partition: addresses whose packets this node drops on arrival
+	Skew  *vdso.Skew `json:"skew,omitempty"`  // clock: how the child's clocks are bent
 }
 
 // Hold keeps the worker at its gate, running. It is no fault.

@@ -130,6 +130,9 @@ func nodeOf(s types.ServiceConfig) NodeSpec {
 	}
 	n.Health, n.HealthEvery = healthOf(s.HealthCheck)
 	n.Version = versionOf(s)
+	if command, ok := s.Labels["dlmtest.time"]; ok {
+		n.Tells = []string{"bash", "-c", command}
+	}
 	if command, ok := s.Labels["dlmtest.leads"]; ok {
 		n.Leads = []string{"bash", "-c", command}
 	}

@@ -9,21 +9,21 @@ import (
 // Settings are values for the ${variables} of a compose file.
 type Settings map[string]string
 
-// fsyncs says, per profile, what makes its servers write to the disk when. The
-// first word of each list in the comment is what the file does without settings.
+// fsyncs says, per profile, what makes its servers write to the disk when. What
+// the file does without settings stands beside it.
 var fsyncs = map[string]map[string]Settings{
 	"redis":            redisFsyncs,
 	"redis-replicated": redisFsyncs,
 	"redlock":          redisFsyncs,
-	"etcd": { // always
+	"etcd": { // without settings: always
 		"always": {"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "false"},
 		"none":   {"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "true"},
 	},
-	"zookeeper": { // always
+	"zookeeper": { // without settings: always
 		"always": {"DLMTEST_ZOOKEEPER_FORCESYNC": "yes"},
 		"none":   {"DLMTEST_ZOOKEEPER_FORCESYNC": "no"},
 	},
-	"postgres": { // always
+	"postgres": { // without settings: always
 		"always": {"DLMTEST_POSTGRES_FSYNC": "on", "DLMTEST_POSTGRES_SYNCHRONOUS_COMMIT": "on"},
 		// A commit is answered first and written within 3 × wal_writer_delay, 600 ms.
 		"async": {"DLMTEST_POSTGRES_FSYNC": "on", "DLMTEST_POSTGRES_SYNCHRONOUS_COMMIT": "off"},
@@ -31,7 +31,7 @@ var fsyncs = map[string]map[string]Settings{
 	},
 }
 
-var redisFsyncs = map[string]Settings{ // memory
+var redisFsyncs = map[string]Settings{ // without settings: memory
 	"memory": {"DLMTEST_REDIS_APPENDONLY": "no", "DLMTEST_REDIS_APPENDFSYNC": "everysec"}, // nothing is written at all
 	"none":   {"DLMTEST_REDIS_APPENDONLY": "yes", "DLMTEST_REDIS_APPENDFSYNC": "no"},
 	// Written within 2 s: an fsync that is under way delays the next by one more.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,11 +30,35 @@ func Raw() int64 {
 	return ts.Nano()
 }
 
-// Now reads all three clocks, the raw one first.
+// A program can be preempted between two readings, and then they are not of one
+// instant. So the own clock is read between two raw readings, and again until
+// these are less than closeEnough apart, at most closeTries times.
+const (
+	closeEnough = 50_000 // ns
+	closeTries  = 5
+)
+
+// Now reads all three clocks, the raw one first. The own readings are at most a
+// little later than Raw, never earlier.
 func Now() Stamp {
-	raw := Raw()
-	own := time.Now()
+	raw, own := closest(Raw, time.Now)
 	return Stamp{Raw: raw, Mono: startRaw + int64(own.Sub(start)), Real: own.UnixNano()}
+}
+
+// closest reads own after raw, and returns the pair with the least time in which
+// own can have been read.
+func closest(raw func() int64, own func() time.Time) (bestRaw int64, bestOwn time.Time) {
+	shortest := int64(math.MaxInt64)
+	for range closeTries {
+		before, between := raw(), own()
+		if length := raw() - before; length < shortest {
+			shortest, bestRaw, bestOwn = length, before, between
+		}
+		if shortest < closeEnough {
+			break
+		}
+	}
+	return bestRaw, bestOwn
 }
 
 // Mono reads this program's own MONOTONIC, as Deadline uses it.

@@ -45,7 +45,10 @@ func appendString(b []byte, name, s string) []byte {
 	if s == "" {
 		return b
 	}
-	b = append(b, name...)
+	return appendQuoted(append(b, name...), s)
+}
+
+func appendQuoted(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
 			quoted, _ := json.Marshal(s) // a string cannot fail
@@ -82,6 +85,13 @@ func appendFault(b []byte, f *FaultNote) []byte {
 	b = appendString(b, `,"kind":`, f.Kind)
 	b = appendString(b, `,"target":`, f.Target)
 	b = appendString(b, `,"phase":`, string(f.Phase))
+	for i, name := range f.Cut {
+		b = append(b, [...]string{`,"cut":[`, `,`}[min(i, 1)]...)
+		b = appendQuoted(b, name)
+	}
+	if len(f.Cut) > 0 {
+		b = append(b, ']')
+	}
 	b = appendString(b, `,"proof":`, f.Proof)
 	return append(b, '}')
 }

@@ -84,6 +84,9 @@ func anyOp(t *rapid.T) Op {
 	}
 	if rapid.Bool().Draw(t, "fault") {
 		op.Fault = &FaultNote{ID: int(n("id")), Kind: s("kind"), Target: s("target"), Phase: Phase(s("phase")), Proof: s("proof")}
+		for range rapid.IntRange(0, 3).Draw(t, "cut") {
+			op.Fault.Cut = append(op.Fault.Cut, s("peer"))
+		}
 	}
 	return op
 }
@@ -97,6 +100,15 @@ func TestDecodeErrors(t *testing.T) {
 		{"not JSON", "hello\n", "line 1: not a dlmtest history"},
 		{"newer", `{"dlmtest_history":2,"setup":{"new":1}}` + "\n", "line 1: written by a newer dlmtest: version 2, this one reads up to 1"},
 		{"setup", `{"dlmtest_history":1,"setup":{"leese":1}}` + "\n", `line 1: setup: json: unknown field "leese"`},
+		{"no lease", `{"dlmtest_history":1,"setup":{"keys":["k"]}}` + "\n", "line 1: setup: lease 0s: want more than 0s and at most 24h0m0s"},
+		{"endless lease", `{"dlmtest_history":1,"setup":{"lease":9223372036854775807,"keys":["k"]}}` + "\n", "line 1: setup: lease 2562047h47m16.854775807s: want"},
+		{"negative bound", `{"dlmtest_history":1,"setup":{"promise":{"bound":-1},"lease":1,"keys":["k"]}}` + "\n", "line 1: setup: bound -1ns: want 0s to"},
+		{"negative drift", `{"dlmtest_history":1,"setup":{"promise":{"drift_fixed":-1},"lease":1,"keys":["k"]}}` + "\n", "line 1: setup: drift_fixed -1ns: want 0s to"},
+		{"drift", `{"dlmtest_history":1,"setup":{"promise":{"drift_factor":1.5},"lease":1,"keys":["k"]}}` + "\n", "line 1: setup: drift_factor 1.5: want 0 to 1"},
+		{"no keys", `{"dlmtest_history":1,"setup":{"lease":1,"keys":[]}}` + "\n", "line 1: setup: keys: the list is empty"},
+		{"empty key", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k",""]}}` + "\n", "line 1: setup: keys: name 2 is empty"},
+		{"no list", headerLine + `{"type":"note","fault":{"cut":"a"}}` + "\n", "line 2: column 31: want a list"},
+		{"list", headerLine + `{"type":"note","fault":{"cut":["a" "b"]}}` + "\n", "want a comma or the end of the list"},
 		{"field", headerLine + good + `{"time":1,"tokn":2}` + "\n", `line 3: column 18: unknown field "tokn"`},
 		{"type", headerLine + `{"type":"done"}` + "\n", `line 2: type "done"`},
 		{"number", headerLine + `{"time":1.5,"type":"ok"}` + "\n", "line 2: column 10: want a comma"},
@@ -108,6 +120,32 @@ func TestDecodeErrors(t *testing.T) {
 		_, _, err := Decode(strings.NewReader(c.file))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestValidateRange: nothing with which the judge's arithmetic could overflow is judged.
+func TestValidateRange(t *testing.T) {
+	setup, _ := sample(0)
+	if err := Validate(Setup{Keys: setup.Keys}, nil); err == nil || !strings.Contains(err.Error(), "setup: lease 0s") {
+		t.Errorf("no lease: got %v", err)
+	}
+	for _, c := range []struct {
+		op   Op
+		want string
+	}{
+		{Op{Type: Note, Time: 1<<60 + 1}, "time 1152921504606846977 ns is beyond 36 years"},
+		{Op{Type: Note, Mono: -1 << 61}, "mono -2305843009213693952 ns is beyond"},
+		{Op{Type: Note, Sent: 1 << 61}, "sent"},
+		{Op{Type: Note, Deadline: 1 << 61}, "deadline"},
+		{Op{Type: Note, F: Stall, Length: -1}, "length -1 ns is negative"},
+		{Op{Type: Invoke, F: Try, Lease: -1}, "lease -1 ns is negative"},
+		{Op{Type: Note, F: Holder, Lease: -1}, ""},
+		{Op{Type: Note, F: HostClock, Length: -1}, ""},
+	} {
+		err := Validate(setup, []Op{c.op})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: got %v, want %q", c.op, err, c.want)
 		}
 	}
 }
@@ -211,7 +249,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(file.Bytes())
 	f.Add(file.Bytes()[:file.Len()/2])
-	f.Add([]byte(headerLine + `{"type":"note","f":"fault","fault":{"id":1,"kind":"pause","target":"c","phase":"begin"}}` + "\n"))
+	f.Add([]byte(headerLine + `{"type":"note","f":"fault","fault":{"id":1,"kind":"pause","target":"c","phase":"begin","cut":["a","b"]}}` + "\n"))
 	f.Add([]byte(headerLine + ` { "type" : "ok" , "error":"\u00fc\"", "fenced": null, "unfenced":{} , "time":-9223372036854775808 }`))
 	f.Add([]byte(headerLine + "{\"type\":\"ok\",\"error\":\"\\"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -107,5 +107,8 @@ type FaultNote struct {
 	Kind   string `json:"kind"`   // e.g. "pause"
 	Target string `json:"target"` // the victim's node
 	Phase  Phase  `json:"phase"`
-	Proof  string `json:"proof,omitempty"` // what was seen at the victim, in words with figures
+	// Cut names the nodes whose packets the victim of a partition drops. Without
+	// it a victim counts as cut off from all.
+	Cut   []string `json:"cut,omitempty"`
+	Proof string   `json:"proof,omitempty"` // what was seen at the victim, in words with figures
 }

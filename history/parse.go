@@ -146,6 +146,8 @@ func (p *parser) fault() (*FaultNote, error) {
 		case "phase":
 			s, err = p.string()
 			n.Phase = Phase(s)
+		case "cut":
+			n.Cut, err = p.strings()
 		case "proof":
 			n.Proof, err = p.string()
 		default:

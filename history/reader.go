@@ -67,6 +67,9 @@ func readHeader(line []byte) (Setup, error) {
 	if err := strict.Decode(&setup); err != nil {
 		return Setup{}, fmt.Errorf("setup: %w", err)
 	}
+	if err := setup.check(); err != nil {
+		return Setup{}, fmt.Errorf("setup: %w", err)
+	}
 	return setup, nil
 }
 

@@ -83,6 +83,27 @@ func (p *parser) string() (string, error) {
 	return s, nil
 }
 
+// strings reads ["…", …]; an empty list is nil, as Encode omits it.
+func (p *parser) strings() (list []string, err error) {
+	if p.null() {
+		return nil, nil
+	}
+	if !p.eat('[') {
+		return nil, p.errorf("want a list")
+	}
+	for !p.eat(']') {
+		if len(list) > 0 && !p.eat(',') {
+			return nil, p.errorf("want a comma or the end of the list")
+		}
+		s, err := p.string()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
 func (p *parser) int() (int64, error) {
 	negative := p.eat('-')
 	if c := p.at(); c < '0' || c > '9' {

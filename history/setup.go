@@ -1,6 +1,15 @@
 package history
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// longest is the longest duration that a setup may name. Twice it and more fits
+// well into 64 bits, so no limit that the judge computes overflows.
+const longest = 24 * time.Hour
 
 // Setup is what the judge must know beside the operations. It stands in the
 // first line of a history file, so the file alone can be judged. Durations are
@@ -10,6 +19,7 @@ type Setup struct {
 	Lease     time.Duration `json:"lease"`
 	Keys      []string      `json:"keys"`
 	Clients   []string      `json:"clients"`              // names of the client nodes
+	Servers   []string      `json:"servers,omitempty"`    // names of the nodes of the lock service; none: not known
 	Fencing   string        `json:"fencing"`              // at-least or strict: when the fenced copy accepts a token
 	FenceOn   string        `json:"fence_on"`             // write, or read: a read registers its token too
 	SelfFence string        `json:"self_fence,omitempty"` // none, check-deadline or check-session
@@ -43,4 +53,23 @@ type Promise struct {
 	// Bound is how long after the end of a lease the next grant may take.
 	Bound time.Duration `json:"bound"`
 	About string        `json:"about"` // one sentence for people
+}
+
+// check refuses what no run can have been set up with.
+func (s *Setup) check() error {
+	switch p := s.Promise; {
+	case s.Lease <= 0 || s.Lease > longest:
+		return fmt.Errorf("lease %v: want more than 0s and at most %v", s.Lease, longest)
+	case p.Bound < 0 || p.Bound > longest:
+		return fmt.Errorf("bound %v: want 0s to %v", p.Bound, longest)
+	case p.DriftFixed < 0 || p.DriftFixed > longest:
+		return fmt.Errorf("drift_fixed %v: want 0s to %v", p.DriftFixed, longest)
+	case !(p.DriftFactor >= 0 && p.DriftFactor <= 1):
+		return fmt.Errorf("drift_factor %v: want 0 to 1", p.DriftFactor)
+	case len(s.Keys) == 0:
+		return errors.New("keys: the list is empty; want the names of the keys that clients lock")
+	case slices.Contains(s.Keys, ""):
+		return fmt.Errorf("keys: name %d is empty", slices.Index(s.Keys, "")+1)
+	}
+	return nil
 }

@@ -9,6 +9,9 @@ import (
 // is an error of the harness, never of the lock: such a history must not be
 // judged. The error names the operation.
 func Validate(setup Setup, ops []Op) error {
+	if err := setup.check(); err != nil {
+		return fmt.Errorf("setup: %w", err)
+	}
 	v := validator{
 		processes: map[int]process{},
 		owners:    map[string]int{},
@@ -49,7 +52,35 @@ type validator struct {
 	faults    map[victim]int // index of the Begin that is open
 }
 
+// furthest is the greatest time that an operation may name: 36 years of a
+// MONOTONIC clock, which leaves room to add and subtract such times and leases.
+const furthest = 1 << 60
+
+// inRange refuses numbers with which the judge's arithmetic could overflow.
+func (op *Op) inRange() error {
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"time", op.Time}, {"mono", op.Mono}, {"sent", op.Sent}, {"lease", op.Lease}, {"deadline", op.Deadline}, {"length", op.Length},
+	} {
+		if n.value > furthest || n.value < -furthest {
+			return fmt.Errorf("%s %d ns is beyond 36 years", n.name, n.value)
+		}
+	}
+	switch {
+	case op.Lease < 0 && op.Type != Note: // a note may say what a server answered
+		return fmt.Errorf("lease %d ns is negative", op.Lease)
+	case op.Length < 0 && op.F != HostClock:
+		return fmt.Errorf("length %d ns is negative", op.Length)
+	}
+	return nil
+}
+
 func (v *validator) op(ops []Op, op *Op) error {
+	if err := op.inRange(); err != nil {
+		return err
+	}
 	switch op.Type {
 	case Invoke:
 		return v.invoke(op)

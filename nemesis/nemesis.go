@@ -40,6 +40,7 @@ type Fault struct {
 const (
 	UntilWriteAccepted = "write-accepted" // another client's write was accepted
 	UntilOtherHasRead  = "other-has-read" // another client has read and has not written
+	UntilGranted       = "granted"        // another client was granted the key
 )
 
 // Stage is what a nemesis plays on.

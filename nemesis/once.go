@@ -125,9 +125,13 @@ func (s Stage) end(strikes []strike, id int) {
 func (s Stage) until(ctx context.Context, f Fault, id int, strikes []strike, hit *agent.Hit, sub *Subscription) error {
 	over := newOvers(strikes, id)
 	switch f.Until {
-	case UntilWriteAccepted:
-		if _, err := sub.Wait(ctx, "a write of another client", func(e Event) bool {
-			return over.see(e) || othersWrite(e, hit)
+	case UntilWriteAccepted, UntilGranted:
+		seen := othersWrite
+		if f.Until == UntilGranted {
+			seen = othersGrant
+		}
+		if _, err := sub.Wait(ctx, "another client", func(e Event) bool {
+			return over.see(e) || seen(e, hit)
 		}); err != nil {
 			return err
 		}
@@ -170,6 +174,12 @@ func (o *overs) see(e Event) bool {
 // othersWrite: the resource accepted a write on another grant than the victim's.
 func othersWrite(e Event, hit *agent.Hit) bool {
 	return wrote(e) && e.Op.Key == hit.Key && e.Op.Owner != hit.Owner && e.Op.Time > hit.At
+}
+
+// othersGrant: another client was granted the victim's key.
+func othersGrant(e Event, hit *agent.Hit) bool {
+	return e.Op != nil && e.Op.F == history.Acquire && e.Op.Type == history.OK && e.Op.Key == hit.Key &&
+		e.Op.Owner != hit.Owner && e.Op.Time > hit.At
 }
 
 // wrote: the resource's own log says so as it happens, or the writer was told; a

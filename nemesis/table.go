@@ -1,5 +1,7 @@
 package nemesis
 
+import "slices"
+
 // Words is a table of what may stand in a field, with what each word means.
 type Words map[string]string
 
@@ -8,6 +10,7 @@ var Kinds = Words{
 	"pause":        "stops every process of a node for a while (SIGSTOP, SIGCONT), as a stop-the-world collection or a suspended machine does",
 	"stall-worker": "stops only the working thread of a client; its renewals and its heartbeat go on",
 	"kill":         "kills every process of a node (SIGKILL); a server is started again at the end, a client is not",
+	"clock":        "bends the clocks of a node's program: REALTIME steps or is slewed, or both clocks run at a wrong rate; no other program notices",
 	"partition":    "drops all packets between the target and others, in the network namespaces of both ends; connections stall, none is reset",
 }
 
@@ -17,6 +20,11 @@ var local = map[string]bool{"pause": true, "stall-worker": true, "kill": true}
 
 // needsCap are the capabilities that a fault's victims need, beside Docker's default.
 var needsCap = map[string]string{"partition": "NET_ADMIN"}
+
+// Bends says whether a fault bends clocks, so that programs must be started for it.
+func Bends(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool { return f.Kind == "clock" })
+}
 
 // Capabilities lists what the nodes of a run with these faults need.
 func Capabilities(faults []Fault) []string {
@@ -32,6 +40,7 @@ func Capabilities(faults []Fault) []string {
 // Gates are the points that a client passes, where a fault can be triggered.
 var Gates = Words{
 	"waiting":      "a client is about to ask for the lock",
+	"between":      "a client is between two requests of one acquire, where its lock takes several",
 	"acquired":     "a client has been granted the lock and has done nothing yet",
 	"before-write": "the holder has read, and has neither checked itself nor sent its write",
 	"writing":      "the holder has checked itself, and has not sent its write",
@@ -64,5 +73,6 @@ var Shapes = Words{
 // Untils are what can end a fault, beside its length.
 var Untils = Words{
 	UntilWriteAccepted: "another client's write was accepted on the victim's key",
+	UntilGranted:       "another client was granted the victim's key",
 	UntilOtherHasRead:  "another client holds the victim's key and has read, and has not yet written",
 }

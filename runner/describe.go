@@ -15,7 +15,7 @@ func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 		Started: started, Took: time.Since(started), Lease: s.lease,
 		Options: map[string]string{
 			"resource": s.Resource, "fencing": s.Fencing, "fence-on": s.FenceOn, "self-fence": s.SelfFence,
-			"renew": fmt.Sprint(s.Scenario.Renew), "strict": fmt.Sprint(s.Strict), "idle-timeout": s.Idle.String(),
+			"renew": fmt.Sprint(s.Scenario.Renew), "strict": fmt.Sprint(s.Strict), "idle-timeout": s.Idle.String(), "fsync": s.Fsync,
 		}}
 	run.Resolved = string(s.Scenario.YAML())
 	if interrupted {

@@ -19,6 +19,9 @@ type Options struct {
 	FenceOn   string             // write or read
 	SelfFence string             // none, check-deadline, check-session
 	Idle      time.Duration      // PostgreSQL's idle_in_transaction_session_timeout; 0: off
+	Fsync     string             // policy of the servers, see clusters.Fsync; empty: the default
+	Wait      int                // redis-replicated: replicas that must acknowledge a grant
+	Etcd      string             // version of etcd to build and run; empty: the image's own
 	Strict    bool               // idle overlaps count as violations
 	Compose   string             // the user's own compose file; empty: the embedded one
 	Oracle    bool               // Porcupine confirms the windows around violations

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	dlmtest "github.com/dlmtest/dlmtest"
+	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/agent/vdso"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
@@ -39,7 +41,7 @@ const binary = "/dlmtest/dlmtest"
 
 func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	p := &plan{Options: o, mode: workloads.Guarded, entry: entry, lease: o.Scenario.Lease.Of(0)}
-	servers, err := loadProfile(ctx, o.Compose, entry.Profile)
+	servers, err := loadProfile(ctx, o.Compose, entry.Profile, o.Fsync)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +60,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	}
 	promise := entry.Promise
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
-		FenceOn: o.FenceOn, SelfFence: o.SelfFence, Strict: o.Strict, Expect: o.Scenario.Expect}
+		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict, Expect: o.Scenario.Expect}
 	for _, f := range o.Scenario.Faults {
 		if err := p.aimed(f); err != nil {
 			return nil, err
@@ -101,11 +103,27 @@ func (p *plan) empower() {
 // probes says whether the agents must answer each other's probes.
 func (p *plan) probes() bool { return len(nemesis.Capabilities(p.faults)) > 0 }
 
+func nodeNames(nodes []clusters.NodeSpec) []string {
+	var all []string
+	for _, n := range nodes {
+		all = append(all, n.Name)
+	}
+	return all
+}
+
 // loadProfile reads the servers of a profile from the user's compose file or ours.
-func loadProfile(ctx context.Context, file, profile string) ([]clusters.NodeSpec, error) {
-	project, err := clusters.Load(ctx, dlmtest.Compose, profile)
+func loadProfile(ctx context.Context, file, profile, fsync string) ([]clusters.NodeSpec, error) {
+	var settings []clusters.Settings
+	if fsync != "" {
+		policy, err := clusters.Fsync(profile, fsync)
+		if err != nil {
+			return nil, fmt.Errorf("%w: --fsync: %w", ErrUsage, err)
+		}
+		settings = append(settings, policy)
+	}
+	project, err := clusters.Load(ctx, dlmtest.Compose, profile, settings...)
 	if file != "" {
-		project, err = clusters.LoadFile(ctx, file, profile)
+		project, err = clusters.LoadFile(ctx, file, profile, settings...)
 	}
 	if err != nil {
 		return nil, err
@@ -118,7 +136,7 @@ func (p *plan) resourceNode(ctx context.Context) (clusters.NodeSpec, error) {
 	if p.Resource != "postgres" {
 		return clusters.NodeSpec{Name: "resource", Role: "resource", Image: clusters.ClientImage}, nil
 	}
-	nodes, err := loadProfile(ctx, "", "postgres")
+	nodes, err := loadProfile(ctx, "", "postgres", "")
 	if err != nil {
 		return clusters.NodeSpec{}, err
 	}
@@ -131,7 +149,15 @@ func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
 	if f.On == "at" { // a time is no gate
 		f.On = ""
 	}
-	return nemesis.Fault{Kind: f.Fault, Every: f.Every.Of(p.lease), From: f.From, Direction: f.Direction, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
+	var params agent.Params
+	if c := f.Clock; c != (scenarios.Clock{}) {
+		sign := time.Duration(1)
+		if c.Back {
+			sign = -1
+		}
+		params.Skew = &vdso.Skew{Step: sign * c.Step.Of(p.lease), Drift: c.Drift, Slew: sign * c.Slew.Of(p.lease), SlewRate: c.SlewRate}
+	}
+	return nemesis.Fault{Kind: f.Fault, Params: params, Every: f.Every.Of(p.lease), From: f.From, Direction: f.Direction, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
 		Until: f.For.Until, Min: f.For.Min.Of(p.lease), Max: f.For.Max.Of(p.lease)}
 }
 
@@ -150,11 +176,14 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 		Renew: p.Scenario.Renew, Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
 		Wait: p.Scenario.Wait.Of(p.lease), SelfFence: p.SelfFence,
 		Resource: workloads.ResourceSpec{Kind: p.Resource, Addr: fmt.Sprintf("resource:%d", storePort), Fencing: p.Fencing, FenceOn: p.FenceOn},
-		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.Idle}}
+		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.Idle, Wait: p.Wait}}
 	if p.Resource == "postgres" {
 		s.Resource.Addr = "resource:5432"
 	}
 	for _, server := range p.servers {
+		if role := p.entry.Endpoints; role != "" && server.Role != role {
+			continue
+		}
 		s.Lock.Endpoints = append(s.Lock.Endpoints, fmt.Sprintf("%s:%d", server.Name, p.entry.Port))
 	}
 	if mode == workloads.Finally {

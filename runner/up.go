@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/workloads"
 )
 
@@ -45,6 +46,17 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 	}()
 	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
 	specs = append(specs, p.clients...)
+	if p.Etcd != "" {
+		image, err := docker.BuildEtcd(ctx, p.Etcd, say.Line)
+		if err != nil {
+			return nil, err
+		}
+		for i := range specs {
+			if specs[i].Role == "etcd" {
+				specs[i].Image = image
+			}
+		}
+	}
 	if err := docker.EnsureImages(ctx, images(specs), say.Line); err != nil {
 		return nil, err
 	}
@@ -132,7 +144,8 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 
 func (s *stage) startServer(ctx context.Context, n *node) error {
 	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir,
-		Health: n.Spec.Health, Stall: stallLimit(s.lease), Probe: s.probes()}
+		Health: n.Spec.Health, Tells: n.Spec.Tells, Bend: nemesis.Bends(s.faults),
+		Stall: stallLimit(s.lease), Probe: s.probes()}
 	if err := n.start(ctx, child); err != nil {
 		return err
 	}
@@ -149,7 +162,7 @@ func (s *stage) startResource(ctx context.Context) error {
 
 // startClient starts a worker and waits for its first lock operation.
 func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, say Progress) error {
-	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Stall: stallLimit(s.lease), Probe: s.probes()}); err != nil {
+	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Bend: nemesis.Bends(s.faults), Stall: stallLimit(s.lease), Probe: s.probes()}); err != nil {
 		return err
 	}
 	if err := n.tell(ctx, workloads.Told{Spec: &spec}); err != nil {
@@ -164,7 +177,7 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 			case w.Waiting != "":
 				say.Line(n.Name() + " waits: " + w.Waiting)
 			case w.Ready:
-				return nil
+				return n.Command(ctx, agent.Command{Do: agent.Check})
 			}
 		case e := <-n.exits:
 			return n.lastSaid(fmt.Errorf("%s: the worker has ended: %s", n.Name(), e.Reason))

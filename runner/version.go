@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,12 +19,14 @@ func (s *stage) askVersions(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, n := range s.nodes() {
 		n.version = reports.NodeVersion{Node: n.Name(), Server: "dlmtest", Version: s.Version, Image: n.Spec.Image}
+		switch {
+		case slices.Contains(s.servers, n):
+			n.version.Server, n.version.Version = s.entry.Profile, "unknown"
+		case n == s.resource && s.Resource == "postgres":
+			n.version.Server, n.version.Version = s.Resource, "unknown"
+		}
 		if len(n.Spec.Version) == 0 {
 			continue
-		}
-		n.version.Server, n.version.Version = s.entry.Profile, "unknown"
-		if n == s.resource {
-			n.version.Server = s.Resource
 		}
 		wait.Go(func() {
 			child := agent.Child{Argv: n.Spec.Version, Env: n.Spec.Env, User: n.Spec.User}

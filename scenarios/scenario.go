@@ -74,8 +74,24 @@ type Fault struct {
 	From string `yaml:"from,omitempty"`
 	// Direction of a partition: both, or in or out as the target sees it; empty: both.
 	Direction string `yaml:"direction,omitempty"`
+	// Clock is how a clock fault bends the clocks.
+	Clock Clock `yaml:"clock,omitempty"`
 	// For is how long it lasts.
 	For Span `yaml:"for"`
+}
+
+// Clock is how the clocks of a program are bent.
+type Clock struct {
+	// Step puts REALTIME this far ahead, at once.
+	Step Duration `yaml:"step,omitempty"`
+	// Back turns Step and Slew round, into the past.
+	Back bool `yaml:"back,omitempty"`
+	// Drift is the error of the rate of both clocks: 0.05 is 5 % too fast, -0.05 too slow.
+	Drift float64 `yaml:"drift,omitempty"`
+	// Slew moves REALTIME by this much, at SlewRate seconds a second, as NTP does.
+	Slew Duration `yaml:"slew,omitempty"`
+	// SlewRate is 0.0005 if not given, the fastest of NTP.
+	SlewRate float64 `yaml:"slew-rate,omitempty"`
 }
 
 // Span is how long a fault lasts: a plain duration ("for: 1.5 lease"), or until

@@ -102,6 +102,7 @@ func (v *validator) fault(path string, f Fault) {
 	v.duration(path+".at", f.At)
 	v.duration(path+".every", f.Every)
 	v.partition(path, f)
+	v.clock(path, f)
 	if f.Fault == "stall-worker" && (f.On == "at" || f.Target != "holder") {
 		v.problem(path+".on", "stall-worker stops the holder at a gate; want the target holder and a trigger such as before-write")
 	}
@@ -135,6 +136,20 @@ func (v *validator) partition(path string, f Fault) {
 	}
 	if f.Direction != "" && !slices.Contains([]string{"in", "out", "both"}, f.Direction) {
 		v.problem(path+".direction", "%q is none of in, out, both", f.Direction)
+	}
+}
+
+// clock checks the field that only a clock fault has.
+func (v *validator) clock(path string, f Fault) {
+	c := f.Clock
+	switch {
+	case f.Fault != "clock" && c != (Clock{}):
+		v.problem(path+".clock", "only the fault clock has it")
+	case f.Fault != "clock":
+	case c.Step.IsZero() && c.Slew.IsZero() && c.Drift == 0:
+		v.problem(path+".fault", "clock: say how, such as clock: {step: 2 lease} or clock: {drift: 0.05}")
+	case c.Drift <= -0.9 || c.Drift > 9 || c.SlewRate < 0 || c.SlewRate > 9:
+		v.problem(path+".clock", "drift is above -0.9 and at most 9, slew-rate at most 9")
 	}
 }
 

@@ -57,6 +57,7 @@ const (
 // The gates of the guarded-write loop, where faults can be triggered.
 const (
 	GateWaiting     = "waiting"      // is about to ask for the lock
+	GateBetween     = "between"      // is between two requests of one acquire, where its lock takes several
 	GateAcquired    = "acquired"     // has the lock, has done nothing yet
 	GateBeforeWrite = "before-write" // has read, has not checked and not invoked its write
 	GateWriting     = "writing"      // has checked itself, has not invoked its write

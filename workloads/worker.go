@@ -62,6 +62,7 @@ func (r *recorder) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
 	var err error
+	r.spec.Lock.Between = func(key, owner string) { r.link.gate(GateBetween, key, owner) }
 	r.lock, err = retry(ctx, r.link, func(ctx context.Context) (locks.Client, error) { return ready(ctx, entry, r.spec) })
 	if err != nil {
 		return fmt.Errorf("the lock service %s: %w", r.spec.Backend, err)

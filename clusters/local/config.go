@@ -2,8 +2,8 @@
 // A run is a user namespace with a network, a mount table and a process tree of
 // its own; a node is the same once more inside it, on a bridge that no cable
 // joins to the host. The runner starts this package's Main in both places, as
-// its own binary with the hidden command Command, and never imports more of it
-// than the words of this file.
+// its own binary with the hidden command Command; of the rest it uses the words
+// of this file, the names of the Trials, and Hidden.
 //
 // One user id is all that an ordinary user can map, so everything in a run has
 // the same one. It is not 0, for PostgreSQL refuses 0, and carries its

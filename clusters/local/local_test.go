@@ -141,3 +141,29 @@ func TestMounts(t *testing.T) {
 	want(t, c.Node("a"), "sh echo all > /shared/x; echo mine > /fast/x; cat /fast/x", "mine")
 	want(t, c.Node("b"), "sh cat /shared/x; ls /fast", "all")
 }
+
+// What faults need works inside a node, where they happen.
+func TestFaultsInANode(t *testing.T) {
+	a := clusters.ClientSpec("a")
+	a.Devices = []string{"/dev/fuse"}
+	if file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
+		a.Devices = nil
+		t.Logf("without the lossy file system: %v", err)
+	} else {
+		file.Close()
+	}
+	c := bringUp(t, a, clusters.ClientSpec("b"))
+	for _, what := range append([]string{"nf_tables", "ptrace"}, a.Devices...) {
+		want(t, c.Node("a"), "sh /dlmtest/dlmtest local-init probe /tmp "+what, `[{"What":"`+what+`","Error":""}]`)
+	}
+}
+
+// A device that the user may not open is refused at the start, with what to do.
+func TestClosedDevice(t *testing.T) {
+	a := clusters.ClientSpec("a")
+	a.Devices = []string{"/dev/console"}
+	_, err := runtime(t).Up(t.Context(), runID(), []clusters.NodeSpec{a})
+	if err == nil || !strings.Contains(err.Error(), "start node a: device: open /dev/console: permission denied; allow it to this user (as root: chmod 666 /dev/console)") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -26,10 +26,10 @@ import (
 
 // runFlags are the flags of `dlmtest run` as they were given.
 type runFlags struct {
-	scenario, backend, out, resource, fencing, fenceOn, selfFence, compose, idle, lease, oracle string
-	clients, keys                                                                               int
-	seed                                                                                        uint64
-	renew, strict, json                                                                         bool
+	scenario, backend, out, resource, fencing, fenceOn, selfFence, compose, idle, lease, oracle, fsync, etcd string
+	clients, keys, wait                                                                                      int
+	seed                                                                                                     uint64
+	renew, strict, json                                                                                      bool
 }
 
 func newRun() *cobra.Command {
@@ -57,6 +57,9 @@ func newRun() *cobra.Command {
 	flags.StringVar(&f.fencing, "fencing", "at-least", "when the fenced copy accepts a token: at-least (not below the highest) or strict (above it)")
 	flags.StringVar(&f.fenceOn, "fence-on", "write", "what registers a token: write, or read (reads and writes)")
 	flags.StringVar(&f.idle, "idle-timeout", "off", "PostgreSQL's idle_in_transaction_session_timeout: off, lease, or a duration")
+	flags.StringVar(&f.fsync, "fsync", "", "when the servers make data durable: memory, everysec, always, async or none, as the backend has them")
+	flags.IntVar(&f.wait, "wait", 0, "redis-replicated: replicas that must acknowledge a grant (WAIT)")
+	flags.StringVar(&f.etcd, "etcd", "", "version of etcd to build from its Go module, such as 3.6 (default: Debian's)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, printed)")
 	flags.BoolVar(&f.strict, "strict", false, "count overlaps in which the stale holder did nothing")
 	flags.StringVar(&f.oracle, "oracle", "windows", "Porcupine confirms the window around each violation: windows or off")
@@ -129,6 +132,12 @@ func (f runFlags) options(cmd *cobra.Command) (runner.Options, error) {
 	if err := f.apply(cmd, &scenario); err != nil {
 		return o, err
 	}
+	if f.wait != 0 && f.backend != "redis-replicated" {
+		return o, usageError{fmt.Errorf("--wait is for the backend redis-replicated, not for %s", f.backend)}
+	}
+	if f.etcd != "" && locks.Table[f.backend].Profile != "etcd" {
+		return o, usageError{fmt.Errorf("--etcd is for backends on etcd, not for %s", f.backend)}
+	}
 	if cmd.Flags().Changed("idle-timeout") && !strings.HasPrefix(f.backend, "postgres") {
 		return o, usageError{fmt.Errorf("--idle-timeout is a setting of PostgreSQL; the backend %s has none", f.backend)}
 	}
@@ -136,7 +145,7 @@ func (f runFlags) options(cmd *cobra.Command) (runner.Options, error) {
 		f.seed = newSeed()
 	}
 	o = runner.Options{Scenario: scenario, Backend: f.backend, Seed: f.seed, Out: f.out, Resource: f.resource,
-		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Compose: f.compose,
+		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Fsync: f.fsync, Wait: f.wait, Etcd: f.etcd, Compose: f.compose,
 		Oracle: f.oracle != "off", Self: self(), Version: version}
 	if o.Idle, err = f.idleTimeout(scenario.Lease.Of(0)); err != nil {
 		return o, err

@@ -1,0 +1,129 @@
+package clusters
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/clusters/local"
+)
+
+// All that is missing is named at once, with the packages.
+func TestServerMissing(t *testing.T) {
+	s := localServer{programs: []string{"sh", "no-such-server", "no-such-client"}, files: []string{"/no/such.jar"}, packages: "such-server"}
+	wantError(t, s.check(), "no-such-server is not on this machine; no-such-client is not on this machine; /no/such.jar is not on this machine; install it (apt-get install such-server), or use the runtime docker")
+	if err := (localServer{programs: []string{"sh"}}).check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFindProgram(t *testing.T) {
+	dir := t.TempDir() // below /tmp, which nodes do not share
+	if !local.Hidden(dir) {
+		t.Skipf("TMPDIR is %s", dir)
+	}
+	hidden := filepath.Join(dir, "server")
+	if err := os.WriteFile(hidden, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := findProgram(hidden)
+	wantError(t, err, "and nodes have their own /tmp")
+	if path, err := findProgram("sh"); err != nil || filepath.Base(path) != "sh" {
+		t.Errorf("sh: %q, %v", path, err)
+	}
+	t.Setenv("PATH", dir+":relative:/usr/bin")
+	if folders := filepath.SplitList(localPath()); folders[0] != "/usr/bin" || !slices.Contains(folders, "/bin") {
+		t.Errorf("PATH %q", folders)
+	}
+}
+
+func TestResolveLocal(t *testing.T) {
+	specs := []NodeSpec{
+		{Name: "a", Image: "foreign:1", Command: []string{"sh"}, User: "redis", Env: []string{"HOME=/x"}},
+		{Name: "a", Image: "foreign:1"},
+	}
+	out, err := resolveLocal(specs)
+	wantError(t, err, "two nodes are called a")
+	wantError(t, err, "node a: image foreign:1 has a command of its own")
+	if out[0].User != "" || !slices.Contains(out[0].Env, "HOSTNAME=a") || !slices.Contains(out[0].Env, "HOME=/x") {
+		t.Errorf("resolved %+v", out[0])
+	}
+	if specs[0].User != "redis" {
+		t.Error("the caller's spec was changed")
+	}
+}
+
+func TestDatabaseOf(t *testing.T) {
+	for command, want := range map[string]string{
+		"postgres -D /data -c x=1":                 "/data",
+		"/usr/lib/postgresql/15/bin/postgres -D":   "",
+		"redis-server -D /data":                    "",
+		"/usr/lib/postgresql/15/bin/postgres -D x": "x",
+		"": "",
+	} {
+		if got := databaseOf(NodeSpec{Command: strings.Fields(command)}); got != want {
+			t.Errorf("%q: %q", command, got)
+		}
+	}
+}
+
+func TestMapped(t *testing.T) {
+	table := filepath.Join(t.TempDir(), "uid_map")
+	if err := os.WriteFile(table, []byte("         0       1000          1\n         1     100000      65536\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[int]bool{0: true, 1: true, nobody: true, 65536: true, 65537: false} {
+		if mapped(table, id) != want {
+			t.Errorf("%d: want %v", id, want)
+		}
+	}
+	if mapped(table+"x", 0) {
+		t.Error("a table that is not there maps nobody")
+	}
+}
+
+func TestExplainLocal(t *testing.T) {
+	for text, want := range map[string]string{
+		"fork/exec /proc/self/fd/5: " + syscall.EACCES.Error():    "chmod 755",
+		"fork/exec /proc/self/fd/5: " + syscall.EPERM.Error():     "seccomp=unconfined",
+		"fork/exec /proc/self/fd/5: " + syscall.ENOSPC.Error():    "max_*_namespaces",
+		"folder of the runs: mkdir /x: " + syscall.EACCES.Error(): "point TMPDIR",
+		"start node a: initdb: exit status 1":                     "initdb",
+	} {
+		wantError(t, explainLocal(errors.New(text)), want)
+	}
+}
+
+func TestTrialFindings(t *testing.T) {
+	trials := []local.Trial{{What: local.TryVeth, Error: "operation not supported"}, {What: local.TryProc}}
+	found := trialFindings("local", []string{local.TryProc, local.TryVeth, local.TryNft}, trials, "why")
+	if f := found[0]; !f.OK || f.Fix != "" || !f.Needed {
+		t.Errorf("%+v", f)
+	}
+	if f := found[1]; f.OK || !strings.Contains(f.Fix, "modprobe -a veth bridge") || !strings.Contains(f.Detail, "not supported") {
+		t.Errorf("%+v", f)
+	}
+	if f := found[2]; f.OK || f.Needed || f.Detail != "not tried: why" {
+		t.Errorf("%+v", f)
+	}
+	if Works(found, "local") || Works(found[:1], "docker") || !Works(found[:1], "local") {
+		t.Error("Works")
+	}
+}
+
+// Every image of ours has an entry, so that nothing is missed silently.
+func TestLocalServersComplete(t *testing.T) {
+	for _, i := range Images() {
+		if _, ok := localServers[i.target()]; !ok {
+			t.Errorf("no entry for %s", i.Name)
+		}
+	}
+	if got := fmt.Sprint(len(localServers)); got != fmt.Sprint(len(Images())) {
+		t.Errorf("%s entries", got)
+	}
+}
