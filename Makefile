@@ -34,8 +34,17 @@ run: images ## the main job: five real Redis masters, a paused lock holder, a ve
 	  *) exit $$code ;; \
 	esac
 
+# Programs that tests start on loopback and in namespaces, without Docker.
+SERVERS := redis-server etcd-server etcd-client postgresql-15 openjdk-17-jre-headless libzookeeper-java python3
+
+.PHONY: test-deps
+test-deps: ## install the servers that tests start without Docker
+	@if command -v apt-get >/dev/null && ! dpkg -s $(SERVERS) >/dev/null 2>&1; then \
+	  echo "installing $(SERVERS)"; \
+	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(SERVERS) >/dev/null; fi
+
 .PHONY: test
-test: images ## pass every test, those on real servers too
+test: test-deps images ## pass every test, those on real servers too
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "gofmt wants:" $$unformatted; exit 1; }
 	$(GO) vet ./...
 	$(GO) test -p 1 -timeout 30m ./...

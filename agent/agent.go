@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -168,9 +169,27 @@ func (a *agent) fromChild(line []byte, stdout bool) {
 	case l.Gate != nil:
 		a.atGate(*l.Gate)
 	case l.Op != nil:
+		a.watchWork(l.Op)
 		a.out.send(Message{Op: l.Op})
 	default:
 		a.out.send(Message{Say: l.Say})
+	}
+}
+
+// watchWork tells a stall that the work has gone on.
+func (a *agent) watchWork(raw json.RawMessage) {
+	if !bytes.Contains(raw, []byte(`"write"`)) && !bytes.Contains(raw, []byte(`"release"`)) {
+		return // most lines: no need to look closer
+	}
+	var op history.Op
+	if json.Unmarshal(raw, &op) == nil && op.Type == history.Invoke {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for _, h := range a.held {
+			if s, ok := h.fault.(*stall); ok && s.owner == op.Owner {
+				s.worked = true
+			}
+		}
 	}
 }
 

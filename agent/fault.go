@@ -17,7 +17,9 @@ type fault interface {
 }
 
 // kinds is the table of faults. Each injects and returns what heals. An error may
-// come with a fault that is half done and must be healed all the same. a.mu is held.
+// come with a fault that is half done and must be healed all the same. With Lie it
+// leaves out what it does to the victim, and nothing else: its proof must then fail.
+// a.mu is held.
 var kinds = map[string]func(a *agent, s *active) (fault, error){
 	"pause":        injectPause,
 	"stall-worker": injectStall,
@@ -74,6 +76,9 @@ func (a *agent) begin(arm Arm, at *GateAt) error {
 	}
 	if s.fault, err = inject(a, s); err != nil {
 		a.tell(s, history.Missed, 0, err.Error())
+	}
+	if arm.Lie && at != nil {
+		_ = a.orderLocked(Order{Go: at.ID}) // a fault that holds the work at its gate does not
 	}
 	return err
 }
@@ -144,5 +149,5 @@ func (a *agent) heal(s *active) string {
 // tell records one phase of a fault on this node.
 func (a *agent) tell(s *active, phase history.Phase, at int64, proof string) {
 	a.note(history.Op{Time: at, F: history.Fault, Fault: &history.FaultNote{
-		ID: s.arm.Fault, Kind: s.arm.Kind, Target: a.name, Phase: phase, Proof: proof}})
+		ID: s.arm.Fault, Kind: s.arm.Kind, Target: a.name, Phase: phase, Proof: proof, Cut: s.arm.Cut}})
 }

@@ -11,10 +11,14 @@ type kill struct {
 	agent *agent
 	child *child
 	pid   int
+	lie   bool
 }
 
-func injectKill(a *agent, _ *active) (fault, error) {
-	k := &kill{a, a.child, a.child.cmd.Process.Pid}
+func injectKill(a *agent, s *active) (fault, error) {
+	k := &kill{a, a.child, a.child.cmd.Process.Pid, s.arm.Lie}
+	if k.lie {
+		return k, nil
+	}
 	k.child.planned.Store(true)
 	k.child.kill()
 	// Not until the child's end is reported: that waits for its last line to be
@@ -38,7 +42,7 @@ func (k *kill) prove() (string, bool) {
 }
 
 func (k *kill) heal() (string, error) {
-	if k.child.spec.Speaks {
+	if k.child.spec.Speaks || k.lie {
 		return "the client stays away", nil
 	}
 	if err := k.agent.launch(k.child.spec); err != nil {

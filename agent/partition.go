@@ -29,6 +29,10 @@ func injectPartition(_ *agent, s *active) (fault, error) {
 		}
 		p.peers = append(p.peers, addr)
 	}
+	if s.arm.Lie {
+		p.remove = func() error { return nil }
+		return p, nil
+	}
 	remove, err := cut.Apply(p.peers, cut.Options{ID: p.id})
 	if err != nil {
 		return nil, err

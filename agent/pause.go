@@ -20,7 +20,12 @@ type pause struct {
 }
 
 // injectPause stops the node's child. A half-stopped child is healed too.
-func injectPause(a *agent, _ *active) (fault, error) {
+func injectPause(a *agent, s *active) (fault, error) {
+	if s.arm.Lie {
+		p := &pause{heart: a.beats, pids: descendants(a.child.cmd.Process.Pid), since: s.since}
+		p.ticks, p.count, _ = p.measure()
+		return p, nil
+	}
 	p, err := pauseChild(a.child.cmd.Process.Pid)
 	p.heart, p.beats = a.beats, a.beats.count.Load()
 	return p, err

@@ -62,12 +62,14 @@ type Arm struct {
 	Gate  string        `json:"gate,omitempty"`
 	Min   time.Duration `json:"min,omitempty"` // it lasts at least this long, whatever the runner says
 	Max   time.Duration `json:"max,omitempty"` // and at most this long, with or without the runner
+	Lie   bool          `json:"lie,omitempty"` // do nothing, and go on as if: the self-test of the proofs
 	Params
 }
 
 // Params are what single kinds need to know.
 type Params struct {
 	Peers []string   `json:"peers,omitempty"` // partition: addresses whose packets this node drops on arrival
+	Cut   []string   `json:"cut,omitempty"`   // partition: the names of these nodes
 	Skew  *vdso.Skew `json:"skew,omitempty"`  // clock: how the child's clocks are bent
 }
 

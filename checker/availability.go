@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -9,40 +11,48 @@ import (
 
 // availability looks, within each fault, for the longest time in which somebody
 // waited for a key and it was granted to nobody. It may last as long as a lease
-// and what the lock states for itself. Victims of the fault are no witnesses.
+// and what the lock states for itself. Who is stopped is no witness, and while a
+// client reaches no majority of the servers nothing is owed to it.
 func availability(r *run) outcome {
 	var f found
 	limit := int64(r.setup.Lease) + int64(r.setup.Promise.Bound)
-	faults, waits, longest := 0, 0, int64(0)
-	for _, fault := range r.faults {
-		if fault.begin < 0 {
+	faults, judged, stopped, waits, longest := 0, 0, 0, 0, int64(0)
+	for _, in := range r.incidents() {
+		faults++
+		if !r.minority(in) {
 			continue
 		}
-		faults++
+		judged++
+		before := f.certain
 		for _, k := range r.keys {
-			d := r.drought(k, fault)
+			d := r.drought(k, in)
 			waits += d.waits
 			longest = max(longest, d.to-d.from)
 			if d.to-d.from > limit {
-				f.add(r, Violation{Key: k.name, At: d.from + limit, Operations: []int{fault.begin, d.wait.invoke, d.wait.done}},
+				f.add(r, Violation{Key: k.name, At: d.from + limit, Operations: []int{in.begin, d.wait.invoke, d.wait.done}},
 					"During %s on %s nobody was granted %q for %s from %s, while %s waited.",
-					fault.kind, fault.target, k.name, length(d.to-d.from), r.seconds(d.from), r.ops[d.wait.invoke].Node)
+					in.kind, in.on(), k.name, length(d.to-d.from), r.seconds(d.from), r.ops[d.wait.invoke].Node)
 			}
+		}
+		if f.certain > before {
+			stopped++
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.", count(faults, "fault"), length(longest), length(limit)),
-		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.", count(f.certain, "fault"), length(longest), length(limit)),
+		reason:  fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.", count(judged, "fault"), length(longest), length(limit)),
+		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.", count(stopped, "fault"), length(longest), length(limit)),
 	}
 	switch {
 	case faults == 0 && r.setup.Expect.Faults == 0:
 		o.verdict, o.reason = NA, "The scenario has no fault."
 	case faults == 0:
 		o.verdict, o.reason = Unknown, "No fault began."
+	case judged == 0:
+		o.verdict, o.reason = NA, fmt.Sprintf("No minority was at fault: during %s no client reached a sound majority of the servers (%d).", count(faults, "fault"), len(r.setup.Servers))
 	case waits == 0 && r.setup.Expect.GrantsDuringFault == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("Nobody waited for a key during %s, and the scenario asks for no grant there.", count(faults, "fault"))
+		o.verdict, o.reason = NA, fmt.Sprintf("Nobody waited for a key during %s, and the scenario asks for no grant there.", count(judged, "fault"))
 	case waits == 0:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Nobody waited for a key during %s.", count(faults, "fault"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Nobody waited for a key during %s.", count(judged, "fault"))
 	}
 	return o
 }
@@ -56,22 +66,28 @@ type drought struct {
 
 // drought finds it for one key in one fault. reach skips the waits that ended
 // before the fault.
-func (r *run) drought(k *keyLog, fault *fault) drought {
-	end := min(fault.to, r.end)
+func (r *run) drought(k *keyLog, in *incident) drought {
+	end := min(in.to, r.end)
 	k.reachWaits()
 	var waits []wait
-	for i := sort.Search(len(k.waits), func(i int) bool { return k.reach[i] > fault.from }); i < len(k.waits); i++ {
+	d := drought{}
+	for i := sort.Search(len(k.waits), func(i int) bool { return k.reach[i] > in.from }); i < len(k.waits); i++ {
 		w := k.waits[i]
 		if w.from >= end {
 			break
 		}
 		op := &r.ops[w.invoke]
-		if w.done >= 0 && w.to > fault.from && op.F == history.Acquire && op.Node != fault.target {
-			waits = append(waits, w)
+		if w.done < 0 || w.to <= in.from || op.F != history.Acquire {
+			continue
 		}
+		owed := without(span{from: max(w.from, in.from), to: min(w.to, end)}, r.outages(op.Node))
+		for _, s := range owed {
+			waits = append(waits, wait{invoke: w.invoke, done: w.done, from: s.from, to: s.to})
+		}
+		d.waits += min(len(owed), 1)
 	}
-	d := drought{waits: len(waits)}
-	for _, w := range r.joined(waits, fault.from, end) {
+	slices.SortStableFunc(waits, func(a, b wait) int { return cmp.Compare(a.from, b.from) })
+	for _, w := range r.joined(waits, in.from, end) {
 		if from, to := k.dry(w.from, w.to); to-from > d.to-d.from {
 			d.from, d.to, d.wait = from, to, w
 		}

@@ -138,12 +138,22 @@ func (b *builder) decide(t int64, h *held, accepted bool) {
 }
 
 // fault records a fault that was observed.
-func (b *builder) fault(from, to int64, id int, kind, target string) {
+func (b *builder) fault(from, to int64, id int, kind, target string, cut ...string) {
 	for _, p := range []struct {
 		t     int64
 		phase history.Phase
 	}{{from, history.Begin}, {from + 1, history.Observed}, {to, history.Heal}} {
-		b.op(p.t, target, history.Note, history.Fault, "").Fault = &history.FaultNote{ID: id, Kind: kind, Target: target, Phase: p.phase}
+		b.op(p.t, target, history.Note, history.Fault, "").Fault = &history.FaultNote{ID: id, Kind: kind, Target: target, Phase: p.phase, Cut: cut}
+	}
+}
+
+// partition cuts some nodes off from others; both ends are victims.
+func (b *builder) partition(from, to int64, id int, some, others []string) {
+	for _, node := range some {
+		b.fault(from, to, id, "partition", node, others...)
+	}
+	for _, node := range others {
+		b.fault(from, to, id, "partition", node, some...)
 	}
 }
 

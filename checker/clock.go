@@ -13,16 +13,17 @@ const clockNoise = 1e6 // 1 ms
 
 // clock relates the own MONOTONIC of a node to the judge's time.
 type clock struct {
-	offsets  []int64 // own minus judge's, at each stamp that carries a deadline
+	offsets  []int64 // own minus judge's, at each stamp of an operation, in the order of time
 	missing  bool    // a deadline came without the node's own time
 	offset   int64
 	constant bool
 	settled  bool
 }
 
-// stamp keeps the clock reading of a claim.
+// stamp keeps the clock readings of an operation of a client. Those of notes are
+// left out: the node's agent writes some, and a clock fault need not reach it.
 func (r *run) stamp(op *history.Op) {
-	if op.Deadline == 0 {
+	if op.Mono == 0 && op.Deadline == 0 {
 		return
 	}
 	c := r.clocks[op.Node]
@@ -38,32 +39,43 @@ func (r *run) stamp(op *history.Op) {
 }
 
 // settle finds the offset: the least one, as the own clock is read last and a
-// preemption between the readings can only add. It is constant if no more than
-// one stamp in twenty says otherwise; under a clock fault nearly all do.
+// preemption between the readings can only add to it. So a single late reading,
+// with one in line after it, says nothing of the clock. Under a clock fault
+// reading after reading is out of line, and one that is the last may be its begin.
 func (c *clock) settle() {
 	c.settled = true
 	if len(c.offsets) == 0 {
 		return
 	}
 	c.offset = slices.Min(c.offsets)
-	bent := 0
+	c.constant = !c.missing
+	late := false // the reading before
 	for _, o := range c.offsets {
-		if o > c.offset+clockNoise {
-			bent++
+		if late && o > c.offset+clockNoise {
+			c.constant = false
 		}
+		late = o > c.offset+clockNoise
 	}
-	c.constant = bent*20 <= len(c.offsets) && !c.missing
+	if late {
+		c.constant = false
+	}
+}
+
+// clock returns the settled clock of a node, nil if none of its readings are known.
+func (r *run) clock(node string) *clock {
+	c := r.clocks[node]
+	if c != nil && !c.settled {
+		c.settle()
+	}
+	return c
 }
 
 // raw converts a deadline of a node to the judge's time; false when it is 0, or
 // when the node's clock was missing or bent, so that it cannot be converted.
 func (r *run) raw(node string, deadline int64) (int64, bool) {
-	c := r.clocks[node]
+	c := r.clock(node)
 	if deadline == 0 || c == nil {
 		return 0, false
-	}
-	if !c.settled {
-		c.settle()
 	}
 	return deadline - c.offset, c.constant
 }

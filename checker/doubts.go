@@ -61,17 +61,17 @@ func (r *run) vacuous() []doubt {
 	}
 	var doubts []doubt
 	for _, e := range []struct {
-		what      string
-		got, want int
-		affects   []string
+		what, more string // more follows the noun
+		got, want  int
+		affects    []string
 	}{
-		{"acquires while another client held the key", got.Contended, want.Contention, nil},
-		{"writes, or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites, []string{"mutual-exclusion", "fenced-writes", "no-lost-update"}},
-		{"faults observed at their victim", got.FaultsSeen, want.Faults, nil},
-		{"grants of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "availability"}},
+		{"acquire", " while another client held the key", got.Contended, want.Contention, nil},
+		{"write", ", or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites, []string{"mutual-exclusion", "fenced-writes", "no-lost-update"}},
+		{"fault", " observed at the victim", got.FaultsSeen, want.Faults, nil},
+		{"grant", " of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "availability"}},
 	} {
 		if e.got < e.want {
-			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %d %s, the scenario needs %d.", e.got, e.what, e.want), e.affects})
+			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %s%s, the scenario needs %d.", count(e.got, e.what), e.more, e.want), e.affects})
 		}
 	}
 	return doubts
@@ -83,12 +83,9 @@ func (r *run) keptWaiting() bool {
 	if r.setup.Promise.Leased {
 		return false
 	}
-	for _, f := range r.faults {
+	for _, in := range r.incidents() {
 		for _, k := range r.keys {
-			if f.begin < 0 {
-				continue
-			}
-			if d := r.drought(k, f); d.to-d.from >= int64(r.setup.Lease) {
+			if d := r.drought(k, in); d.to-d.from >= int64(r.setup.Lease) {
 				return true
 			}
 		}

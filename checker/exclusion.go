@@ -7,8 +7,8 @@ import (
 
 // mutualExclusion finds, for each grant, whether its holder acted on it after a
 // later grant of the key was made, while both holders believed. Looking at the
-// next later grants is enough: who acted after some later grant acted after the
-// first proven of them. So it is O(n log n), where all pairs would be O(n²).
+// first proven of the later grants that it meets is enough: who acted after some
+// later grant acted after that one. So it is O(n log n), where all pairs would be O(n²).
 func mutualExclusion(r *run) outcome {
 	var f found
 	var idle idleOverlaps
@@ -24,7 +24,7 @@ func mutualExclusion(r *run) outcome {
 	o.summary = fmt.Sprintf("%s acted after a later grant of %d was made", count(f.certain, "stale holder"), len(r.grants))
 	if r.setup.Strict {
 		o.reason = fmt.Sprintf("No two clients believed to hold a key at once in %s", count(len(r.grants), "grant"))
-		o.summary = fmt.Sprintf("%s of %d overlap a later one", count(f.certain, "grant"), len(r.grants))
+		o.summary = fmt.Sprintf("%s of %d %s a later one", count(f.certain, "grant"), len(r.grants), verb(f.certain, "overlap"))
 	}
 	o.reason += idle.String() + "."
 	o.summary += idle.String() + "."
@@ -57,61 +57,59 @@ func (i idleOverlaps) String() string {
 	return fmt.Sprintf("; %s, on which the stale holder did nothing, the longest %s", count(i.count, "idle overlap"), length(i.longest))
 }
 
-// judgePair judges g against the later grants that its belief can meet.
+// judgePair judges g against the later grants that its belief can meet. What is
+// certain comes before what is only possible.
 func (r *run) judgePair(g *grant, k *keyLog, f *found, idle *idleOverlaps) {
 	worst := int64(-1)
-	for _, h := range later(g, k) {
+	var both, acted []overlap
+	for _, h := range k.later(g) {
 		from, to := max(g.ok, h.ok), min(g.end, h.end)
 		if from >= to {
 			continue
 		}
-		stale, at, op, certain := r.staleAct(g, h)
-		switch {
-		case stale != nil && (certain || worst < 0):
-			other := h
-			if stale == h {
-				other = g
-			}
-			f.add(r, Violation{Key: k.name, At: at, Possible: !certain, Operations: []int{stale.op, other.op, op}},
-				"%s acted on its grant of %q at %s (%s) although %s had been granted it at %s.",
-				stale.who(), k.name, r.seconds(at), r.ops[op].F, other.who(), r.seconds(other.ok))
-			return
-		case r.setup.Strict:
-			f.add(r, Violation{Key: k.name, At: from, Operations: []int{g.op, h.op, g.endOp}},
-				"%s and %s both believed to hold %q for %s from %s.",
-				g.who(), h.who(), k.name, length(min(to, max(r.end, from))-from), r.seconds(from))
+		o := overlap{g: g, h: h, from: from, length: min(to, max(r.end, from)) - from}
+		if o.stale, o.at, o.op, o.certain = r.staleAct(g, h); o.certain {
+			r.addAct(o, f)
 			return
 		}
-		worst = max(worst, min(to, max(r.end, from))-from)
+		if both = append(both, o); o.stale != nil {
+			acted = append(acted, o)
+		}
+		worst = max(worst, o.length)
 	}
-	if worst >= 0 {
+	switch {
+	case len(both) > 0 && r.setup.Strict:
+		o := both[0]
+		f.add(r, Violation{Key: k.name, At: o.from, Operations: []int{g.op, o.h.op, g.endOp}},
+			"%s and %s both believed to hold %q for %s from %s.",
+			g.who(), o.h.who(), k.name, length(o.length), r.seconds(o.from))
+	case len(acted) > 0:
+		r.addAct(acted[0], f)
+	case worst >= 0:
 		idle.count++
 		idle.longest = max(idle.longest, worst)
 	}
 }
 
-// scanned bounds how many later grants with an earlier ok are looked at: only
-// answers that come out of order make more than one necessary.
-const scanned = 32
+// overlap is a time in which the holders of g and of the later h both believe,
+// with the act of the stale one of them.
+type overlap struct {
+	g, h         *grant
+	from, length int64
+	stale        *grant // nil: it did nothing
+	at           int64
+	op           int
+	certain      bool
+}
 
-// later returns the later grants against which g must be judged.
-func later(g *grant, k *keyLog) []*grant {
-	if k.sure {
-		for i := g.pos + 1; i < len(k.order) && i <= g.pos+scanned; i++ {
-			if h := k.order[i]; h.end > g.ok {
-				return k.order[i : i+1]
-			}
-		}
-		return nil
+func (r *run) addAct(o overlap, f *found) {
+	other := o.h
+	if o.stale == o.h {
+		other = o.g
 	}
-	var hs []*grant
-	if g.maybe != nil && g.maybe.ok < g.end {
-		hs = append(hs, g.maybe)
-	}
-	if g.by != nil && g.by.ok < g.end {
-		hs = append(hs, g.by)
-	}
-	return hs
+	f.add(r, Violation{Key: o.g.key.name, At: o.at, Possible: !o.certain, Operations: []int{o.stale.op, other.op, o.op}},
+		"%s acted on its grant of %q at %s (%s) although %s had been granted it at %s.",
+		o.stale.who(), o.g.key.name, r.seconds(o.at), r.ops[o.op].F, other.who(), r.seconds(other.ok))
 }
 
 // staleAct finds the act that makes an overlap of g and the later h a violation.

@@ -95,7 +95,7 @@ func fencedWrites(r *run) outcome {
 		o.verdict, o.reason = NA, fmt.Sprintf("The scenario sets no stale write on, and none of %s was one.", count(s.judged, "write"))
 	case s.refused == 0:
 		o.verdict = Unknown
-		o.reason = fmt.Sprintf("No stale write was refused: %d of %s were stale, %d accepted before a later holder wrote.", stale, count(s.judged, "write"), s.early)
+		o.reason = fmt.Sprintf("No stale write was refused: %d of %s %s stale, %d accepted before a later holder wrote.", stale, count(s.judged, "write"), was(stale), s.early)
 	}
 	return o
 }
@@ -124,14 +124,14 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, top *grant, s *fenced) *gran
 		s.found.add(r, Violation{Key: k.name, At: op.Time, Possible: !surely(g, top), Operations: []int{g.op, top.op, op.Index}},
 			"The fenced copy of %q accepted %q of %s at %s, after it had heard of the later grant of %s.",
 			k.name, op.Value, g.who(), r.seconds(op.Time), top.who())
-	case op.Fenced.Accepted && stale:
-		s.early++
-	case !op.Fenced.Accepted && stale:
-		s.refused++
 	case !op.Fenced.Accepted && r.validHolder(g, op) && !r.byStrictRule(g, op):
 		s.found.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, op.Index}},
 			"The fenced copy of %q refused %q of %s at %s, whose grant was valid and superseded by none; it had registered token %d.",
 			k.name, op.Value, g.who(), r.seconds(op.Time), op.Fenced.Token)
+	case op.Fenced.Accepted && stale:
+		s.early++
+	case !op.Fenced.Accepted && stale:
+		s.refused++
 	}
 	if op.Fenced.Accepted && newer {
 		return g
@@ -148,7 +148,7 @@ func (r *run) byStrictRule(g *grant, op *history.Op) bool {
 // validHolder says whether g certainly was the valid holder when op was decided:
 // nobody else can have been granted the key, and its lease ran.
 func (r *run) validHolder(g *grant, op *history.Op) bool {
-	if !g.believes(op.Time) || g.supersededSent() < op.Time {
+	if !g.believes(op.Time) || r.supersededSent(g) < op.Time {
 		return false
 	}
 	spans, known := r.validity(nil, g, 0)
@@ -159,10 +159,12 @@ func (r *run) validHolder(g *grant, op *history.Op) bool {
 }
 
 // supersededSent is the earliest time at which a later grant may have been made.
-func (g *grant) supersededSent() int64 {
+// A grant whose own lease had ended when its client was told of it supersedes
+// nobody: it claims nothing, whatever its token says.
+func (r *run) supersededSent(g *grant) int64 {
 	at := int64(forever)
-	for _, h := range []*grant{g.by, g.maybe} {
-		if h != nil {
+	for _, h := range []*grant{r.nextValid(g), g.maybe} {
+		if h != nil && !r.neverValid(h) {
 			at = min(at, h.sent)
 		}
 	}
@@ -172,4 +174,19 @@ func (g *grant) supersededSent() int64 {
 		}
 	}
 	return at
+}
+
+// nextValid is what superseded g for certain, passing over grants that never claimed anything.
+func (r *run) nextValid(g *grant) *grant {
+	h := g.by
+	for h != nil && r.neverValid(h) {
+		h = h.by
+	}
+	return h
+}
+
+// neverValid says that the lease of g had ended when its client was told of it.
+func (r *run) neverValid(g *grant) bool {
+	to, known := r.deadlineAt(g, r.ops[g.op].Deadline)
+	return known && to <= g.ok
 }

@@ -54,7 +54,7 @@ func (o outcome) property(name string) Property {
 		p.Verdict, p.Reason = Violated, o.summary
 	case f.certain > 0:
 		p.Verdict = Unknown
-		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches each of %s.", count(f.certain, "violation"))
+		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches %s.", countOf("each of ", f.certain, "violation"))
 	case f.possible > 0 && o.verdict != NA:
 		p.Verdict = Unknown
 		p.Reason = fmt.Sprintf("%s: unknown outcomes or an unknown order of grants leave it open.", count(f.possible, "possible violation"))
@@ -68,6 +68,22 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// countOf writes "1 grant", "all of 2 grants".
+func countOf(all string, n int, noun string) string {
+	if n == 1 {
+		all = ""
+	}
+	return all + count(n, noun)
+}
+
+// verb agrees with n.
+func verb(n int, plural string) string {
+	if n == 1 {
+		return plural + "s"
+	}
+	return plural
 }
 
 // was agrees with n.

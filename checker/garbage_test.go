@@ -20,6 +20,7 @@ func garbage(t *rapid.T) (history.Setup, []history.Op) {
 		Lease:   1000, Keys: []string{"a", "b"}, Strict: rapid.Bool().Draw(t, "strict"),
 		Fencing: rapid.SampledFrom([]string{"at-least", "strict"}).Draw(t, "fencing"),
 		FenceOn: rapid.SampledFrom([]string{"write", "read"}).Draw(t, "fence on"),
+		Servers: rapid.SampledFrom([][]string{nil, {"a1"}, {"a1", "b2", "s"}}).Draw(t, "servers"),
 	}
 	g := drawer{t: t, pending: map[int]history.Op{}, faulty: map[string]bool{}}
 	for range rapid.IntRange(0, 80).Draw(t, "operations") {
@@ -134,7 +135,11 @@ func (g *drawer) note(op history.Op) history.Op {
 		if phase == history.Begin || phase == history.Heal {
 			g.faulty[op.Node] = phase == history.Begin
 		}
-		op.Fault = &history.FaultNote{ID: 1, Kind: "pause", Target: op.Node, Phase: phase}
+		kind := []string{"pause", "kill", "clock", "partition"}[g.int("fault", 4)]
+		op.Fault = &history.FaultNote{ID: 1, Kind: kind, Target: op.Node, Phase: phase}
+		if kind == "partition" && g.int("known", 2) == 0 {
+			op.Fault.Cut = []string{"b2", "s"}
+		}
 	case history.Final:
 		for _, open := range g.faulty {
 			if open {

@@ -24,6 +24,7 @@ type grant struct {
 
 	end      int64 // of the belief interval; forever while nothing ended it
 	endOp    int
+	killed   bool  // by the death of its holder: the service still owes its lease
 	release  int   // invoke of its first release
 	done     int   // completion of that release
 	released int   // completion of the first release that said ok
@@ -66,6 +67,7 @@ type keyLog struct {
 	grants   []*grant // by the time of their ok
 	order    []*grant // in the order of granting, as far as it is known
 	sure     bool     // tokens and times agree, so order is certain
+	met      []*grant // by position: see meet; nil until it is asked for
 	waits    []wait   // by the time of their invoke
 	reach    []int64  // of each wait and all before it, the latest end
 	resource []int    // Apply and ReadSeen notes

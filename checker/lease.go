@@ -111,16 +111,22 @@ func (r *run) bentReason(bent map[string]int) string {
 }
 
 // validity appends the validity intervals of g: its belief cut at the deadline
-// as it stands at each moment, and not while its session is suspended. It says
-// false when a deadline cannot be converted to the judge's time.
+// as it stands at each moment, and not while its session is suspended. The death
+// of the holder cuts no lease: nobody has given it back, and requests of the dead
+// may be under way. It says false when a deadline cannot be converted to the
+// judge's time.
 func (r *run) validity(spans []span, g *grant, owner int) ([]span, bool) {
 	current := span{from: g.ok, owner: owner}
 	var known bool
 	if current.to, known = r.deadlineAt(g, r.ops[g.op].Deadline); !known {
 		return spans, false
 	}
+	end := g.end
+	if g.killed && g.deadline(r) != 0 {
+		end = forever
+	}
 	push := func(to int64) {
-		if to = min(to, g.end); to > current.from {
+		if to = min(to, end); to > current.from {
 			spans = append(spans, span{current.from, to, owner})
 		}
 	}
@@ -150,8 +156,9 @@ func (r *run) deadlineAt(g *grant, deadline int64) (int64, bool) {
 }
 
 // validityBound compares each claim with what its algorithm allows: the lease,
-// less the time since its request was sent, less the drift that it states. Both
-// sides are seen from the instant of the answer, so a bent clock does not matter.
+// less the time since its request was sent, less the drift that it states. The
+// node's clock is the settled one, as the readings of one stamp may be apart. A
+// bent clock has none: there both sides are seen from the instant of the answer.
 func validityBound(r *run) outcome {
 	var f found
 	seen, missing := 0, 0
@@ -167,7 +174,11 @@ func validityBound(r *run) outcome {
 		seen++
 		lease := r.leaseOf(op)
 		drift := int64(r.setup.Promise.DriftFactor*float64(lease)) + int64(r.setup.Promise.DriftFixed)
-		claimed, allowed := op.Deadline-op.Mono, lease-(op.Time-op.Sent)-drift
+		own := op.Mono
+		if c := r.clock(op.Node); c != nil && c.constant {
+			own = op.Time + c.offset
+		}
+		claimed, allowed := op.Deadline-own, lease-(op.Time-op.Sent)-drift
 		if claimed > allowed+clockNoise {
 			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{i}},
 				"%s claimed %q at %s for %s, %s more than its lease allows.",
@@ -183,11 +194,11 @@ func validityBound(r *run) outcome {
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("All of %s stay within lease, less elapsed time, less drift.", count(seen, "claim")),
-		summary: fmt.Sprintf("%d of %s last longer than lease, less elapsed time, less drift.", f.certain, count(seen, "claim")),
+		reason:  fmt.Sprintf("%s %s within lease, less elapsed time, less drift.", countOf("All of ", seen, "claim"), verb(seen, "stay")),
+		summary: fmt.Sprintf("%d of %s %s longer than lease, less elapsed time, less drift.", f.certain, count(seen, "claim"), verb(f.certain, "last")),
 	}
 	if seen == 0 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim can be judged: %d of %s lack the node's own clock or the time of sending.", missing, count(missing, "claim"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim can be judged: %d of %s %s the node's own clock or the time of sending.", missing, count(missing, "claim"), verb(missing, "lack"))
 	}
 	return o
 }

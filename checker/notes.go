@@ -12,6 +12,7 @@ import (
 type fault struct {
 	id               int
 	kind, target     string
+	cut              []string // the peers of a partition, if they are known
 	from, to         int64
 	begin            int // its Begin note, -1 when there was none
 	observed, missed bool
@@ -78,9 +79,14 @@ func (r *run) told(op *history.Op, f func(*grant)) {
 		}
 		return
 	}
-	open := slices.DeleteFunc(r.sessions[op.Node], func(g *grant) bool { return g.end != forever })
-	r.sessions[op.Node] = open
-	ofProcess := func(g *grant) bool { return op.Process != 0 && g.process == op.Process }
+	r.toldNode(op.Node, op.Process, f)
+}
+
+// toldNode calls f for the open grants of a process, or of its whole node.
+func (r *run) toldNode(node string, process int, f func(*grant)) {
+	open := slices.DeleteFunc(r.sessions[node], func(g *grant) bool { return g.end != forever })
+	r.sessions[node] = open
+	ofProcess := func(g *grant) bool { return process != 0 && g.process == process }
 	all := !slices.ContainsFunc(open, ofProcess)
 	for _, g := range open {
 		if all || ofProcess(g) {
@@ -102,7 +108,10 @@ func (r *run) fault(i int, op *history.Op) {
 	}
 	switch op.Fault.Phase {
 	case history.Begin:
-		f.begin, f.from = i, op.Time
+		f.begin, f.from, f.cut = i, op.Time, op.Fault.Cut
+		if f.kind == "kill" && !r.missed[of] { // the dead believe nothing
+			r.toldNode(f.target, 0, func(g *grant) { g.stop(i, op.Time); g.killed = true })
+		}
 	case history.Observed:
 		f.observed = true
 	case history.Missed:

@@ -97,6 +97,14 @@ func (r *run) ask(ctx context.Context, self []string, v *Violation) string {
 	return strings.TrimSpace(answer.String())
 }
 
+// holdEnd is the end of the belief of g; if its holder was killed, that of its lease.
+func (r *run) holdEnd(g *grant) int64 {
+	if deadline, known := r.raw(g.node, g.deadline(r)); known && g.killed {
+		return max(g.end, deadline)
+	}
+	return g.end
+}
+
 // window collects the holds around a violation. The two grants in question hold
 // for as long as their clients believed; of the others on the key only those
 // that were given back, as a lease that ran out is no error of a strict mutex.
@@ -121,8 +129,8 @@ func (r *run) window(v *Violation) ([]hold, error) {
 	unknowns := 0
 	for _, g := range k.grants {
 		h := hold{Owner: g.owner, Asked: g.invoked - r.begin + 1, Returned: g.ok - r.begin + 1}
-		if g.end != forever {
-			h.Called = g.end - r.begin + 1
+		if end := r.holdEnd(g); end != forever {
+			h.Called = end - r.begin + 1
 		}
 		if g.released >= 0 && g.end == r.ops[g.release].Time {
 			h.Done = r.ops[g.released].Time - r.begin + 1

@@ -6,8 +6,10 @@ import "github.com/dlmtest/dlmtest/history"
 func (r *run) read(i int, op *history.Op) {
 	switch op.Type {
 	case history.Invoke:
+		r.stamp(op)
 		r.invoke(i, op)
 	case history.OK, history.Fail, history.Info:
+		r.stamp(op)
 		r.complete(i, op)
 	case history.Note:
 		r.note(i, op)
@@ -55,23 +57,37 @@ func (r *run) invoke(i int, op *history.Op) {
 	r.process[op.Process] = p
 }
 
-// acted chains an act to its grant, as long as the holder believes. A client that
-// was told of its loss and writes all the same has not looked: the message and
-// its work are two threads, and which runs first after a pause is chance. Its
-// belief lasts until that write, unless it says that it looks (check-session).
+// acted chains an act to its grant, as long as the holder believes.
 func (r *run) acted(g *grant, i int, op *history.Op, at int64) {
 	if g == nil {
 		r.haunt(i, op)
 		return
 	}
-	if told := g.end != forever && r.ops[g.endOp].F == history.Lost; told && op.F == history.Write && r.setup.SelfFence != "check-session" {
+	if g.end != forever {
+		if op.F != history.Write || !r.unheeded(g) {
+			return
+		}
 		g.end, g.endOp = at, i
-	} else if g.end != forever {
-		return
 	}
 	r.acts = append(r.acts, act{time: at, op: i, next: g.acts})
 	g.acts = len(r.acts)
 	g.lastAct = max(g.lastAct, at)
+}
+
+// unheeded says whether a write of g proves that what ended its belief did not. A
+// client that was told of its loss, by its session or by the answer to a renewal,
+// and writes all the same has not looked: the message and its work are two
+// threads, and which runs first after a pause is chance. Its belief lasts until
+// that write, unless it says that it looks (check-session). And who writes after
+// its node was killed was not dead yet.
+func (r *run) unheeded(g *grant) bool {
+	switch r.ops[g.endOp].F {
+	case history.Lost, history.Extend:
+		return r.setup.SelfFence != "check-session"
+	case history.Fault, history.Write: // the write by which it lasted until now
+		return true
+	}
+	return false
 }
 
 // haunt notes an act on an acquire whose outcome is unknown.
@@ -155,7 +171,6 @@ func (r *run) granted(i int, op *history.Op, k *keyLog, invoke *history.Op) {
 	k.grants = append(k.grants, g)
 	r.byOwner[op.Owner] = g
 	r.sessions[op.Node] = append(r.sessions[op.Node], g)
-	r.stamp(op)
 }
 
 func (r *run) extended(i int, op *history.Op, p pending) {
@@ -170,7 +185,6 @@ func (r *run) extended(i int, op *history.Op, p pending) {
 	case history.OK:
 		r.acted(g, i, op, invoke.Time)
 		g.claims = append(g.claims, claim{at: op.Time, deadline: op.Deadline, op: i})
-		r.stamp(op)
 		r.claims = append(r.claims, success{g, p.invoke - 1, i})
 	case history.Fail:
 		g.stop(i, op.Time)

@@ -25,6 +25,10 @@ type run struct {
 	clocks    map[string]*clock
 	counts    Counts
 
+	// Made once they are asked for: see readOutages.
+	witnesses        []string
+	outage, unserved map[string][]span
+
 	// Only while reading.
 	byKey    map[string]*keyLog
 	byOwner  map[string]*grant
@@ -33,6 +37,7 @@ type run struct {
 	sessions map[string][]*grant // open grants of each node
 	ghosts   map[string]ghostRef
 	open     map[victim]*fault
+	missed   map[victim]bool // faults that were looked for at their victim and not found
 	slab     []grant
 	allStall []stall
 }
@@ -73,10 +78,15 @@ func newRun(setup history.Setup, ops []history.Op) *run {
 		setup: setup, ops: ops, final: -1,
 		clocks: map[string]*clock{}, byKey: map[string]*keyLog{}, byOwner: make(map[string]*grant, len(ops)/16),
 		byValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[string][]*grant{},
-		ghosts: map[string]ghostRef{}, open: map[victim]*fault{},
+		ghosts: map[string]ghostRef{}, open: map[victim]*fault{}, missed: map[victim]bool{},
 	}
 	if len(ops) > 0 {
 		r.begin, r.end = ops[0].Time, ops[len(ops)-1].Time
+	}
+	for i := range ops {
+		if f := ops[i].Fault; f != nil && f.Phase == history.Missed {
+			r.missed[victim{f.ID, f.Target}] = true
+		}
 	}
 	for i := range ops {
 		r.read(i, &ops[i])

@@ -29,6 +29,60 @@ var scenes = map[string]map[string]func(*builder){
 			b.note(2*sec, h, history.Lost)
 			b.write(4*sec, h)
 		},
+		"violated-deaf-twice": func(b *builder) { // told early, it writes before and after the next grant
+			h := b.grantOf(0, 10*ms, "client-1", 1)
+			b.read(20*ms, h)
+			b.note(sec, h, history.Lost)
+			b.write(1500*ms, h)
+			b.grantOf(500*ms, 2*sec, "client-2", 2)
+			b.write(4*sec, h)
+		},
+		"violated-renewal": func(b *builder) { // the thread that renews was told just before the other one wrote
+			h, _ := zombie(b)
+			b.does(4*sec-2*ms, h, history.Extend, history.Fail)
+			b.write(4*sec, h)
+		},
+		"holds-renewal": func(b *builder) {
+			b.setup.SelfFence = "check-session"
+			h, _ := zombie(b)
+			b.does(4*sec-2*ms, h, history.Extend, history.Fail)
+			b.write(4*sec, h)
+		},
+		"violated-late-answer": func(b *builder) { // the middle grant's answer is read last
+			h, _ := middle(b)
+			b.write(4*sec, h)
+		},
+		"holds-late-answer": func(b *builder) {
+			h, now := middle(b)
+			b.does(2*sec-10*ms, h, history.Release, history.OK)
+			b.write(4*sec, now)
+		},
+		"violated-late-first": func(b *builder) { // its own answer comes when the next holder is done
+			h := b.grantOf(0, 3*sec, "client-1", 1)
+			b.sent(h, 5*ms)
+			g := b.grantOf(100*ms, sec, "client-2", 2)
+			b.does(1500*ms, g, history.Release, history.OK)
+			b.grantOf(2*sec, 3500*ms, "client-3", 3)
+			b.write(4*sec, h)
+		},
+		"violated-certain": func(b *builder) { // without tokens; the order of the first two grants is open
+			h := b.grantOf(0, 10*ms, "client-1", 0)
+			g := b.grantOf(0, 1200*ms, "client-3", 0)
+			b.sent(g, 5*ms)
+			b.grantOf(1500*ms, 2*sec, "client-2", 0)
+			b.write(4*sec, h)
+		},
+		"holds-killed": func(b *builder) { // who is dead believes nothing
+			b.setup.Strict, b.setup.Promise.Leased = true, false
+			b.grantOf(0, 10*ms, "client-1", 1)
+			b.fault(100*ms, sec, 1, "kill", "client-1")
+			b.grantOf(50*ms, 200*ms, "client-2", 2)
+		},
+		"violated-undead": func(b *builder) {
+			h, _ := zombie(b)
+			b.fault(100*ms, 5*sec, 1, "kill", "client-1")
+			b.write(4*sec, h)
+		},
 		"violated-write":   func(b *builder) { h, _ := zombie(b); b.write(4*sec, h) },
 		"violated-extend":  func(b *builder) { h, _ := zombie(b); b.does(4*sec, h, history.Extend, history.OK) },
 		"violated-strict":  func(b *builder) { h, _ := zombie(b); b.setup.Strict = true; b.note(4*sec, h, history.Lost) },
@@ -75,6 +129,17 @@ var scenes = map[string]map[string]func(*builder){
 				}
 			}
 		},
+		"holds-late-reading": func(b *builder) { // preempted between the two clocks of one stamp
+			turns(b)
+			b.bend("client-1", 1500*ms, 1510*ms, 9*ms)
+		},
+		"unknown-step":      func(b *builder) { turns(b); b.bend("client-1", 1500*ms, 9*sec, 9*ms) },
+		"unknown-step-last": func(b *builder) { turns(b); b.bend("client-1", 1950*ms, 9*sec, 9*ms) },
+		"violated-killed": func(b *builder) { // the lease of a dead holder is still owed
+			b.grantOf(0, 10*ms, "client-1", 1)
+			b.fault(100*ms, 3*sec, 1, "kill", "client-1")
+			b.grantOf(50*ms, 500*ms, "client-2", 2)
+		},
 		"unknown-mono":  func(b *builder) { turns(b); clearMono(b) },
 		"unknown-empty": func(*builder) {},
 	},
@@ -87,6 +152,20 @@ var scenes = map[string]map[string]func(*builder){
 		"unknown":          func(b *builder) { b.session1(0, "client-1", 7) },
 	},
 	"fenced-writes": {
+		"violated-gap": func(b *builder) { // the stale grant got its token after the valid one: the fence refuses the wrong client
+			a := b.grant(0, 1510*ms, "client-1", "k", 2)
+			for i := range b.ops { // sent when the lock was taken
+				if b.ops[i].Owner == a.owner {
+					b.ops[i].Sent, b.ops[i].Deadline = origin, origin+ahead+sec
+				}
+			}
+			h := b.grant(100*ms, 1020*ms, "client-2", "k", 1)
+			b.read(1030*ms, h)
+			b.read(1520*ms, a)
+			b.write(1530*ms, a)
+			b.write(1600*ms, h)
+			b.does(1700*ms, h, history.Release, history.OK)
+		},
 		"holds":             func(b *builder) { h, _ := zombie(b); b.write(4*sec, h) },
 		"holds-na":          turns,
 		"violated-accepted": func(b *builder) { h, _ := zombie(b); b.decide(4*sec, h, true) },
@@ -169,6 +248,11 @@ var scenes = map[string]map[string]func(*builder){
 			b.sent(h, sec)
 			b.ops[len(b.ops)-1].Deadline = origin + 4*sec + ahead + sec
 		},
+		"violated-late-reading": func(b *builder) { // claims 5 ms too much, which its late reading of the clock would hide
+			turns(b)
+			b.bend("client-1", 1510*ms, 1510*ms, 9*ms)
+			b.claimMore("client-1", 1510*ms, 5*ms)
+		},
 		"violated-drift": func(b *builder) { turns(b); b.setup.Promise.DriftFactor = 0.01 },
 		"unknown":        func(b *builder) { turns(b); clearMono(b) },
 	},
@@ -185,6 +269,13 @@ var scenes = map[string]map[string]func(*builder){
 			b.grant(9*sec, 15*sec, "final", "k", 9)
 		},
 		"violated-waiting": func(b *builder) { turns(b); b.refused(5*sec, 11*sec); b.final(12 * sec) },
+		"violated-killed": func(b *builder) { // nobody gives back what a dead client held
+			b.setup.Promise.Leased = false
+			b.grantOf(0, 10*ms, "client-1", 1)
+			b.fault(100*ms, sec, 1, "kill", "client-1")
+			b.refused(2*sec, 8*sec)
+			b.final(12 * sec)
+		},
 		"holds-fault": func(b *builder) {
 			turns(b)
 			b.refused(5*sec, 11*sec)
@@ -200,11 +291,52 @@ var scenes = map[string]map[string]func(*builder){
 		"unknown-asked": func(b *builder) { turns(b); b.setup.Keys = []string{"k", "other"}; b.final(9 * sec); b.drop("other") },
 	},
 	"availability": {
-		"holds":            func(b *builder) { turns(b); b.fault(500*ms, 2*sec, 1, "partition", "server-1") },
-		"holds-na":         turns,
-		"violated":         func(b *builder) { turns(b); b.refused(5*sec, 8*sec); b.fault(4*sec, 9*sec, 1, "partition", "server-1") },
-		"violated-retries": func(b *builder) { turns(b); b.retries(5*sec, 8*sec); b.fault(4*sec, 9*sec, 1, "partition", "server-1") },
-		"unknown":          func(b *builder) { turns(b); b.setup.Expect.Faults = 1 },
+		"holds":             func(b *builder) { turns(b); b.fault(500*ms, 2*sec, 1, "partition", "server-1") },
+		"holds-na":          turns,
+		"violated":          func(b *builder) { turns(b); b.refused(5*sec, 8*sec); b.fault(4*sec, 9*sec, 1, "partition", "server-1") },
+		"violated-retries":  func(b *builder) { turns(b); b.retries(5*sec, 8*sec); b.fault(4*sec, 9*sec, 1, "partition", "server-1") },
+		"violated-minority": func(b *builder) { stopped(b, "server-1", "server-2", "server-3") },
+		"holds-single-na":   func(b *builder) { stopped(b, "server-1") },
+		"holds-half-na":     func(b *builder) { stopped(b, "server-1", "server-2") },
+		"holds-together-na": func(b *builder) { // two minorities are a majority
+			b.fault(4*sec, 9*sec, 2, "kill", "server-2")
+			stopped(b, "server-1", "server-2", "server-3")
+		},
+		"violated-alone": func(b *builder) { // the second one is over soon
+			b.fault(3*sec, 6*sec, 2, "kill", "server-2")
+			stopped(b, "server-1", "server-2", "server-3")
+		},
+		"violated-holder": func(b *builder) { // the service lives, its clients are kept waiting
+			b.setup.Servers, b.setup.Promise.Leased = []string{"server-1"}, false
+			b.grantOf(0, 10*ms, "client-1", 1)
+			b.fault(50*ms, 4*sec, 1, "pause", "client-1")
+			b.grantOf(100*ms, 4*sec, "client-2", 2)
+		},
+		"holds-outage": func(b *builder) { // the server is away for a part of the client's pause
+			turns(b)
+			b.setup.Servers = []string{"server-1"}
+			b.fault(4*sec, 9*sec, 1, "pause", "client-1")
+			b.fault(5*sec, 7500*ms, 2, "pause", "server-1")
+			b.refused(4500*ms, 8400*ms)
+		},
+		"violated-partition":       func(b *builder) { parted(b, 2); b.refused(5*sec, 8*sec) },
+		"holds-partition":          func(b *builder) { parted(b, 2); b.session1(5*sec, "client-1", 9) },
+		"holds-partition-major-na": func(b *builder) { parted(b, 3); b.refused(5*sec, 8*sec) },
+		"holds-partition-na": func(b *builder) { // who is cut from whom is not known
+			turns(b)
+			b.setup.Servers = []string{"server-1"}
+			b.fault(4*sec, 9*sec, 1, "partition", "server-1")
+			b.fault(4*sec, 9*sec, 1, "partition", "client-3")
+			b.refused(5*sec, 8*sec)
+		},
+		"holds-isolated": func(b *builder) { // nothing is owed to who reaches no server
+			turns(b)
+			b.setup.Servers = []string{"server-1"}
+			b.partition(4*sec, 9*sec, 1, []string{"client-3"}, []string{"server-1"})
+			b.refused(5*sec, 8*sec)
+			b.session1(8100*ms, "client-1", 9)
+		},
+		"unknown": func(b *builder) { turns(b); b.setup.Expect.Faults = 1 },
 		"unknown-nobody": func(b *builder) {
 			turns(b)
 			b.setup.Expect.GrantsDuringFault = 1
@@ -216,148 +348,4 @@ var scenes = map[string]map[string]func(*builder){
 			b.op(600*ms, "server-1", history.Note, history.Fault, "").Fault = &history.FaultNote{ID: 1, Kind: "partition", Target: "server-1", Phase: history.Missed}
 		},
 	},
-}
-
-// turns lets clients queue and take turns, as they should.
-func turns(b *builder) {
-	for i := range int64(6) {
-		h := b.grantOf(max(0, i*500*ms-100*ms), i*500*ms+10*ms, b.setup.Clients[i%3], i+1)
-		b.read(i*500*ms+20*ms, h)
-		b.write(i*500*ms+30*ms, h)
-		if i%2 == 0 {
-			b.does(i*500*ms+100*ms, h, history.Extend, history.OK)
-		}
-		b.does(i*500*ms+450*ms, h, history.Release, history.OK)
-	}
-}
-
-// zombie leaves client-1 believing in a grant that client-2 got after the lease.
-func zombie(b *builder) (stale, now *held) {
-	stale = b.grantOf(0, 10*ms, "client-1", 1)
-	b.read(20*ms, stale)
-	now = b.grantOf(500*ms, 2*sec, "client-2", 2)
-	b.read(2*sec+10*ms, now)
-	b.write(2*sec+20*ms, now)
-	return stale, now
-}
-
-// paused is a zombie with the planned fault that made it one.
-func paused(b *builder) {
-	h, _ := zombie(b)
-	b.fault(50*ms, 3900*ms, 1, "pause", "client-1")
-	b.write(4*sec, h)
-}
-
-// waits keeps client-2 waiting for as long as client-1 is paused.
-func waits(b *builder) {
-	h := b.grantOf(0, 10*ms, "client-1", 1)
-	b.read(20*ms, h)
-	b.fault(50*ms, 3*sec, 1, "pause", "client-1")
-	b.write(3*sec+10*ms, h)
-	b.does(3*sec+20*ms, h, history.Release, history.OK)
-	b.grantOf(100*ms, 3*sec+40*ms, "client-2", 2)
-}
-
-// early lets a zombie's write through before the new holder writes: a fence on
-// writes alone does not save read-modify-write.
-func early(b *builder) {
-	h := b.grantOf(0, 10*ms, "client-1", 1)
-	b.read(20*ms, h)
-	g := b.grantOf(500*ms, 2*sec, "client-2", 2)
-	b.read(2*sec+10*ms, g)
-	b.write(2*sec+20*ms, h)
-	b.write(2*sec+30*ms, g)
-}
-
-// twice grants the key to two clients at once.
-func twice(b *builder) {
-	b.grantOf(0, 10*ms, "client-1", 1)
-	b.grantOf(100*ms, 200*ms, "client-2", 2)
-}
-
-// naive has a zombie release, with success, what client-2 holds.
-func naive(b *builder) {
-	h, _ := zombie(b)
-	b.does(2*sec+300*ms, h, history.Release, history.OK)
-}
-
-// ghostly has a client act on an acquire whose answer never came.
-func ghostly(b *builder) {
-	turns(b)
-	b.op(3*sec, "client-3", history.Invoke, history.Acquire, "k")
-	b.op(3500*ms, "client-3", history.Info, history.Acquire, "k").Owner = "client-3/ghost"
-	h := &held{node: "client-3", key: "k", owner: "client-3/ghost", token: 7}
-	b.grantOf(3100*ms, 4*sec, "client-1", 8)
-	b.write(4100*ms, h)
-}
-
-func (b *builder) grantOf(from, t int64, node string, token int64) *held {
-	return b.grant(from, t, node, "k", token)
-}
-
-// session1 is one whole grant without an act.
-func (b *builder) session1(t int64, node string, token int64) {
-	h := b.grantOf(t, t+10*ms, node, token)
-	b.does(t+100*ms, h, history.Release, history.OK)
-}
-
-func (b *builder) note(t int64, h *held, f history.F) {
-	b.op(t, h.node, history.Note, f, h.key).Owner = h.owner
-}
-
-func (b *builder) stall(end int64, node string, long int64) {
-	b.op(end, node, history.Note, history.Stall, "").Length = long
-}
-
-func (b *builder) holder(t int64, owner string) {
-	b.op(t, "server", history.Note, history.Holder, "k").Owner = owner
-}
-
-// refused is an acquire that waits and certainly gets nothing.
-func (b *builder) refused(from, to int64) {
-	b.op(from, "client-3", history.Invoke, history.Acquire, "k")
-	b.op(to, "client-3", history.Fail, history.Acquire, "k")
-}
-
-// retries are many short ones.
-func (b *builder) retries(from, to int64) {
-	for t := from; t < to; t += 200 * ms {
-		b.refused(t, t+100*ms)
-	}
-}
-
-// sent corrects when the request that won h was sent.
-func (b *builder) sent(h *held, t int64) {
-	for i := range b.ops {
-		if op := &b.ops[i]; op.Owner == h.owner && op.Type == history.OK && op.F == history.Acquire {
-			op.Sent = origin + t
-		}
-	}
-}
-
-// forget drops the last Apply note.
-func (b *builder) forget() {
-	for i := len(b.ops) - 1; i >= 0; i-- {
-		if b.ops[i].F == history.Apply {
-			b.ops = append(b.ops[:i], b.ops[i+1:]...)
-			return
-		}
-	}
-}
-
-// drop drops all operations on a key.
-func (b *builder) drop(key string) {
-	kept := b.ops[:0]
-	for _, op := range b.ops {
-		if op.Key != key {
-			kept = append(kept, op)
-		}
-	}
-	b.ops = kept
-}
-
-func clearMono(b *builder) {
-	for i := range b.ops {
-		b.ops[i].Mono = 0
-	}
 }

@@ -14,10 +14,7 @@ type Stamp struct {
 	Real int64 // REALTIME as this program reads it
 }
 
-var (
-	start    = time.Now()
-	startRaw = Raw()
-)
+var startRaw, start = closest(Raw, time.Now)
 
 // Raw reads CLOCK_MONOTONIC by a system call, never through the vDSO, so that a
 // rewritten vDSO cannot bend it. All nodes of a run share one kernel and so one

@@ -108,7 +108,7 @@ type FaultNote struct {
 	Target string `json:"target"` // the victim's node
 	Phase  Phase  `json:"phase"`
 	// Cut names the nodes whose packets the victim of a partition drops. Without
-	// it a victim counts as cut off from all.
+	// it a server that is a victim counts as cut off from all.
 	Cut   []string `json:"cut,omitempty"`
 	Proof string   `json:"proof,omitempty"` // what was seen at the victim, in words with figures
 }

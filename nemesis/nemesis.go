@@ -52,6 +52,7 @@ type Stage struct {
 	Leader           func(context.Context) (Victim, error) // the server that leads; an error where none does
 	Note             func(history.Op)                      // records what the nemesis itself knows: a fault that never came
 	Armed            func(fault int)                       // told when a fault is armed at all clients; may be nil
+	Lie              bool                                  // no fault is injected: the self-test of the proofs
 	Limit            time.Duration                         // how long a trigger may take to be reached
 }
 

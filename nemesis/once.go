@@ -32,7 +32,7 @@ func (s Stage) begin(ctx context.Context, f Fault, id int, sub *Subscription) ([
 		return nil, nil, err
 	}
 	if candidates := s.candidates(f.Target); f.On != "" && candidates != nil && local[f.Kind] {
-		arm := agent.Arm{Fault: id, Kind: f.Kind, Gate: f.On, Min: f.Min, Max: f.Max, Params: f.Params}
+		arm := agent.Arm{Fault: id, Kind: f.Kind, Gate: f.On, Min: f.Min, Max: f.Max, Lie: s.Lie, Params: f.Params}
 		hit, victim, err := s.trap(ctx, candidates, arm, sub)
 		if err == nil && hit.Error != "" {
 			err = fmt.Errorf("%s of %s: %s", f.Kind, victim.Name(), hit.Error)

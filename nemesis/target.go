@@ -106,7 +106,7 @@ type strike struct {
 
 // strikes resolves a fault to what each victim suffers.
 func (s Stage) strikes(ctx context.Context, f Fault, id int, holder Victim) ([]strike, error) {
-	arm := agent.Arm{Fault: id, Kind: f.Kind, Min: f.Min, Max: f.Max, Params: f.Params}
+	arm := agent.Arm{Fault: id, Kind: f.Kind, Min: f.Min, Max: f.Max, Lie: s.Lie, Params: f.Params}
 	if f.Kind == "partition" {
 		return s.partition(ctx, f, arm, holder)
 	}
@@ -137,7 +137,7 @@ func (s Stage) partition(ctx context.Context, f Fault, arm agent.Arm, holder Vic
 		if len(peers) == 0 {
 			continue
 		}
-		arm.Params.Peers = nil
+		arm.Params.Peers, arm.Params.Cut = nil, peers
 		for _, w := range s.all() {
 			if slices.Contains(peers, w.Name()) {
 				arm.Params.Peers = append(arm.Params.Peers, w.Address())

@@ -17,8 +17,8 @@ type drawing struct {
 	Lanes    []*lane   `json:"lanes"`
 	Faults   []int64   `json:"faults"`   // lane, from, to, kind, proof, op, 1 if it was missed
 	Overlaps []int64   `json:"overlaps"` // lane, lane, from, to, key
-	Stalls   []int64   `json:"stalls"`   // lane, from, to, op
-	Points   []int64   `json:"points"`   // acquisitions: end, took, op
+	Stalls   []int64   `json:"stalls"`   // lane, from, to, op; holds by the harness too
+	Points   []int64   `json:"points"`   // acquires: end, took, op, 1 if granted
 	Bands    []int64   `json:"bands"`    // from, to, p50, p99
 	Ops      rawOps    `json:"ops"`
 	Steps    []stepRef `json:"steps"` // of the story

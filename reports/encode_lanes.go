@@ -97,7 +97,7 @@ func (d *drawer) addFaults() {
 		d.Faults = append(d.Faults, int64(d.laneOf(f.target)), d.at(s.from), d.at(s.to), d.str(f.kind), d.str(f.proof), int64(f.beg), flag01(f.missed))
 	}
 	for i := range d.ops {
-		if op := &d.ops[i]; op.F == history.Stall {
+		if op := &d.ops[i]; op.F == history.Stall || op.F == history.Gate {
 			d.Stalls = append(d.Stalls, int64(d.laneOf(op.Node)), d.at(op.Time-op.Length), d.at(op.Time), int64(i))
 		}
 	}

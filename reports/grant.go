@@ -40,6 +40,7 @@ type fault struct {
 	kind, target, proof       string
 	begin, observed, end, beg int // indexes; beg is begin, or the first note of the fault
 	missed                    bool
+	cut                       []string // whose packets it drops
 }
 
 // cut makes the validity from the claims: each lasts to its own deadline, or to

@@ -39,6 +39,8 @@ type page struct {
 	CSS        template.CSS
 	JS         template.JS
 	Policy     string
+	Name       string
+	Facts      []string
 	Overall    string
 	Questions  []question
 	Doubts     []string
@@ -72,10 +74,11 @@ type option struct{ Name, Value string }
 // HTML writes the page of a run: one file that needs nothing else and no network.
 func HTML(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker.Result) error {
 	t := newTrace(setup, ops)
+	run = run.known(setup)
 	p := page{
 		Run: run, Setup: setup, Result: r, CSS: template.CSS(style), JS: template.JS(code), Policy: policy,
 		Overall: overall(r), Questions: questions(r), Doubts: allDoubts(run, r), Prose: Explain(setup, r),
-		Tally: tally(r.Counts), Command: shell(run.Command),
+		Name: run.name(), Facts: run.facts("2006-01-02 15:04:05 MST"), Tally: tally(r.Counts), Command: shell(run.Command),
 	}
 	d := t.draw(run)
 	if name, v, ok := First(r); ok {

@@ -15,8 +15,10 @@ import (
 // not skipped, since CI shows a skipped test as green, and inconclusive never is.
 func JUnit(w io.Writer, run Run, r checker.Result) error {
 	suite := junitSuite{
-		Name: "dlmtest " + run.Scenario + " " + run.Backend, Time: run.Took.Seconds(),
-		Timestamp: run.Started.UTC().Format("2006-01-02T15:04:05"),
+		Name: strings.Join(strings.Fields("dlmtest "+run.Scenario+" "+run.Backend), " "), Time: run.Took.Seconds(),
+	}
+	if !run.Started.IsZero() {
+		suite.Timestamp = run.Started.UTC().Format("2006-01-02T15:04:05")
 	}
 	suite.add(run, wholeRun(run, r))
 	for _, p := range r.Properties {
@@ -52,7 +54,7 @@ type junitSuite struct {
 	Errors    int         `xml:"errors,attr"`
 	Skipped   int         `xml:"skipped,attr"`
 	Time      float64     `xml:"time,attr"`
-	Timestamp string      `xml:"timestamp,attr"`
+	Timestamp string      `xml:"timestamp,attr,omitempty"`
 	Cases     []junitCase `xml:"testcase"`
 }
 
@@ -70,7 +72,7 @@ type junitState struct {
 }
 
 func (s *junitSuite) add(run Run, p checker.Property) {
-	c := junitCase{Class: run.Scenario + "." + run.Backend, Name: p.Name}
+	c := junitCase{Class: strings.Trim(run.Scenario+"."+run.Backend, "."), Name: p.Name}
 	state := &junitState{Message: p.Reason}
 	switch s.Tests++; p.Verdict {
 	case checker.Violated:

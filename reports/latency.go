@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -20,15 +21,16 @@ const windows = 120
 
 // latency is what the chart of acquisition shows.
 type latency struct {
-	points []int64 // start µs, took µs, index of the invoke
+	points []int64 // end µs, took µs, index of the completion, 1 if granted
 	bands  []int64 // start µs, end µs, p50 µs, p99 µs of each window that has any
 	table  []Quantiles
 }
 
-// measure takes the time from invoke to ok of each operation that succeeded.
+// measure takes the time from invoke to ok of each operation that succeeded, and
+// of each acquire that did not: it waited as well, often the longest of all.
 func (t *trace) measure() latency {
 	var l latency
-	names := []string{"acquire, waiting included", "renew", "read", "write", "release"}
+	names := []string{"acquire, granted", "acquire, not granted", "renew", "read", "write", "release"}
 	all := make([]*hdrhistogram.Histogram, len(names))
 	for i := range all {
 		all[i] = newHistogram()
@@ -37,19 +39,21 @@ func (t *trace) measure() latency {
 	in := make([]*hdrhistogram.Histogram, windows+1)
 	for i := range t.ops {
 		from, ok := t.started[i]
-		if !ok || t.ops[i].Type != history.OK {
+		if !ok {
 			continue
 		}
 		began := t.ops[from].Time
 		took := max((t.ops[i].Time-began)/1000, 1)
-		class := classOf(t.ops[i].F)
+		class := classOf(&t.ops[i])
 		if class < 0 {
 			continue
 		}
 		record(all[class], took)
-		if class == 0 {
-			at := t.ops[i].Time - t.startTime()
-			l.points = append(l.points, at/1000, took, int64(i))
+		at := t.ops[i].Time - t.startTime()
+		if class <= refused {
+			l.points = append(l.points, at/1000, took, int64(i), flag01(class == granted))
+		}
+		if class == granted {
 			if w := at / width; in[w] == nil {
 				in[w] = newHistogram()
 			}
@@ -75,18 +79,24 @@ func bands(in []*hdrhistogram.Histogram, width int64) (flat []int64) {
 	return flat
 }
 
-func classOf(f history.F) int {
-	switch f {
-	case history.Acquire, history.Try:
-		return 0
-	case history.Extend:
-		return 1
-	case history.Read:
-		return 2
-	case history.Write:
-		return 3
-	case history.Release:
-		return 4
+// The classes of acquires; those of other operations follow.
+const (
+	granted = iota
+	refused
+)
+
+// classOf is the row of the table that an operation's end belongs to; -1: none.
+func classOf(op *history.Op) int {
+	switch {
+	case isAcquire(op.F) && op.Type == history.OK:
+		return granted
+	case isAcquire(op.F):
+		return refused
+	case op.Type != history.OK:
+		return -1
+	}
+	if i := slices.Index([]history.F{history.Extend, history.Read, history.Write, history.Release}, op.F); i >= 0 {
+		return refused + 1 + i
 	}
 	return -1
 }

@@ -3,7 +3,13 @@
 // io.Writer; nothing here judges, and no drawing depends on a verdict.
 package reports
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
 
 // Format is the version of run.json that this package writes.
 const Format = 1
@@ -30,6 +36,41 @@ type Run struct {
 	Interrupted string            `json:"interrupted,omitempty"` // why it ended early, or ""
 	Logs        []string          `json:"logs,omitempty"`        // server logs, relative to the run's folder
 	Doubts      []string          `json:"doubts,omitempty"`      // of the recording: why it may be incomplete
+}
+
+// known fills in what a history says of a run that was killed before it could
+// write the rest.
+func (r Run) known(setup history.Setup) Run {
+	r.Backend = cmp.Or(r.Backend, setup.Promise.Backend)
+	r.Lease = cmp.Or(r.Lease, time.Duration(setup.Lease))
+	return r
+}
+
+// name is what a run is called, by as much as is known.
+func (r Run) name() string {
+	switch {
+	case r.Scenario != "" && r.Backend != "":
+		return r.Scenario + " on " + r.Backend
+	case r.Backend != "":
+		return "a run on " + r.Backend
+	}
+	return cmp.Or(r.Scenario, r.ID, "a run")
+}
+
+// facts are the figures of a run, those left out that are not known, and the
+// start where no layout is given.
+func (r Run) facts(layout string) (facts []string) {
+	add := func(known bool, format string, arg any) {
+		if known {
+			facts = append(facts, fmt.Sprintf(format, arg))
+		}
+	}
+	add(r.Library != "", "library %s", r.Library)
+	add(r.Lease != 0, "lease %s", length(r.Lease))
+	add(layout != "" && !r.Started.IsZero(), "started %s", r.Started.Format(cmp.Or(layout, time.DateTime)))
+	add(r.Took != 0, "took %s", length(r.Took))
+	add(r.Seed != 0, "seed %d", r.Seed)
+	return facts
 }
 
 // NodeVersion says what ran on one node.

@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +19,11 @@ func (s *teller) tellGrant(g *grant) {
 		token = " (this lock gives no token)"
 	}
 	claim := "; it claims no deadline"
-	if g.until[0] != 0 {
+	switch {
+	case g.until[0] != 0:
 		claim = "; its lease is good for " + length(time.Duration(g.until[0]-op.Time))
+	case !s.setup.Promise.Leased:
+		claim = "; this lock has no lease"
 	}
 	s.addOp(g.ok, g.node, StepGrant, "acquires %q%s%s.", g.key, token, claim)
 	s.tellLease(g)
@@ -38,19 +40,23 @@ func (s *teller) tellGrant(g *grant) {
 // tellLease tells the last renewal and the end of the lease, where the holder
 // outlived it.
 func (s *teller) tellLease(g *grant) {
-	until, from := g.until[0], -1
+	until, from, times := g.until[0], -1, 0
 	for i, at := range g.renewed {
 		if s.window.holds(s.ops[at].Time) {
-			until, from = g.until[i+1], at
+			until, from, times = g.until[i+1], at, times+1
 		}
 	}
 	if from >= 0 {
-		s.addOp(from, g.node, StepRenew, "renews its lease, which is then good for %s.", length(time.Duration(until-s.ops[from].Time)))
+		often := ""
+		if times > 1 {
+			often = fmt.Sprintf(" for the last of %d times", times)
+		}
+		s.addOp(from, g.node, StepRenew, "renews its lease%s, which is then good for %s.", often, length(time.Duration(until-s.ops[from].Time)))
 	}
 	if until != 0 && until < g.belief.to && s.window.holds(until) {
 		tail := "; it does not know"
 		if f := s.faultAt(g.node, until); f != nil {
-			tail = ", in the middle of the " + f.kind
+			tail = ", " + meanwhile(f.kind)
 		}
 		s.add(until, -1, g.node, g.node, StepEnd, "The lease of %s ends by its own deadline%s.", g.node, tail)
 	}
@@ -117,7 +123,11 @@ func (s *teller) tellWrite(g *grant, w *write) {
 		lead += ", made from " + value(op.Unfenced.Base)
 	}
 	a := &s.ops[w.apply]
-	s.addOp(w.apply, g.node, kind, "%s. %s", lead, decided(a))
+	why := ""
+	if kind == StepZombie && a.Fenced != nil && a.Fenced.Accepted && g.token != 0 && a.Fenced.Token == g.token {
+		why = " No higher token had reached the fenced copy."
+	}
+	s.addOp(w.apply, g.node, kind, "%s. %s%s", lead, decided(a), why)
 	s.tellLoss(w)
 }
 
@@ -145,51 +155,12 @@ func copyWords(a *history.Op, c *history.Copy) string {
 	return "refused, stays " + value(c.Previous)
 }
 
-// tellLoss tells of an update that a write replaced without having read it.
-func (s *teller) tellLoss(w *write) {
-	a, op := &s.ops[w.apply], &s.ops[w.invoke]
-	lost := func(c, base *history.Copy) bool {
-		return c != nil && base != nil && c.Accepted && c.Previous != base.Base && c.Previous != ""
-	}
-	var where string
-	u, f := lost(a.Unfenced, op.Unfenced), lost(a.Fenced, op.Fenced)
-	switch {
-	case u && f:
-		where = "both copies"
-	case u:
-		where = "the unfenced copy; the fenced copy keeps it"
-	case f:
-		where = "the fenced copy"
-	default:
-		return
-	}
-	victim := a.Unfenced
-	if !u {
-		victim = a.Fenced
-	}
-	of := ""
-	if by := s.byValue[victim.Previous]; by != nil {
-		of = " of " + s.ops[by.invoke].Node
-		s.tellVictim(by)
-	}
-	s.addOp(w.apply, "resource", StepLoss, "The update %s%s is lost in %s.", victim.Previous, of, where)
-}
-
-// tellVictim tells of the write that is about to be lost, where its grant is not
-// one of those told of anyway.
-func (s *teller) tellVictim(w *write) {
-	if g := s.byOwner[w.owner]; g != nil && w.apply >= 0 && !slices.Contains(s.grants, g) {
-		a := &s.ops[w.apply]
-		s.addOp(w.apply, g.node, StepWrite, "writes %s as the rightful holder. %s", value(a.Value), decided(a))
-	}
-}
-
 // tellEvent tells of the end of a grant, as its client saw it.
 func (s *teller) tellEvent(g *grant, i int) {
 	op := &s.ops[i]
 	why := ""
 	if op.Error != "" {
-		why = ": " + strings.TrimSuffix(op.Error, ".")
+		why = ": " + strings.TrimSuffix(plainError(op.Error), ".")
 	}
 	switch {
 	case op.F == history.Lost:

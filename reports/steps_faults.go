@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,39 +10,38 @@ import (
 )
 
 // tellFaults tells of faults on the holders and on servers while the story
-// lasts; those on bystanders do not belong.
+// lasts, each once for all its victims; those on bystanders do not belong.
 func (s *teller) tellFaults() {
-	for _, f := range s.faults {
-		lasted := s.lasted(f)
-		if lasted.to < s.window.from || lasted.from > s.window.to || !s.concerned(f.target) {
+	for _, e := range s.episodes() {
+		lasted, first := s.during(e), e.victims[0]
+		if lasted.to < s.window.from || lasted.from > s.window.to || !slices.ContainsFunc(e.victims, s.concerned) {
 			continue
 		}
-		proof := ""
-		switch {
-		case f.missed:
-			proof = " It was not seen at its victim."
-		case f.proof != "":
-			proof = " Seen there: " + strings.TrimSuffix(f.proof, ".") + "."
+		if first.begin < 0 {
+			s.add(lasted.from, first.beg, "fault", first.target, StepFault, "The %s of %s never came: %s", e.kind, first.target, sentence(plainError(first.proof)))
+			continue
 		}
-		s.add(lasted.from, f.beg, "fault", f.target, StepFault, "%s of %s begins.%s", strings.ToUpper(f.kind[:min(1, len(f.kind))])+f.kind[min(1, len(f.kind)):], f.target, proof)
-		if f.end >= 0 {
-			s.addOp(f.end, "fault", StepHeal, "The %s of %s ends, after %s.", f.kind, f.target, length(duration(lasted)))
+		s.add(lasted.from, first.beg, "fault", first.target, StepFault, "%s%s", e.begins(), e.seen())
+		if words := e.ends(length(duration(lasted)), s.isClient); e.end >= 0 && words != "" {
+			s.addOp(e.end, "fault", StepHeal, "%s", words)
 		}
 	}
 }
 
-// concerned says whether a node holds one of the grants, or is no client.
-func (s *teller) concerned(node string) bool {
-	if slices.ContainsFunc(s.grants, func(g *grant) bool { return g.node == node }) {
+// concerned says whether a victim holds one of the grants, or is no client.
+func (s *teller) concerned(f *fault) bool {
+	if slices.ContainsFunc(s.grants, func(g *grant) bool { return g.node == f.target }) {
 		return true
 	}
 	for i := range s.named {
-		if s.ops[i].Node == node {
+		if s.ops[i].Node == f.target {
 			return true
 		}
 	}
-	return !slices.Contains(s.setup.Clients, node)
+	return !s.isClient(f.target)
 }
+
+func (t *trace) isClient(node string) bool { return slices.Contains(t.setup.Clients, node) }
 
 // faultAt is the fault that a node suffers at an instant, or nil.
 func (s *teller) faultAt(node string, at int64) *fault {
@@ -53,6 +53,29 @@ func (s *teller) faultAt(node string, at int64) *fault {
 	return nil
 }
 
+// tellHolds tells where the harness itself held a client of the story.
+func (s *teller) tellHolds() {
+	for i := range s.ops {
+		op := &s.ops[i]
+		if op.F != history.Gate || !slices.Contains(s.grants, s.byOwner[op.Owner]) {
+			continue
+		}
+		if from := op.Time - op.Length; s.window.holds(from) {
+			s.add(from, i, "harness", op.Node, StepHold, "holds %s %s, for %s.", op.Node, gateWords(op.Error), length(duration(span{from, op.Time})))
+		}
+	}
+}
+
+// gateWords says where a gate is, whose name a note ends with.
+func gateWords(note string) string {
+	_, gate, _ := strings.Cut(note, " at the gate ")
+	words := map[string]string{
+		"waiting": "before it asks for the lock", "acquired": "right after its grant", "before-write": "between its read and its write",
+		"writing": "right before its write", "renewing": "before it renews", "releasing": "between its write and its release",
+	}
+	return cmp.Or(words[gate], "at a gate")
+}
+
 // tellHolder tells who held the key by the server's own word, once: at the
 // first look after the last of the grants.
 func (s *teller) tellHolder() {
@@ -62,7 +85,7 @@ func (s *teller) tellHolder() {
 	last := s.grants[len(s.grants)-1]
 	for i := last.ok; i < len(s.ops) && s.ops[i].Time <= s.window.to; i++ {
 		op := &s.ops[i]
-		if op.F != history.Holder || op.Key != last.key {
+		if op.F != history.Holder || op.Key != last.key || op.Error != "" {
 			continue
 		}
 		who := "nobody"
@@ -89,7 +112,7 @@ func plain(op *history.Op) string {
 		words += fmt.Sprintf(" with token %d", op.Token)
 	}
 	if op.Error != "" {
-		words += ": " + strings.TrimSuffix(op.Error, ".")
+		words += ": " + strings.TrimSuffix(plainError(op.Error), ".")
 	}
 	return words + "."
 }

@@ -37,6 +37,8 @@ const (
 	StepHolder  Kind = "holder"
 	StepFault   Kind = "fault"
 	StepHeal    Kind = "heal"
+	StepHold    Kind = "hold" // the harness itself held a client
+	StepWait    Kind = "wait"
 	StepLoss    Kind = "loss"
 	StepBroken  Kind = "violation"
 	StepOther   Kind = "other"
@@ -83,6 +85,7 @@ type teller struct {
 	grants []*grant     // that it rests on
 	window span
 	steps  []told
+	dry    drought
 }
 
 // told is a step with its raw time, for the order.
@@ -96,13 +99,22 @@ func (t *trace) story(v checker.Violation) []Step {
 	if !s.gather() {
 		return nil
 	}
+	dry := s.gatherDrought()
+	if !dry {
+		s.follow()
+	}
 	for _, g := range s.grants {
 		s.tellGrant(g)
 	}
+	s.tellHolds()
 	s.tellFaults()
-	s.tellHolder()
-	s.tellRest()
-	if !slices.ContainsFunc(s.steps, func(x told) bool { return x.Kind == StepLoss || x.Kind == StepZombie }) {
+	if dry {
+		s.tellDrought()
+	} else {
+		s.tellHolder()
+		s.tellRest()
+	}
+	if !dry && !slices.ContainsFunc(s.steps, func(x told) bool { return x.Kind == StepLoss || x.Kind == StepZombie }) {
 		s.add(s.window.to, -1, "judge", "", StepBroken, "%s", s.v.Message)
 	}
 	slices.SortStableFunc(s.steps, func(a, b told) int { return cmp.Compare(a.at, b.at) })

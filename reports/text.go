@@ -1,8 +1,11 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +21,9 @@ type TextOptions struct {
 	Color bool   // ANSI colours; minding NO_COLOR is the caller's business
 	Width int    // columns of the terminal; 0: 100
 	Path  string // of the page that says more, or ""
+	// Program is how the reader calls dlmtest, for the line that repeats the run;
+	// empty: as this process was called. A run's own Command says dlmtest.
+	Program string
 }
 
 // Text writes what a terminal shows at the end of a run.
@@ -26,13 +32,14 @@ func Text(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker
 		o.Width = 100
 	}
 	o.Width = max(o.Width, 40)
+	run = run.known(setup)
 	p := &printer{width: o.Width, color: o.Color}
 	p.header(run, r)
 	p.answers(r)
 	p.doubts(run, r)
 	p.properties(r)
 	p.story(setup, ops, r)
-	p.footer(run, r, o.Path)
+	p.footer(run, r, o)
 	_, err := io.WriteString(w, p.b.String())
 	return err
 }
@@ -44,12 +51,15 @@ type printer struct {
 }
 
 func (p *printer) header(run Run, r checker.Result) {
-	head := fmt.Sprintf("%s on %s", run.Scenario, run.Backend)
+	head := run.name()
 	if run.Library != "" {
 		head += " (" + run.Library + ")"
 	}
+	run.Library = ""
 	p.line("%s  %s: %s", p.paint(r.Verdict, mark(r.Verdict)), p.bold(plainText(head)), p.paint(r.Verdict, overall(r)))
-	p.wrap("   ", fmt.Sprintf("lease %s, took %s, seed %d", length(run.Lease), length(run.Took), run.Seed))
+	if facts := run.facts(""); len(facts) > 0 {
+		p.wrap("   ", strings.Join(facts, ", "))
+	}
 }
 
 func (p *printer) answers(r checker.Result) {
@@ -108,14 +118,18 @@ func (p *printer) step(s Step) string {
 	return what
 }
 
-func (p *printer) footer(run Run, r checker.Result, path string) {
+func (p *printer) footer(run Run, r checker.Result, o TextOptions) {
 	p.line("")
 	p.wrap("", strings.Join(tally(r.Counts), ", ")+".")
-	if path != "" {
-		p.line("report  %s", plainText(path))
+	if o.Path != "" {
+		p.line("report  %s", plainText(o.Path))
 	}
 	if len(run.Command) > 0 {
-		p.line("repeat  %s", plainText(shell(run.Command)))
+		command := slices.Clone(run.Command)
+		if command[0] == "dlmtest" {
+			command[0] = cmp.Or(o.Program, os.Args[0])
+		}
+		p.line("repeat  %s", plainText(shell(command)))
 	}
 }
 
@@ -212,5 +226,10 @@ func allDoubts(run Run, r checker.Result) []string {
 			all = append(all, fmt.Sprintf("%s: an unplanned stall of %s touches %d of %s", p.Name, length(time.Duration(r.Counts.MaxStall)), n, count(len(p.Violations), "violation")))
 		}
 	}
-	return append(all, r.Doubts...)
+	for _, d := range r.Doubts {
+		if run.Interrupted == "" || !strings.EqualFold(strings.TrimSuffix(d, "."), strings.TrimSuffix(run.Interrupted, ".")) { // said already
+			all = append(all, d)
+		}
+	}
+	return all
 }

@@ -20,7 +20,7 @@ func TestText(t *testing.T) {
 		"redlock": gcPause(false, 14), "redis": gcPause(true, 14), "quiet": quiet(400),
 	} {
 		var b bytes.Buffer
-		if err := Text(&b, r.run, r.setup, r.ops, r.res, TextOptions{Width: 100, Path: "runs/latest/report.html"}); err != nil {
+		if err := Text(&b, r.run, r.setup, r.ops, r.res, TextOptions{Width: 100, Path: "runs/latest/report.html", Program: "bin/dlmtest"}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "text-"+name+".txt", b.Bytes())

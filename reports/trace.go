@@ -146,6 +146,9 @@ func (t *trace) faulted(i int, note *history.FaultNote) {
 		f = &fault{id: note.ID, kind: note.Kind, target: note.Target, begin: -1, observed: -1, end: -1, beg: i}
 		t.faults = append(t.faults, f)
 	}
+	if len(note.Cut) > 0 {
+		f.cut = note.Cut
+	}
 	switch note.Phase {
 	case history.Begin:
 		f.begin, f.beg = i, i

@@ -60,7 +60,7 @@ func (s *stage) awaitArmed(ctx context.Context, armed <-chan int) {
 }
 
 func (s *stage) nemesisStage(armed func(int)) nemesis.Stage {
-	return nemesis.Stage{Armed: armed, Clients: victims(s.clients), Servers: victims(s.servers), Resource: s.resource, Feed: s.rec.feed,
+	return nemesis.Stage{Armed: armed, Lie: s.Lie, Clients: victims(s.clients), Servers: victims(s.servers), Resource: s.resource, Feed: s.rec.feed,
 		Random: rand.New(rand.NewPCG(s.Seed, 0)), Leader: s.leader, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
 }
 

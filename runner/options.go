@@ -23,16 +23,23 @@ type Options struct {
 	Wait      int                // redis-replicated: replicas that must acknowledge a grant
 	Etcd      string             // version of etcd to build and run; empty: the image's own
 	Strict    bool               // idle overlaps count as violations
+	Runtime   string             // auto, docker or local
 	Compose   string             // the user's own compose file; empty: the embedded one
 	Oracle    bool               // Porcupine confirms the windows around violations
 	Command   []string           // that repeats the run, for the report
+	Lie       bool               // no fault is injected although all is recorded as if: the self-test
 	Version   string             // of dlmtest
 	Self      string             // path of this binary, for nodes, janitor and oracle
 }
 
 // Counts is what a user sees while a run goes on.
 type Counts struct {
-	Operations, Grants, Writes, Refused, Unknown, Faults int
+	Operations int `json:"operations"` // invoked
+	Grants     int `json:"grants"`
+	Writes     int `json:"writes"`  // that the resource decided
+	Refused    int `json:"refused"` // of these, by the fenced copy
+	Unknown    int `json:"unknown"` // outcomes
+	Faults     int `json:"faults"`  // begun on a victim
 }
 
 // Progress is told what a run does. Its methods are called from one goroutine at a time.

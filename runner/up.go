@@ -35,7 +35,9 @@ const readyLimit = 100 * time.Second
 // on each client. After an error nothing is left.
 func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (_ *stage, err error) {
 	say.Phase("Preparing images")
-	docker, janitor, err := connect(ctx, p.Self, say)
+	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
+	specs = append(specs, p.clients...)
+	runtime, janitor, err := connect(ctx, p, specs, say)
 	if err != nil {
 		return nil, err
 	}
@@ -44,24 +46,11 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 			_ = janitor.Done() // the first error tells more
 		}
 	}()
-	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
-	specs = append(specs, p.clients...)
-	if p.Etcd != "" {
-		image, err := docker.BuildEtcd(ctx, p.Etcd, say.Line)
-		if err != nil {
-			return nil, err
-		}
-		for i := range specs {
-			if specs[i].Role == "etcd" {
-				specs[i].Image = image
-			}
-		}
-	}
-	if err := docker.EnsureImages(ctx, images(specs), say.Line); err != nil {
+	if err := runtime.EnsureImages(ctx, images(specs), say.Line); err != nil {
 		return nil, err
 	}
 	say.Phase(fmt.Sprintf("Starting %d nodes", len(specs)))
-	cluster, err := docker.Up(ctx, clusters.Run{ID: fmt.Sprintf("%d-%x", os.Getpid(), time.Now().UnixNano())}, specs)
+	cluster, err := runtime.Up(ctx, clusters.Run{ID: fmt.Sprintf("%d-%x", os.Getpid(), time.Now().UnixNano())}, specs)
 	if err != nil {
 		return nil, err
 	}
@@ -78,17 +67,54 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 	return s, s.startAll(ctx, say)
 }
 
-// connect finds the daemon, has a janitor stand by, and removes what dead runs have left.
-func connect(ctx context.Context, self string, say Progress) (*clusters.Docker, *clusters.Janitor, error) {
-	docker, err := clusters.NewDocker(ctx, self)
+// place is where nodes run: Docker, or namespaces of this machine.
+type place interface {
+	clusters.Runtime
+	EnsureImages(ctx context.Context, names []string, progress func(line string)) error
+}
+
+// connect chooses the runtime. auto takes Docker where a daemon answers.
+func connect(ctx context.Context, p *plan, specs []clusters.NodeSpec, say Progress) (place, *clusters.Janitor, error) {
+	if p.Runtime != "local" {
+		docker, janitor, err := connectDocker(ctx, p, specs, say)
+		if err == nil || p.Runtime == "docker" || !errors.Is(err, clusters.ErrNoDocker) {
+			return docker, janitor, err
+		}
+		say.Line("no Docker daemon answers: the nodes run in namespaces of this machine")
+		local, localErr := clusters.NewLocal(ctx, p.Self)
+		if localErr != nil {
+			return nil, nil, errors.Join(err, localErr)
+		}
+		return local, nil, nil
+	}
+	local, err := clusters.NewLocal(ctx, p.Self)
+	return local, nil, err
+}
+
+// connectDocker finds the daemon, has a janitor stand by, removes what dead runs
+// have left, and builds an etcd of another version if one is asked for.
+func connectDocker(ctx context.Context, p *plan, specs []clusters.NodeSpec, say Progress) (*clusters.Docker, *clusters.Janitor, error) {
+	docker, err := clusters.NewDocker(ctx, p.Self)
 	if err != nil {
 		return nil, nil, err
 	}
-	if docker.Janitor, err = clusters.StartJanitor(self, docker.Owner); err != nil {
+	if docker.Janitor, err = clusters.StartJanitor(p.Self, docker.Owner); err != nil {
 		return nil, nil, err
 	}
 	if _, err := docker.Sweep(ctx); err != nil {
 		say.Line("what an earlier run has left could not be removed: " + err.Error()) // no reason not to run
+	}
+	if p.Etcd == "" {
+		return docker, docker.Janitor, nil
+	}
+	image, err := docker.BuildEtcd(ctx, p.Etcd, say.Line)
+	if err != nil {
+		return nil, nil, errors.Join(err, docker.Janitor.Done())
+	}
+	for i := range specs {
+		if specs[i].Role == "etcd" {
+			specs[i].Image = image
+		}
 	}
 	return docker, docker.Janitor, nil
 }

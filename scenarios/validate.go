@@ -13,7 +13,7 @@ import (
 
 var (
 	// namePattern is for names of scenarios, backends and nodes: "gc-pause", "redis-1".
-	namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*([-/][a-z0-9]+)*$`)
 	digits      = "0123456789"
 )
 

@@ -1,6 +1,10 @@
 package lossy
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -209,4 +213,44 @@ func (v *volume) syncFolder(dir *node) syscall.Errno {
 	defer v.ns.Unlock()
 	v.commit(func(r *record) bool { return r.touches(dir) }, !v.opts.Strict)
 	return 0
+}
+
+// syncAll makes everything durable, as sync(2) does.
+func (v *volume) syncAll() error {
+	if e := v.enter(); e != 0 {
+		return ErrOver
+	}
+	defer v.leave()
+	v.ns.Lock()
+	all := slices.Collect(maps.Values(v.nodes))
+	v.ns.Unlock()
+	var errs []error
+	for _, n := range all {
+		if err := v.flush(n); err != nil {
+			errs = append(errs, fmt.Errorf("lossy: sync of %s: %w", n.name, err))
+		}
+	}
+	v.ns.Lock()
+	defer v.ns.Unlock()
+	v.commit(func(*record) bool { return true }, true)
+	return errors.Join(errs...)
+}
+
+// flush syncs a node that has something unsynced.
+func (v *volume) flush(n *node) error {
+	n.mu.Lock()
+	dirty := n.undo.dirty()
+	fd, err := -1, error(nil)
+	if dirty {
+		fd, err = reopen(n.fd, unix.O_RDONLY)
+	}
+	n.mu.Unlock()
+	if !dirty || err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if e := v.sync(n, fd, false); e != 0 {
+		return e
+	}
+	return nil
 }

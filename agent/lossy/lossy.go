@@ -189,6 +189,13 @@ func (f *FS) end() bool {
 	return first
 }
 
+// Sync makes all that has reached this process durable. sync(2) and syncfs(2)
+// cannot do it: the kernel tells no FUSE file system of them but virtiofs. It
+// also stands for the time before the test: a real kernel writes everything back
+// within half a minute or so, and ZooKeeper, which never syncs its snapshots,
+// refuses to start when its log is there and the first snapshot is not.
+func (f *FS) Sync() error { return f.vol.syncAll() }
+
 // Stall holds calls as s says until its time is over or Resume. A second Stall
 // replaces the first; what the first held stays held.
 func (f *FS) Stall(s Stall) error { return f.vol.gate.shut(s) }

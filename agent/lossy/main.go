@@ -30,6 +30,7 @@ type Do string
 const (
 	ServeAgain Do = "serve"
 	CrashNow   Do = "crash"
+	SyncNow    Do = "sync"
 	StallNow   Do = "stall"
 	ResumeNow  Do = "resume"
 	CloseNow   Do = "close"
@@ -134,6 +135,8 @@ func (p *process) do(c Command) (Event, error) {
 		loss, err := p.fs.Crash(c.Mode)
 		p.crashes++
 		return Event{Loss: &loss}, err
+	case SyncNow:
+		return Event{}, p.fs.Sync()
 	case StallNow:
 		if c.Stall == nil {
 			c.Stall = &Stall{}

@@ -237,3 +237,24 @@ func TestCloseLosesNothing(t *testing.T) {
 		t.Error("the grave is still there after a clean close")
 	}
 }
+
+func TestSyncAll(t *testing.T) {
+	m := mountAt(t, nil)
+	m.ok(os.Mkdir(m.path("d"), 0o700))
+	m.write("d/f", "text")
+	m.ok(m.fs.Sync())
+	m.write("d/g", "text")
+	m.crash("")
+	m.want("d/f", "text")
+	m.want("d/g", "-")
+}
+
+// TestSyncfsIsNotSeen pins down a limit: it fails, to our joy, on a kernel that
+// tells us of syncfs.
+func TestSyncfsIsNotSeen(t *testing.T) {
+	m := mountAt(t, nil)
+	m.write("f", "text")
+	syncfs(m.opts.Mount)
+	m.crash("")
+	m.want("f", "-")
+}

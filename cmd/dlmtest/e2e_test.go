@@ -214,7 +214,7 @@ func TestGCPauseRead(t *testing.T) {
 
 // A sound lock without faults is green: a false red is the second worst bug.
 func TestBaseline(t *testing.T) {
-	for _, backend := range backends() {
+	for _, backend := range sound() {
 		t.Run(backend, func(t *testing.T) {
 			f := runScenario(t, "--scenario", "baseline", "--backend", backend)
 			disturbed := strings.Contains(strings.Join(f.result.Doubts, " "), "Disturbed") // a starved machine: no verdict on the lock
@@ -246,7 +246,7 @@ func TestCheckJudgesAgain(t *testing.T) {
 
 // Every reference lock passes the conformance suite on its real cluster.
 func TestConform(t *testing.T) {
-	for _, backend := range backends() {
+	for _, backend := range sound() {
 		t.Run(backend, func(t *testing.T) {
 			out, err := exec.Command(dlmtest(t), "conform", "--backend", backend).CombinedOutput()
 			if err != nil || !strings.Contains(string(out), ": 0 of ") {

@@ -35,6 +35,9 @@ func insideCommands() []*cobra.Command {
 		{Use: "janitor", Short: "Removes what a killed runner leaves", RunE: func(*cobra.Command, []string) error {
 			return clusters.RunJanitor(os.Stdin)
 		}},
+		{Use: "local-init", Short: "First process of a run without Docker", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
+			return clusters.RunLocalInit(args)
+		}},
 		newStore(),
 	}
 	for _, c := range commands {

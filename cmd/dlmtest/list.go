@@ -74,7 +74,11 @@ func shelves() []shelf {
 		}
 	}
 	for _, name := range backends() {
-		all[1].items = append(all[1].items, item{name, locks.Table[name].Promise.About})
+		about := locks.Table[name].Promise.About
+		if flaw := locks.Table[name].Broken; flaw != nil {
+			about = "broken on purpose: " + flaw.About
+		}
+		all[1].items = append(all[1].items, item{name, about})
 	}
 	for kind, about := range nemesis.Kinds {
 		all[3].items = append(all[3].items, item{kind, about})

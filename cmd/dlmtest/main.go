@@ -112,7 +112,7 @@ Exit codes: 0 every property holds, 1 a property is violated, 2 inconclusive,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newCheck(), newConform(), newList(), newImages())
+	root.AddCommand(newRun(), newCheck(), newConform(), newDoctor(), newList(), newImages(), newSelftest())
 	root.AddCommand(insideCommands()...)
 	return root
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -29,9 +30,27 @@ func newProgress(asJSON bool) progress {
 	return &plainProgress{}
 }
 
-func counts(c runner.Counts) string {
-	return fmt.Sprintf("%d grants, %d writes (%d refused by the fenced copy), %d unknown, %d faults",
-		c.Grants, c.Writes, c.Refused, c.Unknown, c.Faults)
+// counts says as much as fits into so many columns, the most telling first.
+func counts(c runner.Counts, columns int) string {
+	text := ""
+	for _, part := range []string{
+		plural(c.Grants, "grant"), plural(c.Faults, "fault"), plural(c.Writes, "write"),
+		fmt.Sprintf("%d refused", c.Refused), fmt.Sprintf("%d unknown", c.Unknown),
+	} {
+		longer := strings.TrimPrefix(text+", "+part, ", ")
+		if len(longer) > columns {
+			break
+		}
+		text = longer
+	}
+	return text
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // plainProgress prints a line for each phase, and one each two seconds of load.
@@ -44,27 +63,49 @@ func (p *plainProgress) Done()             {}
 func (p *plainProgress) Live(c runner.Counts, done float64) {
 	if time.Since(p.last) >= 2*time.Second {
 		p.last = time.Now()
-		fmt.Fprintf(os.Stderr, "  %3.0f %%: %s\n", done*100, counts(c))
+		fmt.Fprintf(os.Stderr, "  %3.0f %%: %s\n", done*100, counts(c, 100))
 	}
 }
 
 // barProgress draws a bar with live counts during the load.
-type barProgress struct{ bar *progressbar.ProgressBar }
+type barProgress struct {
+	bar *progressbar.ProgressBar
+	far int // in thousandths; a run that goes on after its last fault is no step back
+}
+
+const (
+	barWidth = 24
+	barRest  = barWidth + len("    83% || [12m34s] ") // what stands beside the counts
+	drawn    = 80 * time.Millisecond                  // at least, from one drawing to the next
+)
 
 func (p *barProgress) Phase(text string) {
 	p.Done()
 	fmt.Fprintln(os.Stderr, text)
 }
 
-func (p *barProgress) Line(text string) { fmt.Fprintln(os.Stderr, "  "+text) }
+func (p *barProgress) Line(text string) {
+	if p.bar != nil {
+		_ = p.bar.Clear() // it is only drawn
+	}
+	fmt.Fprintln(os.Stderr, "  "+text)
+}
 
 func (p *barProgress) Live(c runner.Counts, done float64) {
-	if p.bar == nil {
-		p.bar = progressbar.NewOptions(1000, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetWidth(24),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true), progressbar.OptionClearOnFinish())
+	columns, _, err := term.GetSize(int(os.Stderr.Fd()))
+	if err != nil || columns <= 0 {
+		columns = 80
 	}
-	p.bar.Describe(counts(c))
-	_ = p.bar.Set(int(done * 1000)) // it is only drawn
+	text := counts(c, columns-barRest)
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(1000, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetWidth(barWidth),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true), progressbar.OptionClearOnFinish(),
+			progressbar.OptionThrottle(drawn), progressbar.OptionSetDescription(text))
+	}
+	// At its end the bar would count as finished, and a load may be prolonged.
+	p.far = max(p.far, min(int(done*1000), 999))
+	_ = p.bar.Set(p.far) // draws, where the throttle lets it
+	p.bar.Describe(text) // is shown with the next drawing
 }
 
 func (p *barProgress) Done() {

@@ -26,10 +26,10 @@ import (
 
 // runFlags are the flags of `dlmtest run` as they were given.
 type runFlags struct {
-	scenario, backend, out, resource, fencing, fenceOn, selfFence, compose, idle, lease, oracle, fsync, etcd string
-	clients, keys, wait                                                                                      int
-	seed                                                                                                     uint64
-	renew, strict, json                                                                                      bool
+	scenario, backend, out, resource, fencing, fenceOn, selfFence, compose, idle, lease, oracle, fsync, etcd, runtime string
+	clients, keys, wait                                                                                               int
+	seed                                                                                                              uint64
+	renew, strict, json                                                                                               bool
 }
 
 func newRun() *cobra.Command {
@@ -64,10 +64,12 @@ func newRun() *cobra.Command {
 	flags.BoolVar(&f.strict, "strict", false, "count overlaps in which the stale holder did nothing")
 	flags.StringVar(&f.oracle, "oracle", "windows", "Porcupine confirms the window around each violation: windows or off")
 	flags.StringVar(&f.compose, "compose", "", "your own compose file with the backend's profile, for your versions and configuration")
+	flags.StringVar(&f.runtime, "runtime", "auto", "where nodes run: docker, local (namespaces, no Docker and no root), or auto: docker where a daemon answers")
 	flags.StringVar(&f.out, "out", "runs", "folder for the run's folder")
 	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
 	_ = cmd.RegisterFlagCompletionFunc("scenario", complete(scenarios.Names()))
 	_ = cmd.RegisterFlagCompletionFunc("backend", complete(backends()))
+	_ = cmd.RegisterFlagCompletionFunc("runtime", complete([]string{"auto", "docker", "local"}))
 	_ = cmd.RegisterFlagCompletionFunc("oracle", complete([]string{"windows", "off"}))
 	_ = cmd.RegisterFlagCompletionFunc("idle-timeout", complete([]string{"off", "lease", "2s"}))
 	_ = cmd.RegisterFlagCompletionFunc("fencing", complete([]string{"at-least", "strict"}))
@@ -145,7 +147,7 @@ func (f runFlags) options(cmd *cobra.Command) (runner.Options, error) {
 		f.seed = newSeed()
 	}
 	o = runner.Options{Scenario: scenario, Backend: f.backend, Seed: f.seed, Out: f.out, Resource: f.resource,
-		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Fsync: f.fsync, Wait: f.wait, Etcd: f.etcd, Compose: f.compose,
+		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Fsync: f.fsync, Wait: f.wait, Etcd: f.etcd, Runtime: f.runtime, Compose: f.compose,
 		Oracle: f.oracle != "off", Self: self(), Version: version}
 	if o.Idle, err = f.idleTimeout(scenario.Lease.Of(0)); err != nil {
 		return o, err
@@ -167,7 +169,7 @@ func (f runFlags) loadScenario() (scenarios.Scenario, error) {
 
 func (f runFlags) choices() error {
 	return errors.Join(oneOf("resource", f.resource, "store", "postgres"), oneOf("fencing", f.fencing, "at-least", "strict"),
-		oneOf("fence-on", f.fenceOn, "write", "read"), oneOf("oracle", f.oracle, "windows", "off"),
+		oneOf("fence-on", f.fenceOn, "write", "read"), oneOf("oracle", f.oracle, "windows", "off"), oneOf("runtime", f.runtime, "auto", "docker", "local"),
 		oneOf("self-fence", f.selfFence, "none", "check-deadline", "check-session"))
 }
 

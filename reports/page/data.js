@@ -57,6 +57,14 @@ const lanes = (data.lanes || []).map((l, index) => ({
 const faults = data.faults || [], overlaps = data.overlaps || [], stalls = data.stalls || [];
 const steps = data.steps || [], points = data.points || [], bands = data.bands || [];
 
+// faultSpans is when any fault was in force: a partition has a record for each
+// of its many victims.
+const faultSpans = [];
+for (const [from, to] of Array.from({ length: faults.length / 7 }, (_, i) => [faults[i * 7 + 1], faults[i * 7 + 2]]).sort((a, b) => a[0] - b[0])) {
+  const last = faultSpans[faultSpans.length - 1];
+  if (last && from <= last[1]) last[1] = Math.max(last[1], to); else faultSpans.push([from, to]);
+}
+
 // sparse finds the row of an operation in a column that most lack.
 function sparse(rows, i) {
   if (!rows) return null;

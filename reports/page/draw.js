@@ -150,7 +150,7 @@ function eachFault(draw) {
   }
 }
 
-// drawFaults shows faults as bands, on their lanes or over a whole chart.
+// drawFaults shows faults as bands on their lanes.
 function drawFaults(c, top, height, alpha) {
   c.fillStyle = color.fault;
   c.globalAlpha = alpha;

@@ -50,7 +50,7 @@ function faultTip(l, t, px) {
 
 function stallTip(l, t, px) {
   for (let i = 0; i < stalls.length; i += 4)
-    if (lanes[stalls[i]] === l && t >= stalls[i + 1] - px && t <= stalls[i + 2] + px) return { head: l.name + " was not scheduled for " + span(stalls[i + 2] - stalls[i + 1]), op: stalls[i + 3] };
+    if (lanes[stalls[i]] === l && t >= stalls[i + 1] - px && t <= stalls[i + 2] + px) return { head: l.name + (S[data.ops.f[stalls[i + 3]]] === "gate" ? " was held by the harness for " : " was not scheduled for ") + span(stalls[i + 2] - stalls[i + 1]), op: stalls[i + 3] };
   return null;
 }
 
@@ -67,8 +67,8 @@ function writeTip(marks, m) {
 }
 
 function pointTip(x) {
-  const i = nearest(points, 3, scale.t(x), 6 * scale.pixel());
-  return i < 0 ? null : { head: "acquired after " + span(points[i * 3 + 1]), op: points[i * 3 + 2] };
+  const i = nearest(points, 4, scale.t(x), 6 * scale.pixel());
+  return i < 0 ? null : { head: (points[i * 4 + 3] ? "acquired after " : "not granted after ") + span(points[i * 4 + 1]), op: points[i * 4 + 2] };
 }
 
 const mouse = { x: 0, y: 0 };

@@ -49,7 +49,7 @@ const low = Math.pow(10, Math.floor(Math.log10(reduce(points, 1, Math.min, 1e3))
 const high = Math.pow(10, Math.ceil(Math.log10(reduce(points, 1, Math.max, 1e4) + 1)));
 function reduce(flat, field, pick, start) {
   let x = flat.length ? flat[field] : start;
-  for (let i = field; i < flat.length; i += 3) x = pick(x, flat[i]);
+  for (let i = field; i < flat.length; i += 4) x = pick(x, flat[i]);
   return Math.max(x, 1);
 }
 
@@ -75,29 +75,60 @@ function drawLatency() {
   c.beginPath();
   c.rect(box.left, top - 2, box.width, bottom - top + 4);
   c.clip();
-  drawFaults(c, () => top, () => bottom - top, 0.13);
+  drawFaultSpans(c, top, bottom - top);
+  drawWaits(c, y);
   drawPoints(c, y);
   drawBands(c, y, 2, color.p50, []);
   drawBands(c, y, 3, color.p99, [5, 3]);
   c.restore();
 }
 
-// drawPoints shows each acquisition where it ended. Dense ones become the range
-// of what one pixel holds.
+// drawFaultSpans shades when any fault was in force, once however many victims.
+function drawFaultSpans(c, top, height) {
+  c.fillStyle = color.fault;
+  c.globalAlpha = 0.13;
+  for (const [from, to] of faultSpans) if (to >= view.from && from <= view.to) c.fillRect(scale.x(from), top, Math.max(scale.x(to) - scale.x(from), 2), height);
+  c.globalAlpha = 1;
+}
+
+// drawWaits leads from the request of a long acquire to its end, so that a time
+// in which all wait is not empty.
+function drawWaits(c, y) {
+  const px = scale.pixel();
+  c.strokeStyle = color.muted;
+  c.globalAlpha = 0.55;
+  lanes.forEach(l => visible(l.waits, view.from, view.to, 24 * px, (i, a, b) => {
+    const from = l.waits.flat[i], to = l.waits.flat[i + 1];
+    if (b === to && to - from >= 24 * px) line(c, scale.x(from), y(Math.min(to - from, high)), scale.x(to), y(Math.min(to - from, high)));
+  }));
+  c.globalAlpha = 1;
+}
+
+// drawPoints shows each acquire where it ended, a cross if it was not granted.
+// Dense ones become the range of what one pixel holds.
 function drawPoints(c, y) {
-  const px = scale.pixel(), from = lower(points, 3, view.from), to = lower(points, 3, view.to);
+  const px = scale.pixel(), from = lower(points, 4, view.from), to = lower(points, 4, view.to);
   const dense = to - from > 3 * box.width;
   c.fillStyle = color.muted;
   c.globalAlpha = dense ? 0.35 : 0.6;
   for (let i = from; i < to;) {
-    const x = scale.x(points[i * 3]);
-    if (!dense) { c.fillRect(x - 1.5, y(points[i * 3 + 1]) - 1.5, 3, 3); i++; continue; }
-    const end = Math.min(Math.max(lower(points, 3, points[i * 3] + px), i + 1), to);
+    const x = scale.x(points[i * 4]);
+    if (!dense) { if (points[i * 4 + 3]) c.fillRect(x - 1.5, y(points[i * 4 + 1]) - 1.5, 3, 3); i++; continue; }
+    const end = Math.min(Math.max(lower(points, 4, points[i * 4] + px), i + 1), to);
     let min = Infinity, max = 0;
-    for (; i < end; i++) { min = Math.min(min, points[i * 3 + 1]); max = Math.max(max, points[i * 3 + 1]); }
+    for (; i < end; i++) { min = Math.min(min, points[i * 4 + 1]); max = Math.max(max, points[i * 4 + 1]); }
     c.fillRect(x, y(max), 1, Math.max(y(min) - y(max), 1));
   }
   c.globalAlpha = 1;
+  c.strokeStyle = color.bad;
+  c.lineWidth = 1.5;
+  for (let i = from, last = -Infinity; i < to; i++) {
+    const x = scale.x(points[i * 4]);
+    if (points[i * 4 + 3] || dense && x - last < 2) continue;
+    last = x;
+    cross(c, x, y(points[i * 4 + 1]), 3);
+  }
+  c.lineWidth = 1;
 }
 
 function drawBands(c, y, field, tint, dash) {
@@ -130,6 +161,11 @@ function drawKey(c) {
     c.fillText(name, x + 23, 8);
     x += 60;
   }
+  c.strokeStyle = color.bad;
+  c.lineWidth = 1.5;
+  cross(c, x + 6, 8, 3);
+  c.lineWidth = 1;
+  c.fillText("not granted", x + 15, 8);
 }
 
 // drawOverview shows the whole run and which part of it is in view.
@@ -150,7 +186,7 @@ function drawOverview() {
   }));
   c.globalAlpha = 0.4;
   c.fillStyle = color.fault;
-  for (let i = 0; i < faults.length; i += 7) c.fillRect(x(faults[i + 1]), 2, Math.max(x(faults[i + 2]) - x(faults[i + 1]), 1.5), 22);
+  for (const [from, to] of faultSpans) c.fillRect(x(from), 2, Math.max(x(to) - x(from), 1.5), 22);
   c.globalAlpha = 1;
   c.fillStyle = color.overlap;
   visible(overlapSpans, 0, full.to, px, (i, a, b) => c.fillRect(x(a), 20, Math.max(x(b) - x(a), 2), 4));

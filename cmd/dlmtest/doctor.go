@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/clusters"
+)
+
+func newDoctor() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what works on this machine, with Docker and without it, and how to get the rest",
+		Long: `Try for real, per runtime, what runs and faults need: the daemon, images,
+namespaces, nf_tables, ptrace, /dev/fuse, and the servers' programs.
+Exits 0 when at least one runtime works, 3 when none does.`,
+		Example: "  dlmtest doctor",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings := clusters.Doctor(cmd.Context(), self())
+			if asJSON {
+				e := json.NewEncoder(cmd.OutOrStdout())
+				e.SetIndent("", "  ")
+				if err := e.Encode(findings); err != nil {
+					return err
+				}
+			} else {
+				doctorText(cmd.OutOrStdout(), findings)
+			}
+			if !clusters.Works(findings, "docker") && !clusters.Works(findings, "local") {
+				return fmt.Errorf("no runtime works on this machine")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func doctorText(w io.Writer, findings []clusters.Finding) {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 80, WidthMaxEnforcer: text.WrapSoft}})
+	for _, f := range findings {
+		mark := "✓"
+		switch {
+		case !f.OK && f.Needed:
+			mark = "✗"
+		case !f.OK:
+			mark = "–"
+		}
+		says := f.Detail
+		if !f.OK && f.Fix != "" {
+			says += "; " + f.Fix
+		}
+		t.AppendRow(table.Row{mark, f.Runtime, f.What, says})
+	}
+	t.Render()
+}

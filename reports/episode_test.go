@@ -1,0 +1,93 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+func TestFaultsInWords(t *testing.T) {
+	struck := func(kind string, targets ...string) *episode {
+		e := &episode{kind: kind}
+		for _, x := range targets {
+			e.victims = append(e.victims, &fault{kind: kind, target: x})
+		}
+		return e
+	}
+	parted := func(cuts ...string) *episode { // "victim: peers that it drops"
+		e := &episode{kind: "partition"}
+		for _, c := range cuts {
+			who, from, _ := strings.Cut(c, ": ")
+			e.victims = append(e.victims, &fault{target: who, cut: strings.Fields(from)})
+		}
+		return e
+	}
+	unnamed := parted("etcd-2: ", "etcd-3: ", "etcd-1: ") // as recorded before cuts were
+	for i, proof := range []string{"1 of 1 peers do not answer", "1 of 1 peers do not answer", "2 of 2 peers do not answer"} {
+		unnamed.victims[i].proof = proof
+	}
+	isClient := func(node string) bool { return strings.HasPrefix(node, "client") }
+	for _, c := range []struct {
+		e           *episode
+		begin, ends string
+	}{
+		{struck("pause", "client-1"), "client-1 is paused: none of its threads runs.", "client-1 runs again, after 2 s."},
+		{struck("pause", "etcd-1", "etcd-2"), "etcd-1 and etcd-2 are paused: none of their threads runs.", "etcd-1 and etcd-2 run again, after 2 s."},
+		{struck("stall-worker", "client-1"), "The work of client-1 stops; its other threads run.", "The work of client-1 goes on, after 2 s."},
+		{struck("kill", "client-1"), "client-1 is killed.", ""},
+		{struck("kill", "etcd-1"), "etcd-1 is killed.", "etcd-1 is started again, after 2 s."},
+		{parted("client-1: redis-1", "redis-1: client-1"), "client-1 and redis-1 are cut off from each other.", "The partition ends, after 2 s."},
+		{parted("etcd-2: etcd-1", "etcd-1: etcd-2 etcd-3", "etcd-3: etcd-1"), "etcd-1 is cut off from etcd-2 and etcd-3.", "The partition ends, after 2 s."},
+		{parted("a-1: b-1 b-2", "a-2: b-1 b-2", "b-1: a-1 a-2", "b-2: a-1 a-2"), "a-1 and a-2 are cut off from b-1 and b-2.", "The partition ends, after 2 s."},
+		{parted("etcd-1: etcd-2 etcd-3"), "etcd-1 no longer hears from etcd-2 and etcd-3.", "The partition ends, after 2 s."},
+		{parted("etcd-2: etcd-1", "etcd-3: etcd-1"), "etcd-2 and etcd-3 no longer hear from etcd-1.", "The partition ends, after 2 s."},
+		{parted("n-1: n-3", "n-2: n-4", "n-3: n-5 n-1", "n-4: n-2", "n-5: n-3"), "The network is parted between n-1 to n-5.", "The partition ends, after 2 s."},
+		{unnamed, "etcd-1 is cut off from etcd-2 and etcd-3.", "The partition ends, after 2 s."},
+		{struck("partition", "etcd-1", "etcd-2"), "The network is parted between etcd-1 and etcd-2.", "The partition ends, after 2 s."},
+		{struck("partition", "etcd-1"), "etcd-1 is cut off from others.", "The partition ends, after 2 s."},
+		{struck("clock-step", "redis-1"), "Clock-step begins on redis-1.", "The clock-step of redis-1 ends, after 2 s."},
+	} {
+		if got := c.e.begins(); got != c.begin {
+			t.Errorf("begins: %q, want %q", got, c.begin)
+		}
+		if got := c.e.ends("2 s", isClient); got != c.ends {
+			t.Errorf("ends: %q, want %q", got, c.ends)
+		}
+	}
+}
+
+func TestPlainError(t *testing.T) {
+	for in, want := range map[string]string{
+		"not granted: ERROR: canceling statement due to user request (SQLSTATE 57014) (context deadline exceeded)": "not granted in time",
+		"not held: FATAL: terminating connection due to idle-in-transaction timeout (SQLSTATE 25P03)":              "not held: the server ended its session, which had been idle in a transaction for too long",
+		"locks: redlock: no quorum: read tcp 10.0.0.1:1->10.0.0.2:2: i/o timeout\nread tcp":                        "no answer in time",
+		"ERROR: deadlock detected (SQLSTATE 40P01)":                                                                "deadlock detected",
+		"not held":        "not held",
+		"session expired": "session expired",
+	} {
+		if got := plainError(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestKilledRunLeavesOutWhatIsNotKnown(t *testing.T) {
+	r := report{run: Run{ID: "20261121T090000.000_gc-pause_redis", Interrupted: "the run was killed before its end"}}
+	r.setup = history.Setup{Promise: history.Promise{Backend: "redis"}, Lease: sampleLease}
+	var b strings.Builder
+	if err := Text(&b, r.run, r.setup, nil, checker.Result{}, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(b.String(), "\n\n")
+	if want := "?  a run on redis: inconclusive\n   lease 2 s"; head != want {
+		t.Errorf("the text begins %q, want %q", head, want)
+	}
+	page := string(render(t, r))
+	for _, bad := range []string{"took", "seed 0", "0001-01-01", "µs", "<title> on"} {
+		if head, _, _ := strings.Cut(page, "</header>"); strings.Contains(head[strings.Index(head, "</style>"):], bad) || strings.Contains(page, "<title> on") {
+			t.Errorf("the head of the page says %q of a run of which it is not known", bad)
+		}
+	}
+}
