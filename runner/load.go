@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -32,7 +31,10 @@ func (s *stage) load(ctx context.Context, say Progress) error {
 	for _, c := range s.clients {
 		if err := c.tell(ctx, workloads.Told{Begin: true}); err != nil {
 			stop()
-			return errors.Join(s.explain(err), <-played)
+			if played := <-played; ctx.Err() != nil {
+				return played // interrupted: what there is is judged
+			}
+			return s.explain(err)
 		}
 	}
 	err := s.watch(ctx, say, played)

@@ -264,6 +264,15 @@ func TestProcessThatDiesLosesNothing(t *testing.T) {
 	_ = c
 }
 
+func TestTerminatedProcessUnmounts(t *testing.T) {
+	mount := t.TempDir()
+	c := startChild(t, t.TempDir(), mount, "")
+	_ = c.cmd.Process.Signal(unix.SIGTERM)
+	if err := c.cmd.Wait(); err != nil || connection(mount) != "" {
+		t.Errorf("%v, still mounted: %q", err, connection(mount))
+	}
+}
+
 func TestMainSaysWhatIsWrong(t *testing.T) {
 	for _, args := range []string{"", "--backing /nowhere --mount /tmp", "--backing /tmp --mount /nowhere", "--backing /tmp --mount /tmp --mode maybe", "--dance"} {
 		var out bytes.Buffer

@@ -8,6 +8,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"sync"
 	"time"
 
@@ -52,14 +54,15 @@ type process struct {
 	opts    Options
 	fs      *FS
 	crashes uint64
+	busy    sync.Mutex // held by a command
 
 	mu  sync.Mutex
 	out *json.Encoder
 }
 
 // Main is the process that serves one file system. It mounts, says so in its
-// first line, and does what the lines of in say. At EOF it unmounts and loses
-// nothing. args are flags: --backing DIR --mount DIR [--mode M] [--seed N]
+// first line, and does what the lines of in say. At EOF and at SIGTERM it unmounts
+// and loses nothing. args are flags: --backing DIR --mount DIR [--mode M] [--seed N]
 // [--strict] [--allow-other=false].
 //
 // It is a process of its own because one that starts programs on a mount it
@@ -75,7 +78,20 @@ func Main(in io.Reader, out io.Writer, args ...string) error {
 		return err
 	}
 	p.send(Event{Ready: true})
-	return errors.Join(p.obey(in), p.fs.Close())
+	// A process that a signal ends leaves a dead mount, on which every call fails.
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	defer signal.Stop(stop)
+	ended := make(chan error, 1)
+	go func() { ended <- p.obey(in) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-stop:
+	}
+	p.busy.Lock() // a command under way comes to its end
+	defer p.busy.Unlock()
+	return errors.Join(err, p.fs.Close())
 }
 
 func (p *process) flags(args []string) error {
@@ -124,6 +140,8 @@ func (p *process) obey(in io.Reader) error {
 }
 
 func (p *process) do(c Command) (Event, error) {
+	p.busy.Lock()
+	defer p.busy.Unlock()
 	switch c.Do {
 	case ServeAgain:
 		if !await(p.fs.Done(), time.Millisecond) {
