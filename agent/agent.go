@@ -27,6 +27,7 @@ type agent struct {
 
 	watch sync.Once
 	echo  *cut.Echo  // answers probes; nil: none are asked
+	disk  *disk      // the child's data folder can crash and stall; nil: it cannot
 	page  *vdso.Page // bends the child's clocks; nil: they cannot be bent
 
 	mu    sync.Mutex
@@ -127,6 +128,13 @@ func (a *agent) start(spec *Child) error {
 			return err
 		}
 		a.echo = echo
+	}
+	if spec.Data != "" && a.disk == nil {
+		disk, err := startDisk(spec.Data, spec.Seed)
+		if err != nil {
+			return err
+		}
+		a.disk = disk
 	}
 	return a.launch(*spec)
 }

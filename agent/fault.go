@@ -26,6 +26,8 @@ var kinds = map[string]func(a *agent, s *active) (fault, error){
 	"kill":         injectKill,
 	"partition":    injectPartition,
 	"clock":        injectClock,
+	"crash":        injectCrash,
+	"disk-stall":   injectDiskStall,
 	Hold:           func(*agent, *active) (fault, error) { return nil, nil },
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/dlmtest/dlmtest/agent/lossy"
 	"github.com/dlmtest/dlmtest/agent/vdso"
 )
 
@@ -50,6 +51,8 @@ type Child struct {
 	Speaks bool          `json:"speaks,omitempty"` // a worker: its stdout is Lines, not a log
 	Stall  time.Duration `json:"stall,omitempty"`  // scheduling gaps of at least this length are noted
 	Probe  bool          `json:"probe,omitempty"`  // answer the probes of other agents, as a partition's proof needs
+	Data   string        `json:"data,omitempty"`   // folder that is served by the lossy file system; empty: none is
+	Seed   uint64        `json:"seed,omitempty"`   // of torn crashes
 	Bend   bool          `json:"bend,omitempty"`   // its clocks can be bent
 	Tells  []string      `json:"tells,omitempty"`  // argv that prints the child's own REALTIME, in seconds of the epoch, as proof of a clock fault; empty: none does
 	Clock  bool          `json:"clock,omitempty"`  // note when the host's REALTIME is set: one node does it for all
@@ -70,6 +73,7 @@ type Arm struct {
 type Params struct {
 	Peers []string   `json:"peers,omitempty"` // partition: addresses whose packets this node drops on arrival
 	Cut   []string   `json:"cut,omitempty"`   // partition: the names of these nodes
+	Mode  lossy.Mode `json:"mode,omitempty"`  // crash: what is lost
 	Skew  *vdso.Skew `json:"skew,omitempty"`  // clock: how the child's clocks are bent
 }
 

@@ -130,6 +130,7 @@ func nodeOf(s types.ServiceConfig) NodeSpec {
 	}
 	n.Health, n.HealthEvery = healthOf(s.HealthCheck)
 	n.Version = versionOf(s)
+	n.Data = s.Labels["dlmtest.data"]
 	if command, ok := s.Labels["dlmtest.time"]; ok {
 		n.Tells = []string{"bash", "-c", command}
 	}

@@ -21,6 +21,7 @@ type NodeSpec struct {
 	Health      []string      // argv of a real client operation, run inside the node; empty: none
 	HealthEvery time.Duration // between two checks
 	Version     []string      // argv that prints the server's version; empty: not known
+	Data        string        // folder of its data, on which disk faults work; empty: not known
 	Tells       []string      // argv that prints the server's own REALTIME, seconds of the epoch; empty: none does
 	Leads       []string      // argv that exits 0 on the server that leads; empty: none does
 	Ports       []int         // that it serves, the one for clients first

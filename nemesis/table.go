@@ -10,6 +10,8 @@ var Kinds = Words{
 	"pause":        "stops every process of a node for a while (SIGSTOP, SIGCONT), as a stop-the-world collection or a suspended machine does",
 	"stall-worker": "stops only the working thread of a client; its renewals and its heartbeat go on",
 	"kill":         "kills every process of a node (SIGKILL); a server is started again at the end, a client is not",
+	"crash":        "kills a server and drops what it has not fsynced, as a loss of power does; it is started again at the end",
+	"disk-stall":   "holds every fsync of a server back",
 	"clock":        "bends the clocks of a node's program: REALTIME steps or is slewed, or both clocks run at a wrong rate; no other program notices",
 	"partition":    "drops all packets between the target and others, in the network namespaces of both ends; connections stall, none is reset",
 }
@@ -24,6 +26,11 @@ var needsCap = map[string]string{"partition": "NET_ADMIN"}
 // Bends says whether a fault bends clocks, so that programs must be started for it.
 func Bends(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool { return f.Kind == "clock" })
+}
+
+// Disks says whether a fault needs the servers' data on the lossy file system.
+func Disks(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool { return f.Kind == "crash" || f.Kind == "disk-stall" })
 }
 
 // Capabilities lists what the nodes of a run with these faults need.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	dlmtest "github.com/dlmtest/dlmtest"
 	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/agent/lossy"
 	"github.com/dlmtest/dlmtest/agent/vdso"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
@@ -40,6 +42,9 @@ const storePort = 7000
 const binary = "/dlmtest/dlmtest"
 
 func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
+	if o.Fsync == "" {
+		o.Fsync = o.Scenario.Fsync
+	}
 	p := &plan{Options: o, mode: workloads.Guarded, entry: entry, lease: o.Scenario.Lease.Of(0)}
 	servers, err := loadProfile(ctx, o.Compose, entry.Profile, o.Fsync)
 	if err != nil {
@@ -93,6 +98,15 @@ func (p *plan) empower() {
 	caps := nemesis.Capabilities(p.faults)
 	for i := range p.servers {
 		p.servers[i].CapAdd = append(p.servers[i].CapAdd, caps...)
+	}
+	if nemesis.Disks(p.faults) {
+		for i := range p.servers {
+			p.servers[i].CapAdd = append(p.servers[i].CapAdd, "SYS_ADMIN")
+			p.servers[i].Devices = append(p.servers[i].Devices, "/dev/fuse")
+			if _, err := os.Stat("/sys/kernel/security/apparmor"); err == nil { // its default profile forbids mounts
+				p.servers[i].SecurityOpt = append(p.servers[i].SecurityOpt, "apparmor=unconfined")
+			}
+		}
 	}
 	for i := range p.clients {
 		p.clients[i].CapAdd = caps
@@ -149,7 +163,7 @@ func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
 	if f.On == "at" { // a time is no gate
 		f.On = ""
 	}
-	var params agent.Params
+	params := agent.Params{Mode: lossy.Mode(f.Mode)}
 	if c := f.Clock; c != (scenarios.Clock{}) {
 		sign := time.Duration(1)
 		if c.Back {

@@ -172,6 +172,11 @@ func (s *stage) startServer(ctx context.Context, n *node) error {
 	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir,
 		Health: n.Spec.Health, Tells: n.Spec.Tells, Bend: nemesis.Bends(s.faults),
 		Stall: stallLimit(s.lease), Probe: s.probes()}
+	if nemesis.Disks(s.faults) && n != s.resource {
+		if child.Data, child.Seed = n.Spec.Data, s.Seed; child.Data == "" {
+			return fmt.Errorf("%w: %s has no label dlmtest.data, the folder that a crash or a disk-stall hits", ErrUsage, n.Name())
+		}
+	}
 	if err := n.start(ctx, child); err != nil {
 		return err
 	}

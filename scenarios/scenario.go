@@ -47,6 +47,9 @@ type Scenario struct {
 	// After is how long the clients go on when all is healed; 1 lease if not given.
 	After Duration `yaml:"after"`
 
+	// Fsync is when the servers make their data durable, as --fsync; empty: the backend's default.
+	Fsync string `yaml:"fsync,omitempty"`
+
 	// Faults are what goes wrong, each armed from the start.
 	Faults []Fault `yaml:"faults,omitempty"`
 	// Expect is what must have been seen for the verdict "holds" to mean anything.
@@ -74,6 +77,8 @@ type Fault struct {
 	From string `yaml:"from,omitempty"`
 	// Direction of a partition: both, or in or out as the target sees it; empty: both.
 	Direction string `yaml:"direction,omitempty"`
+	// Mode is what a crash loses: lose-unsynced (if not given), torn or lose-all.
+	Mode string `yaml:"mode,omitempty"`
 	// Clock is how a clock fault bends the clocks.
 	Clock Clock `yaml:"clock,omitempty"`
 	// For is how long it lasts.

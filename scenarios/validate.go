@@ -103,6 +103,7 @@ func (v *validator) fault(path string, f Fault) {
 	v.duration(path+".every", f.Every)
 	v.partition(path, f)
 	v.clock(path, f)
+	v.crash(path, f)
 	if f.Fault == "stall-worker" && (f.On == "at" || f.Target != "holder") {
 		v.problem(path+".on", "stall-worker stops the holder at a gate; want the target holder and a trigger such as before-write")
 	}
@@ -136,6 +137,16 @@ func (v *validator) partition(path string, f Fault) {
 	}
 	if f.Direction != "" && !slices.Contains([]string{"in", "out", "both"}, f.Direction) {
 		v.problem(path+".direction", "%q is none of in, out, both", f.Direction)
+	}
+}
+
+// crash checks the field that only a crash has.
+func (v *validator) crash(path string, f Fault) {
+	switch {
+	case f.Fault != "crash" && f.Mode != "":
+		v.problem(path+".mode", "only the fault crash has it")
+	case !slices.Contains([]string{"", "lose-unsynced", "torn", "lose-all"}, f.Mode):
+		v.problem(path+".mode", "%q is none of lose-unsynced, torn, lose-all", f.Mode)
 	}
 }
 

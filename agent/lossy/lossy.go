@@ -35,10 +35,12 @@
 //
 // The mount uses it for reading and not for writing (FUSE's write-through mode):
 // write(2) returns after this process has the bytes, so "unsynced" is known
-// exactly. With the writeback cache writes would be faster, but then the kernel
-// decides in which order, cut at which page, they come, and a torn crash would
-// tear what the server never wrote. Reads and mmap share these cached pages, and
-// a write-through write updates them, so a read-only shared mapping (bbolt's)
+// exactly, write by write. The writeback cache was tried: a write that nobody
+// syncs gets ten times cheaper, but each fsync dearer by the SETATTR of the mtime
+// that it then sends, and locks live on fsync; and the kernel decides in which
+// order, cut at which page, the writes come, so a torn crash would tear what the
+// server never wrote. Reads and mmap share the cached pages, and a
+// write-through write updates them, so a read-only shared mapping (bbolt's)
 // sees it at once. A writable shared mapping does dirty pages out of our sight:
 // msync, fsync, munmap and close send them as writes before the fsync is sent, so
 // what was synced is durable; what never came is lost with the mount, as it
@@ -190,8 +192,8 @@ func (f *FS) end() bool {
 }
 
 // Sync makes all that has reached this process durable. sync(2) and syncfs(2)
-// cannot do it: the kernel tells no FUSE file system of them but virtiofs. It
-// also stands for the time before the test: a real kernel writes everything back
+// cannot do it: the kernel does not tell us of them (tried on 6.18). It also
+// stands for the time before the test: a real kernel writes everything back
 // within half a minute or so, and ZooKeeper, which never syncs its snapshots,
 // refuses to start when its log is there and the first snapshot is not.
 func (f *FS) Sync() error { return f.vol.syncAll() }

@@ -72,16 +72,16 @@ func Main(in io.Reader, out io.Writer, args ...string) error {
 	if err := p.flags(args); err != nil {
 		return err
 	}
+	// A process that a signal ends leaves a dead mount, on which every call fails.
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	defer signal.Stop(stop)
 	unix.Umask(0) // modes come from the callers, whose umask the kernel has applied
 	if err := p.serve(); err != nil {
 		p.send(Event{Error: err.Error()})
 		return err
 	}
 	p.send(Event{Ready: true})
-	// A process that a signal ends leaves a dead mount, on which every call fails.
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-	defer signal.Stop(stop)
 	ended := make(chan error, 1)
 	go func() { ended <- p.obey(in) }()
 	var err error

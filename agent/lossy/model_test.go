@@ -37,7 +37,6 @@ type mset struct {
 // mfile is a file's history since its last fsync; states[0] is durable.
 type mfile struct {
 	states []mstate
-	link   bool // symbolic: no data
 }
 
 type mstate struct {
@@ -101,13 +100,13 @@ func (t mtree) clone() mtree {
 	return c
 }
 
-// above says whether folder a lies above or at n.
-func (m *model) above(a, n int) bool {
+// inside says whether folder n is a or lies in a.
+func (m *model) inside(a, n int) bool {
 	if a == n {
 		return true
 	}
 	for _, child := range m.tree[a] {
-		if m.folders[child] && m.above(child, n) {
+		if m.folders[child] && m.inside(child, n) {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package lossy
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -164,7 +163,7 @@ func (r *runner) rename(*rapid.T) {
 	over, taken := r.model.at(dir, name)
 	folder := ok && r.model.folders[id]
 	switch {
-	case !ok || folder && r.model.above(id, dir):
+	case !ok || r.model.inside(id, dir):
 		ok = false
 	case taken && over == id:
 	case taken:
@@ -187,88 +186,9 @@ func (r *runner) exchange(*rapid.T) {
 	b, there := r.model.at(dir, name)
 	ok = ok && there
 	if ok && a != b {
-		ok = !(r.model.folders[a] && r.model.above(a, dir)) && !(r.model.folders[b] && r.model.above(b, from))
+		ok = !r.model.inside(a, dir) && !r.model.inside(b, from)
 	}
 	if r.agree("exchange", r.vol.rename(f, old, d, name, unix.RENAME_EXCHANGE), ok) && a != b {
 		r.model.note(0, mset{from, old, b}, mset{dir, name, a})
 	}
-}
-
-// file draws an open file; it may have no name any more.
-func (r *runner) file() (*mfile, *handle, int) {
-	var ids []int
-	for id := range r.handles {
-		ids = append(ids, id)
-	}
-	if len(ids) == 0 {
-		r.t.Skip("no file")
-	}
-	slices.Sort(ids)
-	id := rapid.SampledFrom(ids).Draw(r.t, "file")
-	return r.model.files[id], r.handles[id], id
-}
-
-func (r *runner) write(*rapid.T) {
-	f, h, _ := r.file()
-	off := rapid.IntRange(0, 3000).Draw(r.t, "off")
-	b := bytes.Repeat([]byte{byte(rapid.IntRange(1, 255).Draw(r.t, "byte"))}, rapid.IntRange(1, 2000).Draw(r.t, "length"))
-	half := len(b) / 2
-	n, e := h.write([][]byte{b[:half], b[half:]}, int64(off))
-	r.agree("write", e, n == len(b))
-	f.write(off, b)
-}
-
-func (r *runner) truncate(*rapid.T) {
-	f, h, _ := r.file()
-	size := rapid.IntRange(0, 5000).Draw(r.t, "size")
-	r.agree("truncate", h.truncate(int64(size)), true)
-	f.change(mstate{data: resized(f.now().data, size), mode: f.now().mode})
-}
-
-func (r *runner) punch(*rapid.T) {
-	f, h, _ := r.file()
-	off, n := rapid.IntRange(0, 3000).Draw(r.t, "off"), rapid.IntRange(1, 3000).Draw(r.t, "length")
-	grow := rapid.Bool().Draw(r.t, "grow")
-	mode := uint32(unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE)
-	data := resized(f.now().data, len(f.now().data))
-	if grow {
-		mode, data = 0, resized(data, max(len(data), off+n))
-	} else if off < len(data) {
-		clear(data[off:min(len(data), off+n)])
-	}
-	r.agree("fallocate", h.allocate(mode, int64(off), int64(n)), true)
-	f.change(mstate{data: data, mode: f.now().mode})
-}
-
-func (r *runner) chmod(*rapid.T) {
-	f, h, _ := r.file()
-	mode := rapid.SampledFrom([]uint32{0o600, 0o644, 0o666}).Draw(r.t, "mode")
-	r.agree("chmod", h.node.chmod(int64(mode), -1, -1), true)
-	f.change(mstate{data: f.now().data, mode: mode})
-}
-
-func (r *runner) sync(*rapid.T) {
-	_, h, id := r.file()
-	r.agree("fsync", r.vol.sync(h.node, h.fd, rapid.Bool().Draw(r.t, "data only")), true)
-	r.model.syncFile(id)
-}
-
-func (r *runner) syncdir(*rapid.T) {
-	dir, d, _ := r.place()
-	r.agree("fsync of folder", r.vol.syncFolder(d), true)
-	r.model.syncFolder(dir)
-}
-
-// fold does early what the volume does to files with many edits.
-func (r *runner) fold(*rapid.T) {
-	_, h, _ := r.file()
-	if n := len(h.node.undo.edits); n > 0 {
-		h.node.undo.fold(rapid.IntRange(1, n).Draw(r.t, "fold"))
-	}
-}
-
-func (r *runner) close(*rapid.T) {
-	_, h, id := r.file()
-	r.vol.release(h)
-	delete(r.handles, id)
 }

@@ -428,6 +428,9 @@ func TestFaults(t *testing.T) {
 		{"clock-jump", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
 		{"clock-jump", "redis", "local", map[string]string{"lease-exclusion": "violated"}},
 		{"clock-jump", "etcd", "docker", map[string]string{"lease-exclusion": "holds"}},
+		{"token-amnesia", "redis", "docker", map[string]string{"fencing-monotonic": "violated"}},
+		{"token-amnesia", "redis", "local", map[string]string{"fencing-monotonic": "violated"}},
+		{"disk-stall", "etcd", "docker", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
 	}
 	for _, test := range tests {
 		t.Run(test.scenario+" "+test.backend+" "+test.runtime, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/agent/lossy"
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
@@ -34,6 +35,9 @@ func insideCommands() []*cobra.Command {
 		}},
 		{Use: "janitor", Short: "Removes what a killed runner leaves", RunE: func(*cobra.Command, []string) error {
 			return clusters.RunJanitor(os.Stdin)
+		}},
+		{Use: "fs", Short: "Lossy file system of a node", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
+			return lossy.Main(os.Stdin, os.Stdout, args...)
 		}},
 		{Use: "local-init", Short: "First process of a run without Docker", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
 			return clusters.RunLocalInit(args)

@@ -27,7 +27,7 @@ type trial struct {
 
 // lies has a scenario and a backend for each kind of fault.
 var lies = [][2]string{{"gc-pause", "redis"}, {"stall-worker", "redis"}, {"orphan", "redis"},
-	{"partition-minority", "redlock"}, {"clock-jump", "redlock"}}
+	{"partition-minority", "redlock"}, {"clock-jump", "redlock"}, {"token-amnesia", "redis"}, {"disk-stall", "etcd"}}
 
 // trials lists the self-test: what is broken on purpose is caught, what is sound
 // is green, and a fault that does nothing is never believed.
