@@ -51,14 +51,16 @@ type Stage struct {
 	Random           *rand.Rand                            // of every choice
 	Leader           func(context.Context) (Victim, error) // the server that leads; an error where none does
 	Note             func(history.Op)                      // records what the nemesis itself knows: a fault that never came
-	Armed            func(fault int)                       // told when a fault is armed at all clients; may be nil
+	Armed            func(fault int)                       // told when a fault is armed at all clients, or in force if it has no trigger; may be nil
 	Lie              bool                                  // no fault is injected: the self-test of the proofs
+	Severed          *Severed                              // which servers partitions have cut off; set by Play
 	Limit            time.Duration                         // how long a trigger may take to be reached
 }
 
 // Play runs every fault and returns when all are healed. Faults overlap. An
 // error is dlmtest's own; a fault that was not seen is in the history instead.
 func Play(ctx context.Context, stage Stage, faults []Fault) error {
+	stage.Severed = &Severed{names: map[string]bool{}}
 	var wait sync.WaitGroup
 	errs := make([]error, 0, len(faults))
 	id := 0
@@ -100,6 +102,26 @@ func play(ctx context.Context, stage Stage, f Fault, first int) error {
 		}
 	}
 	return nil
+}
+
+// Severed remembers the servers that partitions of this run have cut off.
+type Severed struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+func (s *Severed) add(nodes []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range nodes {
+		s.names[n] = true
+	}
+}
+
+func (s *Severed) has(node string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.names[node]
 }
 
 // sleep waits for d; false: ctx has ended.

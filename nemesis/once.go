@@ -56,9 +56,13 @@ func (s Stage) begin(ctx context.Context, f Fault, id int, sub *Subscription) ([
 	if err != nil {
 		return nil, nil, err
 	}
-	return strikes, hit, each(strikes, func(x strike) error {
+	err = each(strikes, func(x strike) error {
 		return x.victim.Command(ctx, agent.Command{Do: agent.Inject, Arm: &x.arm})
 	})
+	if f.On == "" && s.Armed != nil {
+		s.Armed(id) // in force: what is due at once is there before the first client moves
+	}
+	return strikes, hit, err
 }
 
 // trap arms all clients, waits for the first that is hit, and disarms the rest.
@@ -173,13 +177,18 @@ func (o *overs) see(e Event) bool {
 
 // othersWrite: the resource accepted a write on another grant than the victim's.
 func othersWrite(e Event, hit *agent.Hit) bool {
-	return wrote(e) && e.Op.Key == hit.Key && e.Op.Owner != hit.Owner && e.Op.Time > hit.At
+	return wrote(e) && concerns(e, hit)
 }
 
 // othersGrant: another client was granted the victim's key.
 func othersGrant(e Event, hit *agent.Hit) bool {
-	return e.Op != nil && e.Op.F == history.Acquire && e.Op.Type == history.OK && e.Op.Key == hit.Key &&
-		e.Op.Owner != hit.Owner && e.Op.Time > hit.At
+	return e.Op != nil && e.Op.F == history.Acquire && e.Op.Type == history.OK && concerns(e, hit)
+}
+
+// concerns: another grant than the victim's, on its key, after it was hit. A fault
+// without a trigger has no grant and no key: any will do.
+func concerns(e Event, hit *agent.Hit) bool {
+	return (e.Op.Key == hit.Key || hit.Key == "") && e.Op.Owner != hit.Owner && e.Op.Time > hit.At
 }
 
 // wrote: the resource's own log says so as it happens, or the writer was told; a

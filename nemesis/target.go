@@ -62,6 +62,8 @@ func (s Stage) targets(ctx context.Context, role string, holder Victim) ([]Victi
 		return s.some(s.Servers, len(s.Servers)/2+1)
 	case "servers":
 		return s.Servers, nil
+	case "reached":
+		return s.some(slices.DeleteFunc(slices.Clone(s.Servers), func(v Victim) bool { return s.Severed.has(v.Name()) }), 1)
 	case "leader", "a-follower":
 		return s.led(ctx, role)
 	case "resource":
@@ -172,6 +174,7 @@ func (s Stage) grudges(ctx context.Context, f Fault, holder Victim) ([]cut.Grudg
 		}
 	}
 	cutOff := names(targets)
+	s.Severed.add(cutOff)
 	rest := slices.DeleteFunc(names(others), func(n string) bool { return slices.Contains(cutOff, n) })
 	return []cut.Grudge{{From: cutOff, To: rest, Direction: cut.Direction(f.Direction)}}, nil
 }

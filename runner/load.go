@@ -48,7 +48,7 @@ func (s *stage) load(ctx context.Context, say Progress) error {
 func (s *stage) awaitArmed(ctx context.Context, armed <-chan int) {
 	limit := time.After(2 * time.Second)
 	for _, f := range s.faults {
-		if f.On == "" || f.At > 0 {
+		if f.At > 0 {
 			continue
 		}
 		select {

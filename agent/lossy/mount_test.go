@@ -3,6 +3,7 @@ package lossy
 import (
 	"bytes"
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	_ = flag.Set("rapid.checks", "2000") // -rapid.checks N overrides it
 	os.Exit(m.Run())
 }
 

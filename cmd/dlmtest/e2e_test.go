@@ -428,6 +428,8 @@ func TestFaults(t *testing.T) {
 		{"clock-jump", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
 		{"clock-jump", "redis", "local", map[string]string{"lease-exclusion": "violated"}},
 		{"clock-jump", "etcd", "docker", map[string]string{"lease-exclusion": "holds"}},
+		{"crash-amnesia", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
+		{"delayed-restart", "redlock", "docker", map[string]string{"lease-exclusion": "holds", "mutual-exclusion": "holds"}},
 		{"token-amnesia", "redis", "docker", map[string]string{"fencing-monotonic": "violated"}},
 		{"token-amnesia", "redis", "local", map[string]string{"fencing-monotonic": "violated"}},
 		{"disk-stall", "etcd", "docker", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
