@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -17,9 +18,6 @@ import (
 // judge decides a history, saves it and all that is made from it.
 func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts, oracle []string) (*Outcome, error) {
 	out := &Outcome{Dir: dir, Run: run, Setup: setup, Ops: ops}
-	if err := saveHistory(dir, setup, ops); err != nil {
-		return nil, err
-	}
 	if err := history.Validate(setup, ops); err != nil {
 		return nil, fmt.Errorf("the history breaks dlmtest's own rules, so it is not judged: %w; it is kept in %s", err, dir)
 	}
@@ -89,9 +87,10 @@ func write(dir, name string, render func(io.Writer) error) error {
 	return nil
 }
 
-// Check judges a saved run again, with no cluster.
+// Check judges a saved run again, with no cluster. The history itself is left as
+// it is; one that a killed run has left is written anew in the order of time.
 func Check(ctx context.Context, dir string, oracle []string) (*Outcome, error) {
-	setup, ops, err := readHistory(dir)
+	saved, err := readHistory(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -99,25 +98,45 @@ func Check(ctx context.Context, dir string, oracle []string) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return judge(ctx, dir, run, setup, ops, run.Doubts, oracle)
+	if saved.part {
+		err := write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	doubts := append(slices.Clone(run.Doubts), saved.doubts...)
+	return judge(ctx, dir, run, saved.setup, saved.ops, doubts, oracle)
+}
+
+// saved is a history read back.
+type saved struct {
+	setup  history.Setup
+	ops    []history.Op
+	part   bool     // as it came, from a run that did not end
+	doubts []string // why it may be incomplete
 }
 
 // readHistory reads a finished history, or what a killed run has left.
-func readHistory(dir string) (history.Setup, []history.Op, error) {
+func readHistory(dir string) (saved, error) {
+	var h saved
 	f, err := os.Open(filepath.Join(dir, historyFile))
 	if errors.Is(err, os.ErrNotExist) {
+		h.part = true
 		f, err = os.Open(filepath.Join(dir, partFile))
 	}
 	if err != nil {
-		return history.Setup{}, nil, fmt.Errorf("%w; DIR is the folder of a run, such as runs/latest", err)
+		return h, fmt.Errorf("%w; DIR is the folder of a run, such as runs/latest", err)
 	}
 	defer f.Close()
-	setup, ops, err := history.Decode(f)
-	if err != nil && !errors.Is(err, history.ErrTruncated) {
-		return setup, nil, fmt.Errorf("%s: %w", f.Name(), err)
+	h.setup, h.ops, err = history.Decode(f)
+	if errors.Is(err, history.ErrTruncated) {
+		h.doubts, err = []string{"The history ends in the middle of a line: what came after it is missing."}, nil
 	}
-	history.Sort(ops)
-	return setup, ops, nil
+	if err != nil {
+		return h, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	history.Sort(h.ops)
+	return h, nil
 }
 
 func readRun(dir string) (reports.Run, error) {

@@ -54,6 +54,7 @@ func (d Duration) Of(lease time.Duration) time.Duration {
 // IsZero says that the duration is zero under every lease.
 func (d Duration) IsZero() bool { return d == Duration{} }
 
+// String writes what ParseDuration reads.
 func (d Duration) String() string {
 	if d.Leases != 0 {
 		return strconv.FormatFloat(d.Leases, 'f', -1, 64) + " lease"

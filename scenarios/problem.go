@@ -15,6 +15,7 @@ type Problem struct {
 	Text string // what is wrong, naming the field, and what to write instead
 }
 
+// Error names the file, the line and what is wrong there.
 func (p Problem) Error() string {
 	var b strings.Builder
 	if p.File != "" {
@@ -31,6 +32,7 @@ func (p Problem) Error() string {
 // one go. As an error it has one line for each.
 type Problems []Problem
 
+// Error has a line for each problem.
 func (ps Problems) Error() string {
 	var lines []string
 	for _, p := range ps {
