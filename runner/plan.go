@@ -82,6 +82,11 @@ func (p *plan) aimed(f scenarios.Fault) error {
 	for _, n := range append(append([]clusters.NodeSpec{p.other}, p.servers...), p.clients...) {
 		nodes = append(nodes, n.Name)
 	}
+	if f.Clock.Drift != 0 && p.entry.Profile == "zookeeper" && f.Target != "holder" && f.Target != "a-client" && f.Target != "clients" {
+		// The JVM waits until times of its own MONOTONIC, and the kernel keeps them by
+		// the true one: after a drift it spins or hangs (measured, see agent/vdso).
+		return fmt.Errorf("%w: a JVM does not survive a drift of its clocks; slew REALTIME instead, or let %s alone", ErrUsage, f.Target)
+	}
 	for _, target := range []string{f.Target, f.From} {
 		if _, role := scenarios.Targets[target]; target != "" && !role && !slices.Contains(nodes, target) {
 			return fmt.Errorf("%w: fault %s: no node is named %q%s", ErrUsage, f.Fault, target, near.Hint(target, nodes))
