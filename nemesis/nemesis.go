@@ -53,7 +53,7 @@ type Stage struct {
 	Note             func(history.Op)                      // records what the nemesis itself knows: a fault that never came
 	Armed            func(fault int)                       // told when a fault is armed at all clients, or in force if it has no trigger; may be nil
 	Lie              bool                                  // no fault is injected: the self-test of the proofs
-	Severed          *Severed                              // which servers partitions have cut off; set by Play
+	Severed          *Severed                              // which nodes faults have hit; set by Play
 	Limit            time.Duration                         // how long a trigger may take to be reached
 }
 
@@ -104,7 +104,7 @@ func play(ctx context.Context, stage Stage, f Fault, first int) error {
 	return nil
 }
 
-// Severed remembers the servers that partitions of this run have cut off.
+// Severed remembers the nodes that faults of this run have hit.
 type Severed struct {
 	mu    sync.Mutex
 	names map[string]bool

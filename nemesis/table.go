@@ -61,7 +61,7 @@ var Targets = Words{
 	"a-client":   "any client, by the seed",
 	"clients":    "all clients",
 	"a-server":   "any server of the lock service, by the seed",
-	"reached":    "a server that no partition of this run has cut off: one that the holder has its lock from",
+	"reached":    "a server that no fault of this run has hit before: one that the holder has its lock from",
 	"leader":     "the server that leads",
 	"a-follower": "a server that does not lead, by the seed",
 	"minority":   "the largest minority of the servers, by the seed",

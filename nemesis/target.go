@@ -116,6 +116,7 @@ func (s Stage) strikes(ctx context.Context, f Fault, id int, holder Victim) ([]s
 	if err != nil {
 		return nil, err
 	}
+	s.Severed.add(names(victims))
 	var all []strike
 	for _, v := range victims {
 		all = append(all, strike{v, arm})
