@@ -81,14 +81,22 @@ func connect(ctx context.Context, p *plan, specs []clusters.NodeSpec, say Progre
 			return docker, janitor, err
 		}
 		say.Line("no Docker daemon answers: the nodes run in namespaces of this machine")
-		local, localErr := clusters.NewLocal(ctx, p.Self)
+		local, localErr := connectLocal(ctx, p)
 		if localErr != nil {
 			return nil, nil, errors.Join(err, localErr)
 		}
 		return local, nil, nil
 	}
-	local, err := clusters.NewLocal(ctx, p.Self)
+	local, err := connectLocal(ctx, p)
 	return local, nil, err
+}
+
+// connectLocal refuses what only an image can bring: the servers are the machine's own.
+func connectLocal(ctx context.Context, p *plan) (place, error) {
+	if p.Etcd != "" {
+		return nil, fmt.Errorf("%w: --etcd builds an image; without Docker the etcd of this machine runs", ErrUsage)
+	}
+	return clusters.NewLocal(ctx, p.Self)
 }
 
 // connectDocker finds the daemon, has a janitor stand by, removes what dead runs
