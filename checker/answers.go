@@ -11,6 +11,7 @@ import (
 // its clients behave.
 var servicePromises = []string{
 	"lease-exclusion", "fencing-monotonic", "release-by-owner", "honest-claims", "deadlock-freedom", "validity-bound",
+	"false-loss", "recovery", "fairness", "reentrancy", "honest-refusal", "wait-limit", "lock-info", "starvation", "herd", "loss-noticed",
 }
 
 // answerService answers whether the service kept its promise: the worst of what
@@ -18,7 +19,7 @@ var servicePromises = []string{
 func answerService(setup history.Setup, result *Result) Answer {
 	names := servicePromises
 	if !setup.Promise.Leased {
-		names = append([]string{"mutual-exclusion"}, names...)
+		names = append([]string{"mutual-exclusion", "rw-exclusion", "permits"}, names...)
 	}
 	worst := Property{Verdict: NA}
 	for _, name := range names {
@@ -43,6 +44,9 @@ func answerService(setup history.Setup, result *Result) Answer {
 // answerData answers whether the data was saved: by fencing where the lock gives
 // tokens, else at all.
 func answerData(setup history.Setup, result *Result) Answer {
+	if a, told := answerShared(setup, result); told {
+		return a
+	}
 	plain := result.Property("no-lost-update/unfenced")
 	p := plain
 	if setup.Promise.Token {

@@ -11,8 +11,9 @@ import (
 
 // availability looks, within each fault, for the longest time in which somebody
 // waited for a key and it was granted to nobody. It may last as long as a lease
-// and what the lock states for itself. Who is stopped is no witness, and while a
-// client reaches no majority of the servers nothing is owed to it.
+// and what the lock states for itself. Who is stopped is no witness, while a
+// client reaches no majority of the servers nothing is owed to it, and as long as
+// somebody whom the fault has not hit holds the lock it is not the fault that keeps it.
 func availability(r *run) outcome {
 	var f found
 	limit := int64(r.setup.Lease) + int64(r.setup.Promise.Bound)
@@ -29,9 +30,10 @@ func availability(r *run) outcome {
 			waits += d.waits
 			longest = max(longest, d.to-d.from)
 			if d.to-d.from > limit {
-				f.add(r, Violation{Key: k.name, At: d.from + limit, Operations: []int{in.begin, d.wait.invoke, d.wait.done}},
+				waited := d.wait.within(d.from, d.to)
+				f.add(r, Violation{Key: k.name, At: d.from + limit, Operations: append(waited, in.begin)},
 					"During %s on %s nobody was granted %q for %s from %s, while %s waited.",
-					in.kind, in.on(), k.name, length(d.to-d.from), r.seconds(d.from), r.ops[d.wait.invoke].Node)
+					in.kind, in.on(), k.name, length(d.to-d.from), r.seconds(d.from), r.ops[waited[0]].Node)
 			}
 		}
 		if f.certain > before {
@@ -60,7 +62,7 @@ func availability(r *run) outcome {
 // drought is the longest time without a grant that a wait saw.
 type drought struct {
 	from, to int64
-	wait     wait
+	wait     stretch
 	waits    int // that met the fault
 }
 
@@ -70,6 +72,7 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 	end := min(in.to, r.end)
 	k.reachWaits()
 	var waits []wait
+	held := r.holds(k, in)
 	d := drought{}
 	for i := sort.Search(len(k.waits), func(i int) bool { return k.reach[i] > in.from }); i < len(k.waits); i++ {
 		w := k.waits[i]
@@ -81,8 +84,10 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 			continue
 		}
 		owed := without(span{from: max(w.from, in.from), to: min(w.to, end)}, r.outages(op.Node))
-		for _, s := range owed {
-			waits = append(waits, wait{invoke: w.invoke, done: w.done, from: s.from, to: s.to})
+		for _, o := range owed {
+			for _, s := range without(o, held) {
+				waits = append(waits, wait{invoke: w.invoke, done: w.done, from: s.from, to: s.to})
+			}
 		}
 		d.waits += min(len(owed), 1)
 	}
@@ -95,23 +100,71 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 	return d
 }
 
+// holds are the times, in order, in which a client that a fault has not hit held
+// the key. Those of a quarter of a lease and less change nothing: see joined.
+func (r *run) holds(k *keyLog, in *incident) (held []span) {
+	last := int64(-forever)
+	for _, g := range k.grants {
+		from, to := max(g.ok, last), min(g.end, r.end)
+		if g.by != nil && !r.setup.Kind.Shares() {
+			to = min(to, g.by.ok)
+		}
+		if to-from > int64(r.setup.Lease)/4 && !slices.Contains(in.victims, g.node) {
+			held, last = extend(held, from, to), to
+		}
+	}
+	return held
+}
+
+// stretch is a time for which somebody waited: few waits that span it, in order.
+type stretch struct {
+	from, to int64
+	waits    []wait
+}
+
 // joined cuts waits, which are in the order of their start, to [from, to] and
 // joins those that follow each other within a quarter of a lease: a client that
-// is refused and asks again goes on waiting. Each result names its first wait.
-func (r *run) joined(waits []wait, from, to int64) []wait {
-	var joined []wait
+// is refused and asks again goes on waiting.
+func (r *run) joined(waits []wait, from, to int64) []stretch {
+	apart := int64(r.setup.Lease) / 4
+	var joined []stretch
 	for _, w := range waits {
 		w.from, w.to = max(w.from, from), min(w.to, to)
 		if w.from >= w.to {
 			continue
 		}
-		if n := len(joined) - 1; n >= 0 && w.from-joined[n].to <= int64(r.setup.Lease)/4 {
-			joined[n].to = max(joined[n].to, w.to)
+		if n := len(joined) - 1; n >= 0 && w.from-joined[n].to <= apart {
+			joined[n].add(w, apart)
 			continue
 		}
-		joined = append(joined, w)
+		joined = append(joined, stretch{w.from, w.to, []wait{w}})
 	}
 	return joined
+}
+
+// add makes a stretch longer by a wait, and drops those that it takes the place of.
+func (s *stretch) add(w wait, apart int64) {
+	if w.to <= s.to {
+		return
+	}
+	s.to = w.to
+	for n := len(s.waits); n > 0; n-- {
+		if n == 1 && w.from > s.from || n > 1 && w.from-s.waits[n-2].to > apart {
+			break
+		}
+		s.waits = s.waits[:n-1]
+	}
+	s.waits = append(s.waits, w)
+}
+
+// within lists the operations of the waits that meet a part of the stretch.
+func (s *stretch) within(from, to int64) (ops []int) {
+	for _, w := range s.waits {
+		if w.from < to && w.to > from {
+			ops = append(ops, w.invoke, w.done)
+		}
+	}
+	return ops
 }
 
 // dry is the longest time between from and to without a grant of the key.

@@ -147,6 +147,15 @@ func (b *builder) fault(from, to int64, id int, kind, target string, cut ...stri
 	}
 }
 
+// slow is a latency on a client's links, which adds so much to a round trip.
+func (b *builder) slow(from, to int64, id int, target string, by int64) {
+	n := len(b.ops)
+	b.fault(from, to, id, "latency", target)
+	for i := n; i < len(b.ops); i++ {
+		b.ops[i].Length = by
+	}
+}
+
 // partition cuts some nodes off from others; both ends are victims.
 func (b *builder) partition(from, to int64, id int, some, others []string) {
 	for _, node := range some {

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -60,6 +61,30 @@ func BenchmarkJudge(b *testing.B) {
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ops)), "ns/operation")
 			})
+		}
+	}
+}
+
+// What a lock does not promise is asked of nobody, and it says why.
+func TestPromised(t *testing.T) {
+	leased := func(v history.Validity) history.Setup {
+		return history.Setup{Promise: history.Promise{Leased: true, Validity: v}}
+	}
+	for _, c := range []struct {
+		property string
+		setup    history.Setup
+		want     string // why not
+	}{
+		{"lease-exclusion", leased(history.Told), ""}, {"lease-exclusion", leased(history.Reckoned), ""},
+		{"lease-exclusion", leased(history.Untold), "does not tell until when"}, {"lease-exclusion", history.Setup{}, "no lease"},
+		{"validity-bound", leased(history.Told), ""}, {"validity-bound", leased(history.Reckoned), "does not tell its user"}, {"validity-bound", history.Setup{}, "no lease"},
+		{"fencing-monotonic", history.Setup{}, "no fencing token"}, {"fencing-monotonic", history.Setup{Promise: history.Promise{Token: true}}, ""},
+		{"fairness", history.Setup{}, "in any order"}, {"fairness", history.Setup{Promise: history.Promise{Order: true}}, ""},
+	} {
+		for _, checker := range Checkers {
+			if promised, why := checker.promised(c.setup); checker.Name == c.property && (promised != (c.want == "") || !promised && !strings.Contains(why, c.want)) {
+				t.Errorf("%s of %+v: %v: %s", c.property, c.setup.Promise, promised, why)
+			}
 		}
 	}
 }

@@ -14,21 +14,25 @@ func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
 	claim := func(g *grant, i int, p int) {
+		if r.setup.Promise.Mute && r.ops[i].F == history.Release {
+			return // its ok says that the call returned
+		}
 		seen++
 		op, invoke := &r.ops[i], &r.ops[p]
+		maybe := g.key.maybeKept(g)
 		switch {
 		case g.supersededAt(invoke.Time):
-			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, g.by.op, p, i}},
+			f.add(r, Violation{Key: g.key.name, At: op.Time, Possible: r.both(g, g.by), Operations: []int{g.op, g.by.op, p, i}},
 				"%s was told ok to its %s of %q at %s, but %s had been granted it at %s, before that was asked.",
 				g.who(), op.F, g.key.name, r.seconds(op.Time), g.by.who(), r.seconds(g.by.ok))
 		case g.released >= 0 && g.released < p:
 			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, g.released, p, i}},
 				"%s was told ok to its %s of %q at %s, but it had released it by %s.",
 				g.who(), op.F, g.key.name, r.seconds(op.Time), r.seconds(r.ops[g.released].Time))
-		case g.maybe != nil && g.maybe.ok < invoke.Time && g.maybe.release < 0:
-			f.add(r, Violation{Key: g.key.name, At: op.Time, Possible: true, Operations: []int{g.op, g.maybe.op, p, i}},
+		case maybe != nil && maybe.ok < invoke.Time:
+			f.add(r, Violation{Key: g.key.name, At: op.Time, Possible: true, Operations: []int{g.op, maybe.op, p, i}},
 				"%s was told ok to its %s of %q at %s, and %s may have been granted it before that, at %s.",
-				g.who(), op.F, g.key.name, r.seconds(op.Time), g.maybe.who(), r.seconds(g.maybe.ok))
+				g.who(), op.F, g.key.name, r.seconds(op.Time), maybe.who(), r.seconds(maybe.ok))
 		}
 	}
 	for _, c := range r.claims {
@@ -44,6 +48,24 @@ func honestClaims(r *run) outcome {
 	return o
 }
 
+// maybeKept is the first grant that may have come after g and was never given back.
+func (k *keyLog) maybeKept(g *grant) *grant {
+	if k.sure {
+		return nil
+	}
+	if k.kept == nil {
+		k.kept = k.openAfter(func(h *grant) bool { return h.release < 0 })
+	}
+	return k.kept[g.pos]
+}
+
+// both says that h was granted while the lease of g was valid. The service has two
+// holders then, as on two masters, and each was told the truth about its own.
+// Of a lock that tells no deadline that cannot be said: nothing ends its claim.
+func (r *run) both(g, h *grant) bool {
+	return r.setup.Promise.Validity != history.Untold && r.validUntil(g, h.ok) > h.ok
+}
+
 // releaseByOwner finds releases that freed the grant of somebody else. What is
 // seen of one is its effect: a release on a superseded grant G1 is followed,
 // while the grant G2 that superseded it is valid and not given back, by a third
@@ -57,7 +79,7 @@ func releaseByOwner(r *run) outcome {
 			continue
 		}
 		all++
-		if r.ops[g.release].Time <= g.ok || !g.supersededAt(r.ops[g.release].Time) {
+		if !g.supersededAt(r.ops[g.release].Time) {
 			continue
 		}
 		late++
@@ -77,14 +99,14 @@ func (r *run) judgeRelease(g *grant, f *found) {
 		return
 	}
 	holder := k.holderAt(invoke.Time)
-	if holder == nil || holder == g || !surely(g, holder) {
+	if !surely(g, holder) {
 		return
 	}
 	until := r.validUntil(holder, invoke.Time)
-	if until <= invoke.Time || r.seenWithout(k, holder, holder.ok, invoke.Time) >= 0 {
+	if r.seenWithout(k, holder, holder.ok, invoke.Time) >= 0 {
 		return
 	}
-	possible := said != history.OK
+	possible := said != history.OK || r.both(g, holder)
 	if third := k.grantBetween(invoke.Time, until, holder); third != nil {
 		f.add(r, Violation{Key: k.name, At: third.ok, Possible: possible, Operations: []int{g.op, holder.op, g.release, done, third.op}},
 			"%s released %q at %s on a grant that %s had superseded, and %s was granted it at %s while that grant was valid.",
@@ -101,13 +123,9 @@ func (r *run) judgeRelease(g *grant, f *found) {
 	}
 }
 
-// holderAt is the last grant proven before t.
+// holderAt is the last grant proven before t, of which there is one at least.
 func (k *keyLog) holderAt(t int64) *grant {
-	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= t })
-	if i == 0 {
-		return nil
-	}
-	return k.grants[i-1]
+	return k.grants[sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= t })-1]
 }
 
 // grantBetween is the first grant after t, if it was proven before until.

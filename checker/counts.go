@@ -13,11 +13,21 @@ func (r *run) count() {
 	c := &r.counts
 	c.Grants = len(r.grants)
 	seen := map[int]bool{} // by fault: all its victims were observed
+	skipped := map[int]bool{}
 	for _, f := range r.faults {
+		if f.skipped {
+			skipped[f.id] = true
+			continue
+		}
 		before, known := seen[f.id]
 		seen[f.id] = f.observed && !f.missed && (before || !known)
 	}
 	c.Faults = len(seen)
+	for id := range skipped {
+		if _, other := seen[id]; !other {
+			c.FaultsSkipped++
+		}
+	}
 	for _, ok := range seen {
 		if ok {
 			c.FaultsSeen++
@@ -57,27 +67,21 @@ func (r *run) countStale(w *write) {
 }
 
 // contended counts the acquires of a key that were invoked while another client
-// believed to hold it. As waits and grants are in the order of time, and ends
-// are sorted, it is one walk.
+// believed to hold it. As waits and grants are in the order of time, and ends are
+// sorted, it is one walk.
 func (r *run) contended(k *keyLog) int {
-	ends := make([]int64, len(k.grants))
-	for i, g := range k.grants {
-		ends[i] = g.end
-	}
-	slices.Sort(ends)
+	ending := slices.Clone(k.grants)
+	slices.SortFunc(ending, func(a, b *grant) int { return cmp.Compare(a.end, b.end) })
 	started, ended, n := 0, 0, 0
-	own := map[string]*grant{} // the last grant of each client
+	own := map[string]int{} // how many grants each client believes in
 	for _, w := range k.waits {
 		for ; started < len(k.grants) && k.grants[started].ok <= w.from; started++ {
-			own[r.client(k.grants[started].op)] = k.grants[started]
+			own[r.client(k.grants[started].op)]++
 		}
-		for ; ended < len(ends) && ends[ended] <= w.from; ended++ {
+		for ; ended < len(ending) && ending[ended].end <= w.from; ended++ {
+			own[r.client(ending[ended].op)]--
 		}
-		believers := started - ended
-		if g := own[r.client(w.invoke)]; g != nil && g.believes(w.from) {
-			believers--
-		}
-		if believers > 0 {
+		if started-ended > own[r.client(w.invoke)] {
 			n++
 		}
 	}

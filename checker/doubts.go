@@ -40,7 +40,22 @@ func conclude(r *run, result *Result) {
 			result.Doubts = append(result.Doubts, fmt.Sprintf("%s: %s", p.Name, p.Reason))
 		}
 	}
+	r.blame(result)
 	result.FirstViolation = r.firstViolation(result)
+}
+
+// blame takes back every judgement of a lock whose adapter broke the protocol: what
+// such a client says that it held is nothing that the lock has said.
+func (r *run) blame(result *Result) {
+	for _, i := range r.blamed {
+		op := &r.ops[i]
+		result.Doubts = append(result.Doubts, fmt.Sprintf("%s: %s. Nothing is said about the lock.", op.Node, strings.TrimSuffix(op.Error, ".")))
+		for k := range result.Properties {
+			if p := &result.Properties[k]; p.Verdict != NA {
+				*p = Property{Name: p.Name, Verdict: Unknown, Reason: fmt.Sprintf("The adapter of %s broke the lock client protocol; nothing is said about the lock.", op.Node)}
+			}
+		}
+	}
 }
 
 // dim applies a doubt to a property that would hold.
@@ -66,9 +81,9 @@ func (r *run) vacuous() []doubt {
 		affects    []string
 	}{
 		{"acquire", " while another client held the key", got.Contended, want.Contention, nil},
-		{"write", ", or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites, []string{"mutual-exclusion", "fenced-writes", "no-lost-update"}},
+		{"write", ", or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites, []string{"mutual-exclusion", "fenced-writes", "no-lost-update", "never-oversold", "charged-once", "one-run-a-slot", "no-interleaving", "one-rebuilder", "one-leader"}},
 		{"fault", " observed at the victim", got.FaultsSeen, want.Faults, nil},
-		{"grant", " of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "availability"}},
+		{"grant", " of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "rw-exclusion", "permits", "one-leader", "lease-exclusion", "fencing-monotonic", "availability"}},
 	} {
 		if e.got < e.want {
 			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %s%s, the scenario needs %d.", count(e.got, e.what), e.more, e.want), e.affects})
@@ -110,6 +125,7 @@ func (r *run) unobserved() []doubt {
 	var doubts []doubt
 	for _, f := range r.faults {
 		switch {
+		case f.skipped:
 		case f.missed:
 			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was looked for at its victim and not found.", f.id, f.kind, f.target)})
 		case !f.observed && f.begin >= 0:

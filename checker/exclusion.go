@@ -138,7 +138,7 @@ func (r *run) staleAct(g, h *grant) (stale *grant, at int64, op int, certain boo
 // actAfter returns the first act of g after t.
 func (r *run) actAfter(g *grant, t int64) (at int64, op int) {
 	op = -1
-	if g.acts == 0 || g.lastAct <= t {
+	if g.lastAct <= t {
 		return 0, op
 	}
 	for i := g.acts; i != 0; i = r.acts[i-1].next {
@@ -149,16 +149,26 @@ func (r *run) actAfter(g *grant, t int64) (at int64, op int) {
 	return at, op
 }
 
-// judgeGhosts judges acquires whose outcome is unknown but whose owner acted:
-// they may have been granted, and while another client held the key.
+// judgeGhosts judges acquires whose outcome is unknown but whose owner acted: they
+// may have been granted, and while another client held the key. Of the grants made
+// before the act, the one believed longest tells whether any was believed beyond
+// the answer that never told. O(n).
 func (r *run) judgeGhosts(k *keyLog, f *found) {
+	if len(k.ghosts) == 0 {
+		return
+	}
+	longest := make([]*grant, len(k.grants)+1) // of the first i grants
+	for i, g := range k.grants {
+		if longest[i+1] = longest[i]; longest[i] == nil || g.end > longest[i].end {
+			longest[i+1] = g
+		}
+	}
 	for _, ghost := range k.ghosts {
 		act := r.ops[ghost.act].Time
-		i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= act })
-		if i == 0 || k.grants[i-1].end <= r.ops[ghost.info].Time {
+		g := longest[sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= act })]
+		if g == nil || g.end <= r.ops[ghost.info].Time {
 			continue
 		}
-		g := k.grants[i-1]
 		f.add(r, Violation{Key: k.name, At: act, Possible: true, Operations: []int{ghost.info, ghost.act, g.op}},
 			"%s acted on %q at %s after an acquire with an unknown outcome, and %s had been granted it at %s.",
 			r.ops[ghost.act].Node, k.name, r.seconds(act), g.who(), r.seconds(g.ok))

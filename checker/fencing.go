@@ -70,7 +70,37 @@ func (r *run) repeatedTokens(k *keyLog, f *found) {
 type fenced struct {
 	found                  found
 	refused, early, judged int // stale writes refused; stale ones accepted before any later write; all
-	open                   int // writes without a known grant
+
+	// Of the grants of a key that the copy has heard of, top is the latest by order, and
+	// sent the one whose request was sent last: where order is open, it may be the certain one.
+	top, sent heard
+}
+
+// heard is a grant of which the copy has heard by a note.
+type heard struct {
+	grant *grant
+	note  int
+}
+
+// hear notes that the copy has heard of g.
+func (s *fenced) hear(g *grant, note int) {
+	if s.top.grant == nil || s.top.grant.pos < g.pos {
+		s.top = heard{g, note}
+	}
+	if s.sent.grant == nil || s.sent.grant.sent < g.sent {
+		s.sent = heard{g, note}
+	}
+}
+
+// after is a grant that the copy has heard of and that came after g, a certain one if there is one.
+func (s *fenced) after(g *grant) heard {
+	switch {
+	case s.top.grant == nil || s.top.grant.pos <= g.pos:
+		return heard{}
+	case !surely(g, s.top.grant) && surely(g, s.sent.grant):
+		return s.sent
+	}
+	return s.top
 }
 
 // fencedWrites judges the decisions of the fenced copy by the order of grants,
@@ -78,9 +108,9 @@ type fenced struct {
 func fencedWrites(r *run) outcome {
 	var s fenced
 	for _, k := range r.keys {
-		var top *grant // the latest grant that the copy has heard of
+		s.top, s.sent = heard{}, heard{}
 		for _, i := range k.resource {
-			top = r.fencedNote(k, &r.ops[i], top, &s)
+			r.fencedNote(k, &r.ops[i], &s)
 		}
 	}
 	stale := s.refused + s.early + s.found.certain
@@ -100,30 +130,28 @@ func fencedWrites(r *run) outcome {
 	return o
 }
 
-// fencedNote judges one note of the resource and returns the new top.
-func (r *run) fencedNote(k *keyLog, op *history.Op, top *grant, s *fenced) *grant {
+// fencedNote judges one note of the resource.
+func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	g := r.byOwner[op.Owner]
 	if g == nil || g.key != k {
-		s.open++
-		return top
+		return
 	}
-	newer := top == nil || top.pos < g.pos
 	if op.F == history.ReadSeen {
-		if r.setup.FenceOn == "read" && newer {
-			return g
+		if r.setup.FenceOn == "read" {
+			s.hear(g, op.Index)
 		}
-		return top
+		return
 	}
 	if op.Fenced == nil {
-		return top
+		return
 	}
 	s.judged++
-	stale := g.supersededAt(op.Time)
+	stale, later := g.supersededAt(op.Time), s.after(g)
 	switch {
-	case op.Fenced.Accepted && top != nil && !newer && top != g:
-		s.found.add(r, Violation{Key: k.name, At: op.Time, Possible: !surely(g, top), Operations: []int{g.op, top.op, op.Index}},
+	case op.Fenced.Accepted && later.grant != nil:
+		s.found.add(r, Violation{Key: k.name, At: op.Time, Possible: !surely(g, later.grant), Operations: []int{g.op, later.grant.op, later.note, op.Index}},
 			"The fenced copy of %q accepted %q of %s at %s, after it had heard of the later grant of %s.",
-			k.name, op.Value, g.who(), r.seconds(op.Time), top.who())
+			k.name, op.Value, g.who(), r.seconds(op.Time), later.grant.who())
 	case !op.Fenced.Accepted && r.validHolder(g, op) && !r.byStrictRule(g, op):
 		s.found.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, op.Index}},
 			"The fenced copy of %q refused %q of %s at %s, whose grant was valid and superseded by none; it had registered token %d.",
@@ -133,10 +161,9 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, top *grant, s *fenced) *gran
 	case !op.Fenced.Accepted && stale:
 		s.refused++
 	}
-	if op.Fenced.Accepted && newer {
-		return g
+	if op.Fenced.Accepted {
+		s.hear(g, op.Index)
 	}
-	return top
 }
 
 // byStrictRule says whether the rule "<" explains the refusal: the holder had
@@ -148,7 +175,7 @@ func (r *run) byStrictRule(g *grant, op *history.Op) bool {
 // validHolder says whether g certainly was the valid holder when op was decided:
 // nobody else can have been granted the key, and its lease ran.
 func (r *run) validHolder(g *grant, op *history.Op) bool {
-	if !g.believes(op.Time) || r.supersededSent(g) < op.Time {
+	if op.Time >= g.end || r.supersededSent(g) < op.Time {
 		return false
 	}
 	spans, known := r.validity(nil, g, 0)
@@ -162,27 +189,20 @@ func (r *run) validHolder(g *grant, op *history.Op) bool {
 // A grant whose own lease had ended when its client was told of it supersedes
 // nobody: it claims nothing, whatever its token says.
 func (r *run) supersededSent(g *grant) int64 {
-	at := int64(forever)
-	for _, h := range []*grant{r.nextValid(g), g.maybe} {
-		if h != nil && !r.neverValid(h) {
-			at = min(at, h.sent)
+	k := g.key
+	if k.valid == nil {
+		counts := func(h *grant) bool { return !r.neverValid(h) }
+		if k.valid = k.firstLater(counts, sooner); !k.sure {
+			k.maybeValid = k.openAfter(counts)
 		}
 	}
-	if g.pos > 0 && !g.key.sure {
-		if before := g.key.order[g.pos-1]; before.ok > g.sent {
-			at = min(at, g.ok) // who came before may have come after
-		}
+	if !k.sure && (k.maybeValid[g.pos] != nil || g.pos > 0 && k.order[g.pos-1].ok >= g.sent) {
+		return -forever // another was under way with it, and may have come after
 	}
-	return at
-}
-
-// nextValid is what superseded g for certain, passing over grants that never claimed anything.
-func (r *run) nextValid(g *grant) *grant {
-	h := g.by
-	for h != nil && r.neverValid(h) {
-		h = h.by
+	if h := k.valid[g.pos]; h != nil {
+		return h.sent
 	}
-	return h
+	return forever
 }
 
 // neverValid says that the lease of g had ended when its client was told of it.

@@ -7,13 +7,14 @@ import (
 )
 
 // listed is how many violations of one property are told one by one, of the
-// certain ones and of the others; all are counted.
-const listed = 100
+// certain ones, the disturbed and the possible; all are counted.
+const listed = 10000
 
 // found collects the violations of one property.
 type found struct {
 	list                         []Violation
 	certain, possible, disturbed int // disturbed: certain ones that a stall touches
+	unlisted                     int
 }
 
 // add records a violation whose evidence is ops. The message is only made for
@@ -36,10 +37,12 @@ func (f *found) add(r *run, v Violation, format string, args ...any) {
 		before = f.certain - f.disturbed
 		f.certain++
 	}
-	if before < listed {
-		v.Message = fmt.Sprintf(format, args...)
-		f.list = append(f.list, v)
+	if before >= listed {
+		f.unlisted++
+		return
 	}
+	v.Message = fmt.Sprintf(format, args...)
+	f.list = append(f.list, v)
 }
 
 // property turns an outcome into a judgement. Certain violations decide, unless
@@ -48,7 +51,7 @@ func (f *found) add(r *run, v Violation, format string, args ...any) {
 func (o outcome) property(name string) Property {
 	f := o.found
 	slices.SortStableFunc(f.list, func(a, b Violation) int { return cmp.Compare(a.At, b.At) })
-	p := Property{Name: name, Verdict: o.verdict, Reason: o.reason, Violations: f.list}
+	p := Property{Name: name, Verdict: o.verdict, Reason: o.reason, Violations: f.list, Unlisted: f.unlisted}
 	switch {
 	case f.certain > f.disturbed:
 		p.Verdict, p.Reason = Violated, o.summary
@@ -57,7 +60,7 @@ func (o outcome) property(name string) Property {
 		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches %s.", countOf("each of ", f.certain, "violation"))
 	case f.possible > 0 && o.verdict != NA:
 		p.Verdict = Unknown
-		p.Reason = fmt.Sprintf("%s: unknown outcomes or an unknown order of grants leave it open.", count(f.possible, "possible violation"))
+		p.Reason = fmt.Sprintf("%s: unknown outcomes, an unknown order of grants or two holders at once leave it open.", count(f.possible, "possible violation"))
 	}
 	return p
 }

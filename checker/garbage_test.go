@@ -16,13 +16,14 @@ import (
 // nothing. The clients of one key have nothing to do with those of the other.
 func garbage(t *rapid.T) (history.Setup, []history.Op) {
 	setup := history.Setup{
-		Promise: history.Promise{Leased: rapid.Bool().Draw(t, "leased"), Token: rapid.Bool().Draw(t, "token")},
-		Lease:   1000, Keys: []string{"a", "b"}, Strict: rapid.Bool().Draw(t, "strict"),
+		Promise: history.Promise{Leased: rapid.Bool().Draw(t, "leased"), Token: rapid.Bool().Draw(t, "token"),
+			Session: rapid.Bool().Draw(t, "told"), Order: rapid.Bool().Draw(t, "order")},
+		Lease: 1000, Keys: []string{"a", "b"}, Strict: rapid.Bool().Draw(t, "strict"),
 		Fencing: rapid.SampledFrom([]string{"at-least", "strict"}).Draw(t, "fencing"),
 		FenceOn: rapid.SampledFrom([]string{"write", "read"}).Draw(t, "fence on"),
 		Servers: rapid.SampledFrom([][]string{nil, {"a1"}, {"a1", "b2", "s"}}).Draw(t, "servers"),
 	}
-	g := drawer{t: t, pending: map[int]history.Op{}, faulty: map[string]bool{}}
+	g := drawer{t: t, pending: map[int]history.Op{}, faulty: map[string]bool{}, tokens: map[string]int64{}}
 	for range rapid.IntRange(0, 80).Draw(t, "operations") {
 		g.now += rapid.Int64Range(0, 300).Draw(t, "pause")
 		op := g.next()
@@ -42,6 +43,7 @@ type drawer struct {
 	pending map[int]history.Op
 	retired int
 	faulty  map[string]bool
+	tokens  map[string]int64 // of each grant
 	serial  int
 }
 
@@ -74,6 +76,7 @@ func (g *drawer) next() history.Op {
 		g.serial++
 		op.Value = fmt.Sprintf("%s%d", key, g.serial)
 		op.Unfenced, op.Fenced = g.copy(key), g.copy(key)
+		op.Token = g.tokens[op.Owner]
 	}
 	g.pending[process] = op
 	return op
@@ -94,6 +97,9 @@ func (g *drawer) completion(op, invoke history.Op) history.Op {
 		}
 	}
 	op.Token = int64(g.int("token", 6))
+	if op.Type == history.OK && (op.F == history.Acquire || op.F == history.Try) {
+		g.tokens[op.Owner] = op.Token
+	}
 	op.Sent = rapid.Int64Range(invoke.Time, op.Time).Draw(g.t, "sent")
 	if g.int("deadline", 3) > 0 {
 		op.Deadline = op.Time + rapid.Int64Range(-500, 2000).Draw(g.t, "deadline")
@@ -127,10 +133,14 @@ func (g *drawer) note(op history.Op) history.Op {
 	case history.Apply:
 		op.Value = fmt.Sprintf("%s%d", op.Key, g.int("value", g.serial+1))
 		op.Unfenced, op.Fenced = g.copy(op.Key), g.copy(op.Key)
+		op.Token = g.tokens[op.Owner]
 	case history.Fault:
 		phase := []history.Phase{history.Begin, history.Observed, history.Missed}[g.int("phase", 3)]
 		if g.faulty[op.Node] && phase == history.Begin {
 			phase = history.Heal
+		}
+		if !g.faulty[op.Node] && phase == history.Observed {
+			phase = history.Missed
 		}
 		if phase == history.Begin || phase == history.Heal {
 			g.faulty[op.Node] = phase == history.Begin

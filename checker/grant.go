@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -24,20 +25,28 @@ type grant struct {
 
 	end      int64 // of the belief interval; forever while nothing ended it
 	endOp    int
+	told     int64 // when it was first told of its loss: it may believe on, but claims nothing; forever: never
 	killed   bool  // by the death of its holder: the service still owes its lease
 	release  int   // invoke of its first release
 	done     int   // completion of that release
 	released int   // completion of the first release that said ok
 	lastSeen int64 // time of its last operation
 	claims   []claim
+	asked    int // renewals
+	answered int // of these, by ok or fail
+
+	mode    history.Mode
+	permits int
+	turns   []turn // of a read-write lock, by time
+	nest    nesting
 
 	acts    int   // head of its chain in run.acts, plus one; 0: none
 	lastAct int64 // latest time at which it acted
 
 	// by is the grant that superseded it for certain, the one proven first of
-	// all later ones; maybe is the next by time where the order is not certain.
-	by, maybe *grant
-	pos       int // position in key.order
+	// all later ones.
+	by  *grant
+	pos int // position in key.order
 }
 
 // claim is a change of the deadline that a holder claims, or a cut of it.
@@ -63,16 +72,24 @@ type wait struct {
 
 // keyLog is what happened to one key.
 type keyLog struct {
-	name     string
-	grants   []*grant // by the time of their ok
-	order    []*grant // in the order of granting, as far as it is known
-	sure     bool     // tokens and times agree, so order is certain
-	met      []*grant // by position: see meet; nil until it is asked for
-	waits    []wait   // by the time of their invoke
-	reach    []int64  // of each wait and all before it, the latest end
-	resource []int    // Apply and ReadSeen notes
-	holders  []int    // Holder notes
-	ghosts   []ghost  // acquires with an unknown outcome that were acted upon
+	name   string
+	grants []*grant // by the time of their ok
+	order  []*grant // in the order of granting, as far as it is known
+	sure   bool     // tokens and times agree, so order is certain
+	// By position, each made when it is first asked for. met: see meet. The others are of
+	// those that may have come later: see openAfter.
+	met, beside, acting, kept []*grant
+	// valid and maybeValid are later grants, certain and possible, that ever claimed anything.
+	valid, maybeValid []*grant
+	waits             []wait  // by the time of their invoke
+	reach             []int64 // of each wait and all before it, the latest end
+	ghostly           []span  // made once: see run.ghostly
+	// sentAfter is, of each grant in order and all after it, the earliest request; see reachSent.
+	sentAfter []int64
+	resource  []int   // Apply and ReadSeen notes
+	effects   []int   // Happened notes
+	holders   []int   // Holder notes
+	ghosts    []ghost // acquires with an unknown outcome that were acted upon
 }
 
 // ghost is an acquire whose outcome is unknown although its owner acts.
@@ -94,9 +111,6 @@ func (g *grant) who() string {
 	return fmt.Sprintf("%s (token %d)", name, g.token)
 }
 
-// believes says whether the belief of g lasts at t.
-func (g *grant) believes(t int64) bool { return g.ok <= t && t < g.end }
-
 // supersededAt says whether a later grant was proven by t.
 func (g *grant) supersededAt(t int64) bool { return g.by != nil && g.by.ok < t }
 
@@ -108,21 +122,14 @@ func (g *grant) supersededAt(t int64) bool { return g.by != nil && g.by.ok < t }
 // oks is only possible.
 func (k *keyLog) rank() {
 	k.order = slices.Clone(k.grants)
-	if k.sure = k.orderByToken(); k.sure {
-		var first *grant
-		for i := len(k.order) - 1; i >= 0; i-- {
-			g := k.order[i]
-			g.by = first
-			if first == nil || g.ok < first.ok {
-				first = g
-			}
-		}
-	} else {
+	if k.sure = k.orderByToken(); !k.sure {
 		copy(k.order, k.grants)
-		k.supersedeByTime()
 	}
 	for i, g := range k.order {
 		g.pos = i
+	}
+	for i, by := range k.firstLater(func(*grant) bool { return true }, earlier) {
+		k.order[i].by = by
 	}
 }
 
@@ -144,30 +151,30 @@ func (k *keyLog) orderByToken() bool {
 	return true
 }
 
-// supersedeByTime finds, for each grant, the first proven of those that were
+// firstLater finds for each grant, by its position, the one that pick prefers of those
+// that count and that are certainly later: where tokens say nothing, those that were
 // sent after its own ok.
-func (k *keyLog) supersedeByTime() {
-	bySent := slices.Clone(k.grants)
-	slices.SortFunc(bySent, func(a, b *grant) int { return cmp.Compare(a.sent, b.sent) })
-	first := make([]*grant, len(bySent)+1) // of bySent[i:], the one with the earliest ok
-	for i := len(bySent) - 1; i >= 0; i-- {
-		first[i] = bySent[i]
-		if first[i+1] != nil && first[i+1].ok < bySent[i].ok {
-			first[i] = first[i+1]
+func (k *keyLog) firstLater(counts func(*grant) bool, pick func(a, b *grant) *grant) []*grant {
+	later := k.order
+	if !k.sure {
+		later = slices.Clone(k.grants)
+		slices.SortFunc(later, func(a, b *grant) int { return cmp.Compare(a.sent, b.sent) })
+	}
+	first := make([]*grant, len(later)+1) // of later[i:]
+	for i := len(later) - 1; i >= 0; i-- {
+		if first[i] = first[i+1]; counts(later[i]) {
+			first[i] = pick(first[i+1], later[i])
 		}
 	}
+	if k.sure {
+		return first[1:]
+	}
+	found := make([]*grant, len(k.grants))
 	for i, g := range k.grants {
-		from, _ := slices.BinarySearchFunc(bySent, g.ok, func(h *grant, ok int64) int {
-			if h.sent > ok {
-				return 1
-			}
-			return -1
-		})
-		g.by = first[from]
-		if i+1 < len(k.grants) && k.grants[i+1] != g.by {
-			g.maybe = k.grants[i+1]
-		}
+		from := sort.Search(len(later), func(i int) bool { return later[i].sent > g.ok })
+		found[i] = first[from]
 	}
+	return found
 }
 
 // surely says whether g was certainly granted before h.

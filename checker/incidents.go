@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
 )
 
 // incident is one fault on all its victims.
@@ -14,7 +16,7 @@ type incident struct {
 	begin    int // its first Begin note
 }
 
-// incidents are the faults that began, by the time of their begin.
+// incidents are the faults that began.
 func (r *run) incidents() []*incident {
 	var all []*incident
 	byID := map[int]*incident{}
@@ -31,7 +33,6 @@ func (r *run) incidents() []*incident {
 		in.victims = append(in.victims, f.target)
 		in.from, in.to, in.begin = min(in.from, f.from), max(in.to, f.to), min(in.begin, f.begin)
 	}
-	slices.SortStableFunc(all, func(a, b *incident) int { return cmp.Compare(a.begin, b.begin) })
 	return all
 }
 
@@ -72,12 +73,12 @@ func (r *run) readOutages() {
 	}
 	var changes []change
 	for _, f := range r.faults {
-		if f.begin >= 0 && f.from < f.to {
+		if f.begin >= 0 {
 			changes = append(changes, change{f.from, f, 1}, change{f.to, f, -1})
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	n := network{servers: r.setup.Servers, stopped: map[string]int{}, cut: map[[2]string]int{}}
+	n := newNetwork(r.setup.Servers)
 	for i, c := range changes {
 		n.change(c.fault, c.step)
 		if i+1 < len(changes) && changes[i+1].at == c.at {
@@ -120,8 +121,13 @@ func (r *run) waiters() []string {
 // network is what the open faults leave of a run's nodes.
 type network struct {
 	servers []string
+	tiers   [][]string
 	stopped map[string]int    // how many open faults keep a node from serving or waiting
 	cut     map[[2]string]int // and part a pair of nodes, each pair sorted
+}
+
+func newNetwork(servers []string) network {
+	return network{servers: servers, tiers: history.Tiers(servers), stopped: map[string]int{}, cut: map[[2]string]int{}}
 }
 
 // change enters a fault, or takes it out again. A client whose clock is wrong, or
@@ -132,13 +138,18 @@ func (n *network) change(f *fault, step int) {
 		for _, peer := range f.cut {
 			n.cut[pair(f.target, peer)] += step
 		}
+	case onLinks[f.kind]: // slow, or cut once: its client is served
 	case f.kind != "partition" && f.kind != "clock" || slices.Contains(n.servers, f.target):
 		n.stopped[f.target] += step
 	}
 }
 
-// serves says whether a client reaches a majority of the servers through one
-// that reaches them too. A cut of one direction stops a connection as well.
+// onLinks are the faults of a client's links. Its program runs on in them.
+var onLinks = map[string]bool{"latency": true, "bandwidth": true, "reset": true, "blackhole": true,
+	"hold-request": true, "hold-answer": true, "cut-link": true}
+
+// serves says whether a client reaches a majority of the servers, of each tier, through
+// one that reaches them too. A cut of one direction stops a connection as well.
 func (n *network) serves(client string) bool {
 	if len(n.servers) == 0 {
 		return true // not known
@@ -150,14 +161,24 @@ func (n *network) serves(client string) bool {
 		}
 	}
 	return slices.ContainsFunc(reached, func(s string) bool {
+		return n.majority(func(t string) bool { return slices.Contains(reached, t) && n.cut[pair(s, t)] == 0 })
+	})
+}
+
+// majority says whether more than half of the servers of each tier are among some.
+func (n *network) majority(among func(server string) bool) bool {
+	for _, tier := range n.tiers {
 		together := 0
-		for _, t := range reached {
-			if n.cut[pair(s, t)] == 0 {
+		for _, s := range tier {
+			if among(s) {
 				together++
 			}
 		}
-		return 2*together > len(n.servers)
-	})
+		if 2*together <= len(tier) {
+			return false
+		}
+	}
+	return true
 }
 
 func pair(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }

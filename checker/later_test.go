@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
 )
 
 // TestMeet compares meet with a look at all pairs.
@@ -18,7 +20,7 @@ func TestMeet(t *testing.T) {
 		for i, g := range k.order {
 			var want *grant
 			for _, h := range k.order[i+1:] {
-				if h.end > g.ok {
+				if h.end > g.ok && h.end > h.ok {
 					want = earlier(want, h)
 				}
 			}
@@ -55,4 +57,32 @@ func TestWithout(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Who was done when g was proven, or acted only before the other was granted, hides nobody.
+func TestLaterHidesNobody(t *testing.T) {
+	k := &keyLog{sure: true}
+	g, done, holds := &grant{key: k, ok: 5, end: 20}, &grant{key: k, ok: 3, end: 5, pos: 1}, &grant{key: k, ok: 8, end: 20, pos: 2}
+	g.by, k.order, k.grants = done, []*grant{g, done, holds}, []*grant{done, g, holds}
+	if got := k.later(g); len(got) != 1 || got[0] != holds {
+		t.Errorf("behind one that was done: %+v", got)
+	}
+	k = &keyLog{}
+	one := &grant{key: k, ok: 5, end: 20, sent: 2}
+	idle := &grant{key: k, ok: 8, end: 20, sent: 4, lastAct: 8, pos: 1}
+	acts := &grant{key: k, ok: 9, end: 20, sent: 4, lastAct: 12, pos: 2}
+	k.grants, k.order = []*grant{one, idle, acts}, []*grant{one, idle, acts}
+	if got := k.later(one); len(got) != 2 || got[0] != idle || got[1] != acts {
+		t.Errorf("behind one that was idle: %+v", got)
+	}
+}
+
+// A lease that had ended when its client was told of it was never valid.
+func TestNeverValid(t *testing.T) {
+	for ok, want := range map[int64]bool{8: false, 9: true, 10: true} {
+		r := &run{ops: []history.Op{{Deadline: 9 + clockNoise}}, clocks: map[string]*clock{"a": {offsets: []int64{0}}}}
+		if got := r.neverValid(&grant{node: "a", ok: ok}); got != want {
+			t.Errorf("told at %d of a lease until 9: %v", ok, got)
+		}
+	}
 }

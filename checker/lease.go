@@ -44,8 +44,8 @@ func overlaps(spans []span, report func(earlier, later span)) {
 			longest.to = max(longest.to, s.to)
 		case longest.owner < 0 || s.to > longest.to:
 			longest, second = s, longest
-		case second.owner < 0 || s.owner == second.owner || s.to > second.to:
-			second = span{s.from, max(s.to, second.to), s.owner}
+		case second.owner < 0 || s.to > second.to:
+			second = s
 		}
 	}
 }
@@ -53,6 +53,9 @@ func overlaps(spans []span, report func(earlier, later span)) {
 // leaseExclusion finds validity intervals of one key that overlap: no stopped
 // client is needed for that, the service or its algorithm broke its own word.
 func leaseExclusion(r *run) outcome {
+	if r.setup.Kind.Shares() {
+		return r.sharedLeases()
+	}
 	var f found
 	bent := map[string]int{}
 	var spans []span
@@ -103,15 +106,21 @@ func (r *run) bentReason(bent map[string]int) string {
 			node = name
 		}
 	}
+	return fmt.Sprintf("The deadlines of %s cannot be converted: %s.", count(n, "grant"), r.bentClock(node))
+}
+
+// bentClock says why the deadlines of a node cannot be converted.
+func (r *run) bentClock(node string) string {
 	why := "moved against the judge's"
 	if r.clocks[node] != nil && r.clocks[node].missing {
 		why = "was not recorded"
 	}
-	return fmt.Sprintf("The deadlines of %s cannot be converted: the clock of %s %s.", count(n, "grant"), node, why)
+	return fmt.Sprintf("the clock of %s %s", node, why)
 }
 
 // validity appends the validity intervals of g: its belief cut at the deadline
-// as it stands at each moment, and not while its session is suspended. The death
+// as it stands at each moment, not while its session is suspended, and not after
+// its holder was told of its loss, even if it did not look and believed on. The death
 // of the holder cuts no lease: nobody has given it back, and requests of the dead
 // may be under way. It says false when a deadline cannot be converted to the
 // judge's time.
@@ -121,7 +130,7 @@ func (r *run) validity(spans []span, g *grant, owner int) ([]span, bool) {
 	if current.to, known = r.deadlineAt(g, r.ops[g.op].Deadline); !known {
 		return spans, false
 	}
-	end := g.end
+	end := min(g.end, g.told)
 	if g.killed && g.deadline(r) != 0 {
 		end = forever
 	}
@@ -131,9 +140,6 @@ func (r *run) validity(spans []span, g *grant, owner int) ([]span, bool) {
 		}
 	}
 	for _, c := range g.claims {
-		if c.at >= g.end {
-			break
-		}
 		push(min(current.to, c.at))
 		current.from, current.to = c.at, c.at
 		if !c.cut {
@@ -180,7 +186,7 @@ func validityBound(r *run) outcome {
 		}
 		claimed, allowed := op.Deadline-own, lease-(op.Time-op.Sent)-drift
 		if claimed > allowed+clockNoise {
-			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{i}},
+			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, i}},
 				"%s claimed %q at %s for %s, %s more than its lease allows.",
 				g.who(), g.key.name, r.seconds(op.Time), length(claimed), length(claimed-allowed))
 		}

@@ -16,6 +16,8 @@ type fault struct {
 	from, to         int64
 	begin            int // its Begin note, -1 when there was none
 	observed, missed bool
+	skipped          bool  // it began, and met nothing to hit
+	slow             int64 // of a latency: what it adds to a round trip at most; 0: not known
 }
 
 // stall is a span in which a node was not scheduled.
@@ -39,16 +41,18 @@ func (r *run) note(i int, op *history.Op) {
 		}
 		r.byValue[op.Value] = len(r.writes)
 		r.writes = append(r.writes, write{invoke: -1, apply: i, done: -1, grant: r.byOwner[op.Owner]})
+	case history.Happened:
+		r.effected(i, op)
 	case history.ReadSeen:
 		k := r.key(op.Key)
 		k.resource = append(k.resource, i)
 	case history.Holder:
 		k := r.key(op.Key)
 		k.holders = append(k.holders, i)
-	case history.Lost, history.Abstain:
-		if op.F == history.Abstain {
-			r.abstained = append(r.abstained, i)
-		}
+	case history.Lost:
+		r.told(op, func(g *grant) { r.lost(g, i, op) })
+	case history.Abstain:
+		r.abstained = append(r.abstained, i)
 		r.told(op, func(g *grant) { g.stop(i, op.Time) })
 	case history.Suspended:
 		r.told(op, func(g *grant) { g.claims = append(g.claims, claim{at: op.Time, op: i, cut: true}) })
@@ -62,6 +66,8 @@ func (r *run) note(i int, op *history.Op) {
 		r.allStall = append(r.allStall, stall{node: op.Node, from: op.Time - op.Length, to: op.Time})
 	case history.HostClock:
 		r.jumps = append(r.jumps, i)
+	case history.Adapter:
+		r.blamed = append(r.blamed, i)
 	case history.Final:
 		if r.final < 0 {
 			r.final = i
@@ -70,8 +76,8 @@ func (r *run) note(i int, op *history.Op) {
 }
 
 // told calls f for the grants that a note to a client concerns: that of its
-// owner, else those of its process, else all of its node, as a session ends
-// for all its grants. Grants whose belief has ended are forgotten on the way.
+// owner, else those of the process that it names, else all of its node, as a session
+// ends for all its grants. Grants whose belief has ended are forgotten on the way.
 func (r *run) told(op *history.Op, f func(*grant)) {
 	if op.Owner != "" {
 		if g := r.byOwner[op.Owner]; g != nil && g.end == forever {
@@ -86,10 +92,8 @@ func (r *run) told(op *history.Op, f func(*grant)) {
 func (r *run) toldNode(node string, process int, f func(*grant)) {
 	open := slices.DeleteFunc(r.sessions[node], func(g *grant) bool { return g.end != forever })
 	r.sessions[node] = open
-	ofProcess := func(g *grant) bool { return process != 0 && g.process == process }
-	all := !slices.ContainsFunc(open, ofProcess)
 	for _, g := range open {
-		if all || ofProcess(g) {
+		if process == 0 || g.process == process {
 			f(g)
 		}
 	}
@@ -101,6 +105,10 @@ func (r *run) fault(i int, op *history.Op) {
 	}
 	of := victim{op.Fault.ID, op.Fault.Target}
 	f := r.open[of]
+	if op.Fault.Phase == history.Skipped {
+		r.skip(f)
+		return
+	}
 	if f == nil || (op.Fault.Phase == history.Begin && f.begin >= 0) {
 		f = &fault{id: of.id, kind: op.Fault.Kind, target: of.target, from: op.Time, to: forever, begin: -1}
 		r.open[of] = f
@@ -108,7 +116,7 @@ func (r *run) fault(i int, op *history.Op) {
 	}
 	switch op.Fault.Phase {
 	case history.Begin:
-		f.begin, f.from, f.cut = i, op.Time, op.Fault.Cut
+		f.begin, f.from, f.cut, f.slow = i, op.Time, op.Fault.Cut, op.Length
 		if f.kind == "kill" && !r.missed[of] { // the dead believe nothing
 			r.toldNode(f.target, 0, func(g *grant) { g.stop(i, op.Time); g.killed = true })
 		}
@@ -121,11 +129,24 @@ func (r *run) fault(i int, op *history.Op) {
 	}
 }
 
+// skip counts a fault that could not be, where it did not begin, or that met nothing
+// to hit, where it did.
+func (r *run) skip(f *fault) {
+	if f != nil {
+		f.skipped = true
+		return
+	}
+	r.counts.FaultsSkipped++
+}
+
 // planStalls keeps the stalls that nobody planned and that are longer than an
-// eighth of the lease.
+// eighth of the lease. Only a fault that stops programs may stop the agent beside
+// them: a disk that hangs, a process that dies with all its memory.
 func (r *run) planStalls() {
 	for _, s := range r.allStall {
-		if slices.ContainsFunc(r.faults, func(f *fault) bool { return f.target == s.node && f.from <= s.to && s.from <= f.to }) {
+		if slices.ContainsFunc(r.faults, func(f *fault) bool {
+			return f.begin >= 0 && f.target == s.node && stops[f.kind] && f.from <= s.to && s.from <= f.to
+		}) {
 			continue
 		}
 		r.counts.MaxStall = max(r.counts.MaxStall, s.to-s.from)
@@ -141,6 +162,9 @@ func (r *run) planStalls() {
 		r.stalls[i].reach = reach
 	}
 }
+
+// stops are the faults that stop programs.
+var stops = map[string]bool{"pause": true, "stall-worker": true, "kill": true, "crash": true, "disk-stall": true}
 
 // endBeliefs ends at its deadline the belief of each holder that was never heard
 // of after it: its process died with the grant. Who was heard of believes on.

@@ -1,156 +1,191 @@
 package checker
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os/exec"
-	"strings"
-	"time"
 
+	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// The limits within which the oracle is asked: beyond them its search takes
-// time and memory that nobody can foresee.
+// oracleAsked is how many violations of one property are put to Porcupine.
+const oracleAsked = 10
+
+// What the oracle says in Violation.Oracle and Property.Oracle, beside "gave up: …"
+// and "not asked: …".
 const (
-	oracleOps      = 2000
-	oracleUnknowns = 15
-	oracleTime     = 5 * time.Second
-	oracleMemory   = 2 << 30 // address space of the child, bytes
-	oracleAsked    = 10      // violations of one property that are put to it
+	Confirmed    = models.Confirmed
+	Contradicted = models.Contradicted
 )
 
-// What the oracle says in Violation.Oracle, beside "gave up: …".
-const (
-	Confirmed    = "confirmed"
-	Contradicted = "contradicted"
-)
+// Oracle is how Porcupine is asked. The zero value does not ask.
+type Oracle struct {
+	Self []string // a command that calls OracleMain, such as /proc/self/exe oracle
+	Full bool     // ask about whole histories, too
+	// Save keeps Porcupine's drawing of a confirmed violation, a page, and returns the
+	// name of its file. nil: nothing is drawn.
+	Save func(number int, page string) (file string, err error)
+}
 
-// Confirm asks Porcupine about the violations of mutual-exclusion and
-// lease-exclusion: the holds around each must not be linearizable as a strict
-// mutex with owners. It runs self (a command that calls OracleMain, such as
-// /proc/self/exe oracle) as a child with a time and a memory limit, and writes
-// its answers into result. A contradiction is a bug of dlmtest and becomes a doubt.
-func Confirm(ctx context.Context, self []string, setup history.Setup, ops []history.Op, result *Result) {
-	var r *run
+// Confirm puts the smallest history of each violation to Porcupine, which must
+// find it illegal: see questions for the models. With Full it is asked about whole
+// histories, too, where their legality is the property. It runs in a child process
+// with a limit of time and one of memory, for each question, and only within the
+// limits of models. What it says is written into result. Where it gives up the
+// verdict stands; a contradiction is a bug of dlmtest and becomes a doubt. An error
+// is of saving a drawing.
+func Confirm(ctx context.Context, oracle Oracle, setup history.Setup, ops []history.Op, result *Result) error {
+	if oracle.Self == nil {
+		return nil
+	}
+	ask := models.Asker(ctx, oracle.Self)
+	m := minimizer{setup: setup, ops: ops}
 	for p := range result.Properties {
 		property := &result.Properties[p]
-		if property.Name != "mutual-exclusion" && property.Name != "lease-exclusion" {
-			continue
-		}
 		asked := 0
 		for i := range property.Violations {
 			v := &property.Violations[i]
-			if v.Possible || asked == oracleAsked {
+			if asked == oracleAsked || v.Minimal == nil || v.Minimal.Why != "" {
 				continue
 			}
-			asked++
-			if r == nil {
-				r = newRun(setup, ops)
+			var shown question
+			v.Oracle, shown = m.confirm(property.Name, v, ask)
+			if v.Oracle == Confirmed && oracle.Save != nil {
+				if err := oracle.draw(ctx, v, shown); err != nil {
+					return err
+				}
 			}
-			v.Oracle = r.ask(ctx, self, v)
+			if questions[property.Name].of != nil && !v.Possible {
+				asked++
+			}
 			if v.Oracle == Contradicted {
 				result.Doubts = append(result.Doubts,
-					fmt.Sprintf("A bug of dlmtest: Porcupine contradicts a violation of %s: %s", property.Name, v.Message))
+					fmt.Sprintf("A bug of dlmtest: Porcupine contradicts violation %d, %s: %s", v.Number, property.Name, v.Message))
 			}
 		}
 	}
+	if oracle.Full {
+		confirmWhole(setup, ops, result, ask)
+	}
+	return nil
 }
 
-// hold is one session of a window: an acquire and its release, by their times.
-// An acquire without Returned may never have happened; a release without
-// Called did not happen in the window, one without Done may never have.
-type hold struct {
-	Owner    string `json:"owner"`
-	Asked    int64  `json:"asked"`
-	Returned int64  `json:"returned,omitempty"`
-	Called   int64  `json:"called,omitempty"`
-	Done     int64  `json:"done,omitempty"`
+// draw saves what Porcupine makes of a question. That it draws nothing is no
+// reason to stop: the violation stands, and is confirmed.
+func (oracle Oracle) draw(ctx context.Context, v *Violation, q question) (err error) {
+	page, undrawn := models.Draw(ctx, oracle.Self, q.model, q.options, q.ops)
+	if undrawn == nil {
+		v.Minimal.Drawing, err = oracle.Save(v.Number, page)
+	}
+	return err
 }
 
-// ask puts one violation to the oracle and returns what it said.
-func (r *run) ask(ctx context.Context, self []string, v *Violation) string {
-	window, err := r.window(v)
-	if err != nil {
-		return "gave up: " + err.Error()
+// asking puts a history of one key to Porcupine.
+type asking func(model string, o models.Options, ops []models.Op) string
+
+// confirm asks about the smallest history of a violation, and returns the question
+// that was answered.
+func (m *minimizer) confirm(property string, v *Violation, ask asking) (string, question) {
+	none := question{}
+	q := questions[property]
+	switch {
+	case q.of == nil:
+		return "not asked: " + q.why, none
+	case v.Possible:
+		return "not asked: the violation is only possible", none
+	case property == "no-lost-update/fenced" || property == "no-lost-update/unfenced":
+		if !m.namesLog(v) {
+			return "not asked: it has no model of a log from which an entry is missing", none
+		}
 	}
-	question, err := json.Marshal(window)
-	if err != nil {
-		return "gave up: " + err.Error()
+	setup, ops := m.part(v, v.Minimal.Operations)
+	said, last := "", none
+	if broken := guard(func() { said, last = newRun(setup, ops).put(v.Key, q, ask) }); broken != "" {
+		return "gave up: " + broken, none
 	}
-	ctx, cancel := context.WithTimeout(ctx, oracleTime)
-	defer cancel()
-	var answer, trouble bytes.Buffer
-	child := exec.CommandContext(ctx, self[0], self[1:]...)
-	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(question), &answer, &trouble
-	child.WaitDelay = time.Second
-	switch err := child.Run(); {
-	case ctx.Err() != nil:
-		return fmt.Sprintf("gave up: no answer within %s", oracleTime)
-	case err != nil:
-		first, _, _ := strings.Cut(strings.TrimSpace(trouble.String()), "\n")
-		return fmt.Sprintf("gave up: the oracle ended with %v: %s", err, first)
+	switch said {
+	case models.Illegal:
+		return Confirmed, last
+	case models.Legal:
+		return Contradicted, last
 	}
-	return strings.TrimSpace(answer.String())
+	return said, last
 }
 
-// holdEnd is the end of the belief of g; if its holder was killed, that of its lease.
-func (r *run) holdEnd(g *grant) int64 {
-	if deadline, known := r.raw(g.node, g.deadline(r)); known && g.killed {
-		return max(g.end, deadline)
-	}
-	return g.end
-}
-
-// window collects the holds around a violation. The two grants in question hold
-// for as long as their clients believed; of the others on the key only those
-// that were given back, as a lease that ran out is no error of a strict mutex.
-// Leaving out a whole session never makes a history of a mutex illegal, so what
-// the oracle rejects here is illegal in the whole history too.
-func (r *run) window(v *Violation) ([]hold, error) {
-	pair := map[*grant]bool{}
-	from, to := int64(forever), int64(0)
-	var k *keyLog
+// namesLog says whether a violation names an entry of the resource's log.
+func (m *minimizer) namesLog(v *Violation) bool {
 	for _, i := range v.Operations {
-		op := &r.ops[i]
-		if g := r.byOwner[op.Owner]; g != nil && g.op == i {
-			pair[g] = true
-			k = g.key
-			from, to = min(from, g.sent), max(to, g.ok)
+		if m.ops[i].F == history.Apply {
+			return true
 		}
 	}
-	if len(pair) != 2 {
-		return nil, errors.New("the violation does not name two grants")
+	return false
+}
+
+// put asks all questions about a key: illegal if it is by any of them. It returns
+// the last one that it asked.
+func (r *run) put(key string, q posed, ask asking) (said string, last question) {
+	k := r.byKey[key]
+	if k == nil {
+		return "gave up: nothing happened on the key", last
 	}
-	var holds []hold
-	unknowns := 0
-	for _, g := range k.grants {
-		h := hold{Owner: g.owner, Asked: g.invoked - r.begin + 1, Returned: g.ok - r.begin + 1}
-		if end := r.holdEnd(g); end != forever {
-			h.Called = end - r.begin + 1
+	asked := q.of(r, k)
+	if len(asked) == 0 {
+		return "gave up: its times cannot be converted", last
+	}
+	for _, last = range asked {
+		if said = ask(last.model, last.options, last.ops); said != models.Legal {
+			break
 		}
-		if g.released >= 0 && g.end == r.ops[g.release].Time {
-			h.Done = r.ops[g.released].Time - r.begin + 1
-		}
-		if !pair[g] && (g.ok <= from || g.ok >= to || h.Done == 0) {
+	}
+	return said, last
+}
+
+// confirmWhole asks about the whole history of every key, for the properties that
+// are decided and that Porcupine has a model of.
+func confirmWhole(setup history.Setup, ops []history.Op, result *Result, ask asking) {
+	var r *run
+	for p := range result.Properties {
+		property := &result.Properties[p]
+		q := questions[property.Name]
+		switch {
+		case property.Verdict == NA:
+			continue
+		case !q.whole:
+			property.Oracle = "not asked: it has no model of the whole"
+			continue
+		case property.Verdict == Unknown:
+			property.Oracle = "not asked: there is no verdict to confirm"
 			continue
 		}
-		if h.Done == 0 {
-			unknowns++
+		if r == nil {
+			r = newRun(setup, ops)
 		}
-		holds = append(holds, h)
-	}
-	for i, w := range k.waits {
-		if w.done >= 0 && r.ops[w.done].Type == history.Info && w.from < to && w.to > from {
-			holds = append(holds, hold{Owner: fmt.Sprintf("unknown %d", i), Asked: w.from - r.begin + 1})
-			unknowns++
+		property.Oracle = r.whole(q, property.Verdict, ask)
+		if property.Oracle == Contradicted {
+			result.Doubts = append(result.Doubts, fmt.Sprintf("A bug of dlmtest: Porcupine contradicts the verdict of %s", property.Name))
 		}
 	}
-	if 2*len(holds) > oracleOps || unknowns > oracleUnknowns {
-		return nil, fmt.Errorf("the window has %d operations and %d unknowns, more than %d and %d", 2*len(holds), unknowns, oracleOps, oracleUnknowns)
+}
+
+// whole merges what is said of each key: one illegal key makes the history illegal.
+// Of what holds only the first question is asked: the others are stricter.
+func (r *run) whole(q posed, verdict Verdict, ask asking) string {
+	asked := q
+	if verdict == Holds {
+		asked.of = func(r *run, k *keyLog) []question { all := q.of(r, k); return all[:min(1, len(all))] }
 	}
-	return holds, nil
+	said := models.Legal
+	for _, k := range r.keys {
+		if one, _ := r.put(k.name, asked, ask); one != models.Legal && said != models.Illegal {
+			said = one
+		}
+	}
+	switch said {
+	case map[Verdict]string{Holds: models.Legal, Violated: models.Illegal}[verdict]:
+		return Confirmed
+	case models.Legal, models.Illegal:
+		return Contradicted
+	}
+	return said
 }

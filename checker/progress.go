@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -18,9 +19,7 @@ func deadlockFreedom(r *run) outcome {
 	var f found
 	open := ""
 	for _, name := range r.setup.Keys {
-		if why := r.finalAcquire(name, &f); why != "" && open == "" {
-			open = why
-		}
+		open = cmp.Or(open, r.finalAcquire(name, &f))
 	}
 	for _, k := range r.keys {
 		r.stuck(k, &f)
@@ -38,8 +37,8 @@ func deadlockFreedom(r *run) outcome {
 	return o
 }
 
-// finalAcquire judges the first acquire of a key after the Final note, and says
-// why it cannot.
+// finalAcquire judges the first acquire of a key after the Final note, with those by
+// which somebody goes on asking, and says why it cannot.
 func (r *run) finalAcquire(name string, f *found) (open string) {
 	k := r.byKey[name]
 	if r.final < 0 {
@@ -53,13 +52,16 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 		return fmt.Sprintf("Nobody asked for %q after all was healed.", name)
 	}
 	asked := k.waits[first]
-	limit := asked.from + r.patience()
+	limit, until := asked.from+r.patience(), asked.from // until: somebody went on asking
+	if asks := r.joined(k.waits[first:], asked.from, r.end); len(asks) > 0 {
+		until = asks[0].to
+	}
 	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].op > asked.invoke })
 	switch {
 	case i < len(k.grants) && k.grants[i].ok <= limit:
 		return ""
-	case i == len(k.grants) && r.end <= limit && (asked.done < 0 || asked.to <= limit):
-		return fmt.Sprintf("Nobody asked for %q for long enough after all was healed: given up after %s.", name, length(min(asked.to, r.end)-asked.from))
+	case until <= limit:
+		return fmt.Sprintf("Nobody asked for %q for long enough after all was healed: given up after %s.", name, length(until-asked.from))
 	}
 	evidence := []int{r.final, asked.invoke, asked.done}
 	took := "was not granted it by the end of the run"
@@ -73,8 +75,9 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 }
 
 // stuck looks at the gaps between beliefs that are longer than our patience. In
-// them the clock starts anew at each fault's end, and at each acquire whose
-// outcome is unknown, as its grant may live for a lease that nobody knows of.
+// them the clock starts anew at each fault's end, and at the end of each acquire whose
+// outcome is unknown: it may have held the key meanwhile, and its grant may live for a
+// lease that nobody knows of.
 // Only waits that came to an end count: an acquire that never returned may have
 // died with its client.
 func (r *run) stuck(k *keyLog, f *found) {
@@ -103,25 +106,57 @@ func (r *run) stuck(k *keyLog, f *found) {
 // stuckIn judges one gap; waiting are the waits that meet it, by their start.
 func (r *run) stuckIn(k *keyLog, from, to int64, waiting []wait, f *found) {
 	for _, fault := range r.faults {
-		if fault.begin >= 0 && fault.from < to && fault.to > from {
-			r.stuckSplit(k, from, fault.from, fault.to, to, waiting, f)
+		if over := r.over(fault); fault.begin >= 0 && fault.from < to && over > from {
+			r.stuckSplit(k, from, fault.from, over, to, waiting, f)
 			return
 		}
 	}
-	since := from
+	var unknown []span
 	for _, w := range waiting {
 		if r.ops[w.done].Type == history.Info && w.to < to {
-			since = max(since, w.to)
+			unknown = append(unknown, span{from: w.from, to: w.to})
 		}
 	}
-	for _, w := range r.joined(waiting, since, to) {
+	for _, part := range without(span{from: from, to: to}, union(unknown)) {
+		r.stuckPart(k, part, waiting, f)
+	}
+}
+
+// stuckPart judges a part of a gap in which nobody can have held the key.
+func (r *run) stuckPart(k *keyLog, part span, waiting []wait, f *found) {
+	for _, w := range r.joined(waiting, part.from, part.to) {
 		if w.to-w.from > r.patience() {
-			f.add(r, Violation{Key: k.name, At: w.from + r.patience(), Operations: []int{w.invoke, w.done}},
+			f.add(r, Violation{Key: k.name, At: w.from + r.patience(), Operations: w.within(w.from, w.to)},
 				"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open.",
-				r.ops[w.invoke].Node, k.name, r.seconds(w.from), r.seconds(w.to))
+				r.ops[w.waits[0].invoke].Node, k.name, r.seconds(w.from), r.seconds(w.to))
 		}
 	}
 }
+
+// over is when f has ended and, where it killed a server, the service has answered
+// somebody since: a database that was killed reads its log first. One that never
+// answers again fails where the keys are asked for at the end.
+func (r *run) over(f *fault) int64 {
+	if f.kind != "kill" && f.kind != "crash" || slices.Contains(r.setup.Clients, f.target) {
+		return f.to
+	}
+	if r.answers == nil {
+		r.answers = []int64{}
+		for i := range r.ops {
+			if op := &r.ops[i]; op.Type == history.OK && slices.Contains(ofService, op.F) {
+				r.answers = append(r.answers, op.Time)
+			}
+		}
+	}
+	i, _ := slices.BinarySearch(r.answers, f.to)
+	if i == len(r.answers) {
+		return max(f.to, r.end)
+	}
+	return r.answers[i]
+}
+
+// ofService are the operations that the lock's servers answer.
+var ofService = []history.F{history.Acquire, history.Try, history.Extend, history.Release}
 
 // stuckSplit judges what a fault leaves of a gap on its two sides.
 func (r *run) stuckSplit(k *keyLog, from, faultFrom, faultTo, to int64, waiting []wait, f *found) {

@@ -1,6 +1,10 @@
 package checker
 
-import "github.com/dlmtest/dlmtest/history"
+import (
+	"cmp"
+
+	"github.com/dlmtest/dlmtest/history"
+)
 
 // read files one operation under its key, its grant and its process.
 func (r *run) read(i int, op *history.Op) {
@@ -41,10 +45,19 @@ func (r *run) invoke(i int, op *history.Op) {
 		r.writes = append(r.writes, write{invoke: i, apply: -1, done: -1, grant: p.grant})
 		r.counts.Writes++
 		r.acted(p.grant, i, op, op.Time)
-	case history.Extend:
+	case history.Effect:
 		p.grant = r.byOwner[op.Owner]
-	case history.Release:
+		r.effectOf(op.Value).invoke = i
+		r.acted(p.grant, i, op, op.Time)
+	case history.Extend:
 		if p.grant = r.byOwner[op.Owner]; p.grant != nil {
+			p.grant.asked++
+		}
+	case history.Change, history.Read:
+		p.grant = r.byOwner[op.Owner]
+		r.shareInvoked(i, op, p.grant)
+	case history.Release:
+		if p.grant = r.byOwner[op.Owner]; p.grant != nil && !p.grant.inner(i) {
 			if p.grant.release < 0 {
 				p.grant.release = i
 			}
@@ -64,7 +77,7 @@ func (r *run) acted(g *grant, i int, op *history.Op, at int64) {
 		return
 	}
 	if g.end != forever {
-		if op.F != history.Write || !r.unheeded(g) {
+		if !r.uses(op.F) || !r.unheeded(g) {
 			return
 		}
 		g.end, g.endOp = at, i
@@ -72,6 +85,12 @@ func (r *run) acted(g *grant, i int, op *history.Op, at int64) {
 	r.acts = append(r.acts, act{time: at, op: i, next: g.acts})
 	g.acts = len(r.acts)
 	g.lastAct = max(g.lastAct, at)
+}
+
+// uses says whether an operation uses what the lock guards: to look at it is a use where
+// several clients may do so at once.
+func (r *run) uses(f history.F) bool {
+	return f == history.Write || f == history.Effect || f == history.Read && r.setup.Kind.Shares()
 }
 
 // unheeded says whether a write of g proves that what ended its belief did not. A
@@ -84,7 +103,7 @@ func (r *run) unheeded(g *grant) bool {
 	switch r.ops[g.endOp].F {
 	case history.Lost, history.Extend:
 		return r.setup.SelfFence != "check-session"
-	case history.Fault, history.Write: // the write by which it lasted until now
+	case history.Fault, history.Write, history.Effect, history.Read: // the use by which it lasted until now
 		return true
 	}
 	return false
@@ -93,7 +112,7 @@ func (r *run) unheeded(g *grant) bool {
 // haunt notes an act on an acquire whose outcome is unknown.
 func (r *run) haunt(i int, op *history.Op) {
 	ref, ok := r.ghosts[op.Owner]
-	if !ok || op.Owner == "" {
+	if !ok {
 		return
 	}
 	if ref.slot == 0 {
@@ -125,10 +144,14 @@ func (r *run) complete(i int, op *history.Op) {
 		r.acquired(i, op, p, invoke)
 	case history.Write:
 		r.writes[p.slot].done = i
+	case history.Effect:
+		r.effectOf(invoke.Value).done = i
 	case history.Extend:
 		r.extended(i, op, p)
 	case history.Release:
 		r.released(i, op, p)
+	case history.Change:
+		r.changed(i, op, p)
 	}
 	if p.grant != nil {
 		p.grant.lastSeen = op.Time
@@ -141,13 +164,13 @@ func (r *run) acquired(i int, op *history.Op, p pending, invoke *history.Op) {
 	k.waits[p.slot].done, k.waits[p.slot].to = i, op.Time
 	switch op.Type {
 	case history.OK:
+		if g := r.byOwner[op.Owner]; g != nil && op.Depth > 1 {
+			r.deeper(i, op, g, p.invoke-1)
+			return
+		}
 		r.granted(i, op, k, invoke)
 	case history.Info:
-		owner := op.Owner
-		if owner == "" {
-			owner = invoke.Owner
-		}
-		if owner != "" && r.byOwner[owner] == nil {
+		if owner := cmp.Or(op.Owner, invoke.Owner); owner != "" {
 			r.ghosts[owner] = ghostRef{key: k, info: i}
 		}
 	}
@@ -157,14 +180,11 @@ func (r *run) granted(i int, op *history.Op, k *keyLog, invoke *history.Op) {
 	if len(r.slab) == cap(r.slab) {
 		r.slab = make([]grant, 0, 1024) // one allocation for many grants, and pointers that stay
 	}
-	sent := op.Sent
-	if sent < invoke.Time || sent > op.Time {
-		sent = invoke.Time
-	}
 	r.slab = append(r.slab, grant{
 		owner: op.Owner, node: op.Node, key: k, process: op.Process, token: op.Token,
-		invoke: invoke.Index, op: i, invoked: invoke.Time, sent: sent, ok: op.Time,
-		end: forever, endOp: -1, release: -1, done: -1, released: -1, lastSeen: op.Time,
+		invoke: invoke.Index, op: i, invoked: invoke.Time, sent: cmp.Or(op.Sent, invoke.Time), ok: op.Time,
+		mode: modeOf(op), permits: int(max(op.Permits, 1)), nest: nesting{depth: 1},
+		end: forever, endOp: -1, told: forever, release: -1, done: -1, released: -1, lastSeen: op.Time,
 	})
 	g := &r.slab[len(r.slab)-1]
 	r.grants = append(r.grants, g)
@@ -181,19 +201,36 @@ func (r *run) extended(i int, op *history.Op, p pending) {
 		}
 		return
 	}
+	if op.Type != history.Info {
+		g.answered++
+	}
 	switch op.Type {
 	case history.OK:
 		r.acted(g, i, op, invoke.Time)
 		g.claims = append(g.claims, claim{at: op.Time, deadline: op.Deadline, op: i})
 		r.claims = append(r.claims, success{g, p.invoke - 1, i})
 	case history.Fail:
-		g.stop(i, op.Time)
+		r.lost(g, i, op)
 	}
+}
+
+// lost ends the belief of g by a message of its loss.
+func (r *run) lost(g *grant, i int, op *history.Op) {
+	if g.end != forever {
+		return
+	}
+	last := claim{at: r.ops[g.op].Time, deadline: r.ops[g.op].Deadline, op: g.op}
+	if n := len(g.claims); n > 0 {
+		last = g.claims[n-1]
+	}
+	r.losses = append(r.losses, loss{g, i, last})
+	g.told = op.Time
+	g.stop(i, op.Time)
 }
 
 func (r *run) released(i int, op *history.Op, p pending) {
 	g := p.grant
-	if g == nil {
+	if g == nil || r.unnested(i, op, g, p.invoke-1) {
 		return
 	}
 	if g.release == p.invoke-1 {

@@ -5,13 +5,26 @@ package checker
 
 // Violation is one piece of evidence.
 type Violation struct {
+	Number     int    `json:"number"`     // in the result, from 1
 	Message    string `json:"message"`    // one sentence with names, tokens and times relative to the run
 	Operations []int  `json:"operations"` // indexes into the history, in order
 	Key        string `json:"key,omitempty"`
 	At         int64  `json:"at"`                  // raw time of the instant at which it became one, ns
 	Possible   bool   `json:"possible,omitempty"`  // it hangs on an unknown outcome
 	Disturbed  bool   `json:"disturbed,omitempty"` // an unplanned stall touches it
-	Oracle     string `json:"oracle,omitempty"`    // what Porcupine said of the window: "confirmed", "contradicted", "gave up: …", or "" when not asked
+	Oracle     string `json:"oracle,omitempty"`    // what Porcupine said of Minimal: "confirmed", "contradicted", "gave up: …", "not asked: …"; "": it was beyond the first ones
+	// Minimal is the smallest history that still shows it; nil beyond the first ones
+	// of a property, see MinimalKept.
+	Minimal *Minimal `json:"minimal,omitempty"`
+}
+
+// Minimal is the smallest part of a history that still shows a violation: without
+// any one of its operations no violation that names the same ones is left.
+type Minimal struct {
+	File       string `json:"file,omitempty"`    // relative to the run's folder; its lines are numbered anew
+	Operations []int  `json:"operations"`        // the indexes of these lines in the whole history
+	Drawing    string `json:"drawing,omitempty"` // Porcupine's drawing of it, relative to the run's folder
+	Why        string `json:"why,omitempty"`     // why there is none
 }
 
 // Property is the judgement of one property.
@@ -20,6 +33,8 @@ type Property struct {
 	Verdict    Verdict     `json:"verdict"`
 	Reason     string      `json:"reason"` // one sentence, always there
 	Violations []Violation `json:"violations,omitempty"`
+	Oracle     string      `json:"oracle,omitempty"`   // what Porcupine said of the whole history, if it was asked to
+	Unlisted   int         `json:"unlisted,omitempty"` // violations beyond the first 10,000 of a kind, which are only counted
 }
 
 // Result is the judgement of a run; results.json holds it.
@@ -41,18 +56,21 @@ type Answer struct {
 
 // Counts says how much was seen.
 type Counts struct {
-	Operations   int   `json:"operations"`
-	Grants       int   `json:"grants"`
-	Unknowns     int   `json:"unknowns"` // operations with the outcome info
-	Writes       int   `json:"writes"`
-	StaleWrites  int   `json:"stale_writes"`  // writes that were invoked on a superseded grant, or reached the resource on one
-	StaleRefused int   `json:"stale_refused"` // of these, refused by the fenced copy
-	Abstained    int   `json:"abstained"`     // times that a client did not write on a superseded grant, since its own check said so
-	Contended    int   `json:"contended"`     // acquires invoked while another client believed to hold the key
-	Faults       int   `json:"faults"`
-	FaultsSeen   int   `json:"faults_seen"`   // of these, observed at the victim
-	IdleOverlaps int   `json:"idle_overlaps"` // belief overlaps on which the stale holder did nothing
-	MaxStall     int64 `json:"max_stall"`     // ns, the longest unplanned stall of any node
+	Operations   int `json:"operations"`
+	Grants       int `json:"grants"`
+	Unknowns     int `json:"unknowns"` // operations with the outcome info
+	Writes       int `json:"writes"`
+	StaleWrites  int `json:"stale_writes"`  // writes that were invoked on a superseded grant, or reached the resource on one
+	StaleRefused int `json:"stale_refused"` // of these, refused by the fenced copy
+	Abstained    int `json:"abstained"`     // times that a client did not write on a superseded grant, since its own check said so
+	Contended    int `json:"contended"`     // acquires invoked while another client believed to hold the key
+	Faults       int `json:"faults"`
+	FaultsSeen   int `json:"faults_seen"` // of these, observed at the victim
+	// FaultsSkipped are those of a random schedule that could not be, or met nothing
+	// to hit. They are no part of Faults.
+	FaultsSkipped int   `json:"faults_skipped,omitempty"`
+	IdleOverlaps  int   `json:"idle_overlaps"` // belief overlaps on which the stale holder did nothing
+	MaxStall      int64 `json:"max_stall"`     // ns, the longest unplanned stall of any node
 	// GrantsDuringFault counts the grants of other clients than the victim while a fault lasted.
 	GrantsDuringFault int `json:"grants_during_fault"`
 }

@@ -17,9 +17,11 @@ type run struct {
 	acts      []act
 	writes    []write
 	claims    []success
+	losses    []loss
 	faults    []*fault
 	stalls    []stall // unplanned and long enough to matter, by start
 	jumps     []int   // HostClock notes
+	blamed    []int   // Adapter notes
 	abstained []int   // Abstain notes
 	final     int     // the first Final note, or -1
 	clocks    map[string]*clock
@@ -33,6 +35,7 @@ type run struct {
 	byKey    map[string]*keyLog
 	byOwner  map[string]*grant
 	byValue  map[string]int // index into writes
+	byEffect map[string]*effect
 	process  map[int]pending
 	sessions map[string][]*grant // open grants of each node
 	ghosts   map[string]ghostRef
@@ -40,6 +43,7 @@ type run struct {
 	missed   map[victim]bool // faults that were looked for at their victim and not found
 	slab     []grant
 	allStall []stall
+	answers  []int64 // of the service, in order; nil until they are asked for
 }
 
 // pending is what a process is doing: its invoke, plus one, and where its
@@ -60,6 +64,14 @@ type write struct {
 type success struct {
 	grant        *grant
 	invoke, done int
+}
+
+// loss is a time at which the holder of a grant that it believed in was told that
+// it is lost.
+type loss struct {
+	grant *grant
+	op    int
+	claim claim // the last one before it
 }
 
 type ghostRef struct {
@@ -95,6 +107,11 @@ func newRun(setup history.Setup, ops []history.Op) *run {
 	r.endBeliefs()
 	for _, k := range r.keys {
 		k.rank()
+		if setup.Kind.Shares() {
+			for _, g := range k.grants {
+				g.by = nil // a later grant ends no earlier one
+			}
+		}
 	}
 	r.count()
 	return r

@@ -5,6 +5,12 @@ import "github.com/dlmtest/dlmtest/history"
 // scenes are the golden histories: testdata/<property>/<name>.jsonl. They are
 // kept as text, and written anew from here with -update.
 var scenes = map[string]map[string]func(*builder){
+	"recovery":   recoveries,
+	"false-loss": falseLosses,
+	"fairness":   queues,
+	// The kinds of lock.
+	"rw-exclusion": readWrites, "same-reads": looks, "starvation": hungry, "permits": semaphores, "reentrancy": nests,
+	"one-leader": leaders, "loss-noticed": watchdogs, "honest-refusal": refusals, "wait-limit": limits, "lock-info": infos, "herd": herds,
 	"mutual-exclusion": {
 		"holds":      turns,
 		"holds-idle": func(b *builder) { h, _ := zombie(b); b.note(4*sec+5*ms, h, history.Lost) },
@@ -72,6 +78,26 @@ var scenes = map[string]map[string]func(*builder){
 			b.grantOf(1500*ms, 2*sec, "client-2", 0)
 			b.write(4*sec, h)
 		},
+		"violated-behind-dead": func(b *builder) { // whose answer came after its lease: it never believed
+			h := b.grantOf(0, 10*ms, "client-1", 1)
+			b.sent(b.grantOf(100*ms, 3*sec, "client-2", 2), 1100*ms)
+			b.claimMore("client-2", 3*sec, -1899*ms)
+			b.grantOf(200*ms, 3500*ms, "client-3", 3)
+			b.write(4*sec, h)
+		},
+		"unknown-behind-done": func(b *builder) { // the one between is done; which of the others came first is open
+			b.setup.Promise.Token = false
+			h := b.grantOf(0, 10*ms, "client-1", 0)
+			b.sent(h, 2*ms)
+			g := b.grantOf(ms, 20*ms, "client-2", 0)
+			b.sent(g, 5*ms)
+			b.does(30*ms, g, history.Release, history.OK)
+			g = b.grantOf(ms, 40*ms, "client-3", 0)
+			b.sent(g, 6*ms)
+			b.write(50*ms, g)
+			b.does(60*ms, g, history.Release, history.OK)
+			b.does(70*ms, h, history.Release, history.Fail)
+		},
 		"holds-killed": func(b *builder) { // who is dead believes nothing
 			b.setup.Strict, b.setup.Promise.Leased = true, false
 			b.grantOf(0, 10*ms, "client-1", 1)
@@ -89,6 +115,12 @@ var scenes = map[string]map[string]func(*builder){
 		"violated-planned": func(b *builder) { paused(b); b.stall(4*sec, "client-1", 2*sec) },
 		"unknown-disturbed": func(b *builder) {
 			h, _ := zombie(b)
+			b.write(4*sec, h)
+			b.stall(3*sec, "client-2", sec/2)
+		},
+		"unknown-disturbed-cut": func(b *builder) { // a cut stops no program
+			h, _ := zombie(b)
+			b.fault(50*ms, 3900*ms, 1, "partition", "client-2")
 			b.write(4*sec, h)
 			b.stall(3*sec, "client-2", sec/2)
 		},
@@ -120,6 +152,18 @@ var scenes = map[string]map[string]func(*builder){
 			h := b.grant(0, 10*ms, "client-1", "k", 1)
 			b.note(300*ms, h, history.Suspended)
 			b.grant(200*ms, 500*ms, "client-2", "k", 2)
+		},
+		"holds-deaf": func(b *builder) { // it was told of its loss before the next grant, and does not look
+			h := b.grant(0, 10*ms, "client-1", "k", 1)
+			b.note(300*ms, h, history.Lost)
+			b.grant(200*ms, 500*ms, "client-2", "k", 2)
+			b.write(600*ms, h)
+		},
+		"violated-deaf": func(b *builder) { // it was told after it
+			h := b.grant(0, 10*ms, "client-1", "k", 1)
+			b.grant(200*ms, 500*ms, "client-2", "k", 2)
+			b.note(510*ms, h, history.Lost)
+			b.write(600*ms, h)
 		},
 		"unknown-bent": func(b *builder) {
 			turns(b)
@@ -203,6 +247,12 @@ var scenes = map[string]map[string]func(*builder){
 			b.write(2*sec+20*ms, g)
 		},
 		"unknown": func(b *builder) { b.grantOf(0, sec, "client-1", 1) },
+		"unknown-unanswered": func(b *builder) { // nobody was told that an update was made
+			h := b.grantOf(0, 10*ms, "client-1", 1)
+			b.read(20*ms, h)
+			b.write(30*ms, h)
+			b.ops[len(b.ops)-1].Type = history.Info
+		},
 	},
 	"no-lost-update/fenced": {
 		"holds-saved":    func(b *builder) { h, _ := zombie(b); b.write(4*sec, h) },
@@ -223,6 +273,12 @@ var scenes = map[string]map[string]func(*builder){
 		"violated":      func(b *builder) { naive(b); b.grant(2*sec+310*ms, 2*sec+330*ms, "client-3", "k", 3) },
 		"violated-seen": func(b *builder) { naive(b); b.holder(2*sec+400*ms, "") },
 		"holds-expired": func(b *builder) { naive(b); b.holder(2*sec+200*ms, ""); b.holder(2*sec+400*ms, "") },
+		"unknown-masters": func(b *builder) { // two masters: each frees what it has granted itself
+			h := b.grantOf(0, 10*ms, "client-1", 1)
+			b.grantOf(100*ms, 200*ms, "client-2", 2)
+			b.does(300*ms, h, history.Release, history.OK)
+			b.grantOf(310*ms, 350*ms, "client-3", 3)
+		},
 		"unknown-answer": func(b *builder) {
 			h, _ := zombie(b)
 			b.does(2*sec+300*ms, h, history.Release, history.Info)
@@ -237,6 +293,11 @@ var scenes = map[string]map[string]func(*builder){
 			h := b.grantOf(0, 10*ms, "client-1", 1)
 			b.does(20*ms, h, history.Release, history.OK)
 			b.does(30*ms, h, history.Release, history.OK)
+		},
+		"unknown-masters": func(b *builder) { // two masters: each was told the truth
+			h := b.grantOf(0, 10*ms, "client-1", 1)
+			b.grantOf(100*ms, 200*ms, "client-2", 2)
+			b.does(300*ms, h, history.Release, history.OK)
 		},
 		"unknown": func(b *builder) { b.grantOf(0, sec, "client-1", 1) },
 	},
@@ -253,11 +314,30 @@ var scenes = map[string]map[string]func(*builder){
 			b.bend("client-1", 1510*ms, 1510*ms, 9*ms)
 			b.claimMore("client-1", 1510*ms, 5*ms)
 		},
+		"holds-noise": func(b *builder) { turns(b); b.claimMore("client-1", 1510*ms, ms) },
+		"holds-bent": func(b *builder) { // it claims by a clock that runs fast, from the instant of the answer
+			turns(b)
+			for i := range b.ops {
+				if op := &b.ops[i]; op.Node == "client-1" {
+					fast := (op.Time - origin) / 10
+					if op.Mono += fast; op.Deadline != 0 {
+						op.Deadline += fast
+					}
+				}
+			}
+		},
 		"violated-drift": func(b *builder) { turns(b); b.setup.Promise.DriftFactor = 0.01 },
 		"unknown":        func(b *builder) { turns(b); clearMono(b) },
 	},
 	"deadlock-freedom": {
 		"holds": func(b *builder) { turns(b); b.final(9 * sec) },
+		"violated-before-unknown": func(b *builder) { // what came later did not keep it
+			turns(b)
+			b.refused(4*sec, 12*sec)
+			b.op(13*sec, "client-1", history.Invoke, history.Acquire, "k")
+			b.op(14*sec, "client-1", history.Info, history.Acquire, "k")
+			b.final(20 * sec)
+		},
 		"violated-never": func(b *builder) {
 			turns(b)
 			b.op(9*sec, "runner", history.Note, history.Final, "")
@@ -280,6 +360,19 @@ var scenes = map[string]map[string]func(*builder){
 			turns(b)
 			b.refused(5*sec, 11*sec)
 			b.fault(4*sec, 10*sec, 1, "kill", "server")
+			b.final(12 * sec)
+		},
+		"holds-recovering": func(b *builder) { // the server reads its log, and serves nobody
+			turns(b)
+			b.refused(5*sec, 11*sec)
+			b.fault(4*sec, 4500*ms, 1, "kill", "server")
+			b.final(12 * sec)
+		},
+		"violated-recovered": func(b *builder) { // it has served somebody
+			turns(b)
+			b.fault(4*sec, 4200*ms, 1, "kill", "server")
+			b.session1(4500*ms, "client-1", 8)
+			b.refused(5*sec, 11*sec)
 			b.final(12 * sec)
 		},
 		"unknown": turns,
@@ -312,6 +405,14 @@ var scenes = map[string]map[string]func(*builder){
 			b.fault(50*ms, 4*sec, 1, "pause", "client-1")
 			b.grantOf(100*ms, 4*sec, "client-2", 2)
 		},
+		"holds-held": func(b *builder) { // by somebody whom the fault has not hit, and who works for long
+			turns(b)
+			b.fault(3*sec, 9*sec, 1, "partition", "server-1")
+			g := b.grantOf(4*sec, 4100*ms, "client-2", 7)
+			b.does(7*sec, g, history.Extend, history.OK)
+			b.does(8*sec, g, history.Release, history.OK)
+			b.grantOf(4200*ms, 8100*ms, "client-1", 8)
+		},
 		"holds-outage": func(b *builder) { // the server is away for a part of the client's pause
 			turns(b)
 			b.setup.Servers = []string{"server-1"}
@@ -333,6 +434,19 @@ var scenes = map[string]map[string]func(*builder){
 			turns(b)
 			b.setup.Servers = []string{"server-1"}
 			b.partition(4*sec, 9*sec, 1, []string{"client-3"}, []string{"server-1"})
+			b.refused(5*sec, 8*sec)
+			b.session1(8100*ms, "client-1", 9)
+		},
+		"violated-slow-link": func(b *builder) { // it is served, as slowly as that
+			turns(b)
+			b.setup.Servers = []string{"server-1"}
+			b.refused(5*sec, 8*sec)
+			b.fault(4*sec, 9*sec, 1, "latency", "client-3")
+		},
+		"holds-half-open": func(b *builder) { // nothing is owed to who gets no answer
+			turns(b)
+			b.setup.Servers = []string{"server-1"}
+			b.fault(4*sec, 9*sec, 1, "blackhole", "client-3", "server-1")
 			b.refused(5*sec, 8*sec)
 			b.session1(8100*ms, "client-1", 9)
 		},

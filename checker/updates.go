@@ -56,7 +56,7 @@ type updates struct {
 // key judges the log of one key and returns how many notes it had.
 func (u *updates) key(k *keyLog) (notes int) {
 	u.successor = nil
-	last, lastOp := "", -1
+	last := ""
 	for at, i := range k.resource {
 		op := &u.r.ops[i]
 		c := u.side.of(op)
@@ -73,13 +73,13 @@ func (u *updates) key(k *keyLog) (notes int) {
 		switch {
 		case c.Base != c.Previous:
 			u.overwrote(k, op, c)
-		case c.Previous != last || lastOp < 0:
+		case c.Previous != last:
 			u.forked(k, at, op, c)
 		}
 		if u.successor != nil {
 			u.successor[c.Previous] = i
 		}
-		last, lastOp = op.Value, i
+		last = op.Value
 	}
 	return notes
 }

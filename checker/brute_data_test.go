@@ -1,0 +1,183 @@
+package checker
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The definitions of fenced-writes and no-lost-update, each asked of every pair of
+// writes in the log of the resource.
+
+func (b brute) fencedWrongly() (y tally) {
+	var heard []*grant // of which the fenced copy has heard
+	for _, op := range b.r.ops {
+		if op.Type != history.Note || op.F != history.Apply && op.F != history.ReadSeen {
+			continue
+		}
+		g := b.r.byOwner[op.Owner]
+		if op.F == history.ReadSeen {
+			if b.r.setup.FenceOn == "read" {
+				heard = append(heard, g)
+			}
+			continue
+		}
+		certain := slices.ContainsFunc(heard, func(h *grant) bool { return b.before(g, h) })
+		possible := slices.ContainsFunc(heard, func(h *grant) bool { return h.pos > g.pos })
+		explained := b.r.setup.Fencing == "strict" && g.token == op.Fenced.Token
+		switch {
+		case op.Fenced.Accepted && possible:
+			y.add(!certain)
+		case !op.Fenced.Accepted && !explained && b.surelyHolds(g, op.Time):
+			y.add(false)
+		}
+		if op.Fenced.Accepted {
+			heard = append(heard, g)
+		}
+	}
+	return y
+}
+
+// surelyHolds says whether g was valid at t, and nobody else can have been granted the key.
+func (b brute) surelyHolds(g *grant, t int64) bool {
+	return b.validAt(g, t) && !slices.ContainsFunc(b.r.grants, func(h *grant) bool {
+		claims := h.ok < b.r.ops[h.op].Deadline-7*ms-clockNoise || b.r.ops[h.op].Deadline == 0
+		if h == g || b.before(h, g) {
+			return false
+		}
+		return b.before(g, h) && claims && h.sent < t || !b.before(g, h) && (claims || h.pos < g.pos)
+	})
+}
+
+func TestFencedWritesAgree(t *testing.T) {
+	tallies(t, brute.fencedWrongly, fencedWrites)
+}
+
+// TestFencingIsTried: only a stale write that was refused shows that the fence holds.
+func TestFencingIsTried(t *testing.T) {
+	bothWays(t, 5, func(t *rapid.T) bool {
+		r := newRun(clash(t))
+		b := brute{r}
+		tried := slices.ContainsFunc(r.ops, func(op history.Op) bool {
+			if op.F != history.Apply || op.Fenced.Accepted {
+				return false
+			}
+			by := b.firstLater(r.byOwner[op.Owner])
+			return by != nil && by.ok < op.Time
+		})
+		if o := fencedWrites(r); o.found.certain == 0 && (o.verdict == Holds) != tried {
+			t.Fatalf("%s: %s", o.verdict, o.reason)
+		}
+		return tried
+	})
+}
+
+// What the copy has heard of and certainly came later is named before what is only possible.
+func TestHeardOf(t *testing.T) {
+	k := &keyLog{}
+	grants := []*grant{{ok: 5, sent: 1}, {ok: 9, sent: 7}, {ok: 11, sent: 4}, {ok: 14, sent: 3}}
+	for i, g := range grants {
+		g.key, g.pos = k, i
+	}
+	for _, c := range []struct {
+		heard []int
+		want  int // by the first of grants
+	}{{nil, -1}, {[]int{0}, -1}, {[]int{2}, 2}, {[]int{1, 2}, 1}, {[]int{2, 1}, 1}, {[]int{2, 3}, 3}, {[]int{3, 2}, 3}, {[]int{1}, 1}} {
+		var s fenced
+		for _, i := range c.heard {
+			s.hear(grants[i], i)
+		}
+		got := s.after(grants[0])
+		if c.want < 0 != (got.grant == nil) || c.want >= 0 && (got.grant != grants[c.want] || got.note != c.want) {
+			t.Errorf("%v: %+v", c.heard, got)
+		}
+	}
+	k.sure = true
+	var s fenced
+	s.hear(grants[1], 1)
+	s.hear(grants[3], 3)
+	if got := s.after(grants[0]); got.note != 3 {
+		t.Errorf("the latest was not named: %+v", got)
+	}
+}
+
+// Who wrote nothing down of its node is named by its process.
+func TestWho(t *testing.T) {
+	for want, g := range map[string]grant{"a": {node: "a"}, "a (token 7)": {node: "a", token: 7}, "process 3": {process: 3}} {
+		if got := g.who(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// lostUpdates follows what each accepted write of a copy replaced.
+func (b brute) lostUpdates(s side) (y tally) {
+	acked := func(value string) bool {
+		return slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
+			return o.F == history.Write && o.Type == history.OK && o.Value == value && s.of(&o).Accepted
+		})
+	}
+	var log []history.Op // accepted writes
+	for _, op := range b.r.ops {
+		if op.F != history.Apply || !s.of(&op).Accepted {
+			continue
+		}
+		c := s.of(&op)
+		if c.Base != c.Previous {
+			owner := slices.IndexFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Write && o.Value == c.Previous })
+			if owner < 0 || b.r.ops[owner].Owner != op.Owner {
+				y.add(owner >= 0 && !acked(c.Previous))
+			}
+		} else if other := lastOf(log, func(o history.Op) bool { return s.of(&o).Previous == c.Previous }); other != "" {
+			y.add(!acked(other))
+		}
+		log = append(log, op)
+	}
+	for _, op := range b.r.ops {
+		if op.F == history.Write && op.Type == history.OK && s.of(&op).Accepted &&
+			lastOf(log, func(o history.Op) bool { return o.Value == op.Value }) == "" && b.logged() {
+			y.add(false)
+		}
+	}
+	return y
+}
+
+// logged says whether the resource left a log.
+func (b brute) logged() bool {
+	return slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Apply })
+}
+
+// lastOf is the value of the last write that matches, "" if none does.
+func lastOf(log []history.Op, match func(history.Op) bool) (value string) {
+	for _, op := range log {
+		if match(op) {
+			value = op.Value
+		}
+	}
+	return value
+}
+
+func TestLostUpdatesAgree(t *testing.T) {
+	for _, s := range []side{unfenced, fencedOf} {
+		tallies(t, func(b brute) tally { return b.lostUpdates(s) }, func(r *run) outcome { return r.noLostUpdate(s) })
+	}
+}
+
+// Every update that the resource forgot is found, not the first alone.
+func TestForkedTwice(t *testing.T) {
+	b := newBuilder()
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	for i := range int64(2) {
+		b.read((20+10*i)*ms, h)
+		was := *b.resource("k")
+		b.write((22+10*i)*ms, h)
+		*b.resource("k") = was
+		b.write((24+10*i)*ms, h)
+	}
+	if f := newRun(b.done()).noLostUpdate(unfenced).found; f.certain != 2 {
+		t.Errorf("%+v", f)
+	}
+}

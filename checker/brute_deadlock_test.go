@@ -1,0 +1,133 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// inCircles draws three clients that take and give back three keys, one step after
+// another, waiting for some time at each.
+func inCircles(t *rapid.T) *run {
+	b := newBuilder()
+	b.setup.Use, b.setup.Keys, b.setup.Lease = history.Use{Name: history.TwoKeys}, []string{"k", "l", "m"}, 3e6
+	number := func(name string, least, most int) int64 { return int64(rapid.IntRange(least, most).Draw(t, name)) }
+	for c := range 3 {
+		node, at := fmt.Sprintf("client-%d", c+1), number("starts", 0, 4)*ms
+		var has []*held
+		for range number("steps", 1, 5) {
+			if len(has) > 0 && number("gives back", 0, 3) == 0 {
+				b.does(at, has[0], history.Release, history.OK)
+				has, at = has[1:], at+2*ms
+				continue
+			}
+			key, until := b.setup.Keys[number("key", 0, 4)/2], at+number("waits", 2, 30)*ms
+			if number("gets it", 0, 3) == 0 {
+				b.op(at, node, history.Invoke, history.Acquire, key)
+				b.op(until, node, history.Fail, history.Acquire, key)
+			} else {
+				h := b.grant(at, until, node, key, 0)
+				has = append(has, h)
+			}
+			at = until + number("then", 1, 4)*ms
+		}
+		if number("is left waiting", 0, 3) == 0 {
+			b.op(at, node, history.Invoke, history.Acquire, b.setup.Keys[number("key", 0, 4)/2])
+		}
+	}
+	setup, ops := b.done()
+	if err := history.Validate(setup, ops); err != nil {
+		t.Fatal(err)
+	}
+	return newRun(setup, ops)
+}
+
+// stood are the circles at one instant, each as the invokes by which its members wait.
+func (b brute) stood(at int64) (circles [][]int) {
+	waits, holder := map[string]int{}, map[string]string{} // invoke by client, client by key
+	for _, k := range b.r.keys {
+		for _, w := range k.waits {
+			if w.from <= at && at < w.to {
+				waits[b.r.client(w.invoke)] = w.invoke
+			}
+		}
+		for i, g := range k.grants {
+			superseded := slices.ContainsFunc(k.grants[i+1:], func(h *grant) bool { return h.ok <= at })
+			if g.ok <= at && at < g.end && !superseded {
+				holder[k.name] = b.r.client(g.op)
+			}
+		}
+	}
+	for client := range waits {
+		circle, who := []int{}, client
+		for range 4 {
+			invoke, waits := waits[who]
+			if !waits || slices.Contains(circle, invoke) {
+				break
+			}
+			circle = append(circle, invoke)
+			next, held := holder[b.r.ops[invoke].Key]
+			if !held || next == who {
+				break
+			}
+			if who = next; who == client {
+				slices.Sort(circle)
+				if !slices.ContainsFunc(circles, func(c []int) bool { return slices.Equal(c, circle) }) {
+					circles = append(circles, circle)
+				}
+				break
+			}
+		}
+	}
+	return circles
+}
+
+// deadlocked asks at each instant at which anything happens who waits for whom, and
+// counts the circles that stand for longer than a lease, by an invoke of each.
+func (b brute) deadlocked() (ops []int) {
+	since := map[string]int64{}
+	end := func(circle []int, at int64) {
+		if at-since[fmt.Sprint(circle)] > int64(b.r.setup.Lease) {
+			ops = append(ops, circle[0])
+		}
+		delete(since, fmt.Sprint(circle))
+	}
+	var open [][]int
+	var instants []int64
+	for i := range b.r.ops {
+		instants = append(instants, b.r.ops[i].Time)
+	}
+	for _, g := range b.r.grants { // a belief may end at a deadline, where nothing happens
+		if g.end < b.r.end {
+			instants = append(instants, g.end)
+		}
+	}
+	slices.Sort(instants)
+	for _, at := range instants {
+		now := b.stood(at)
+		is := func(c []int) func([]int) bool { return func(d []int) bool { return slices.Equal(c, d) } }
+		for _, c := range open {
+			if !slices.ContainsFunc(now, is(c)) {
+				end(c, at)
+			}
+		}
+		for _, c := range now {
+			if !slices.ContainsFunc(open, is(c)) {
+				since[fmt.Sprint(c)] = at
+			}
+		}
+		open = now
+	}
+	for _, c := range open {
+		end(c, b.r.end)
+	}
+	return ops
+}
+
+func TestNoDeadlockAgrees(t *testing.T) {
+	useAgrees(t, inCircles, func(r *run) []int { return brute{r}.deadlocked() }, noDeadlock)
+}

@@ -1,0 +1,248 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The definitions of rw-exclusion, permits, honest-refusal and one-leader, asked of
+// every instant, or of every pair.
+
+// sharing draws a small history of a lock that several may hold, sound or not.
+func sharing(t *rapid.T, k history.Kind) (history.Setup, []history.Op) {
+	b := newBuilder().kind(k)
+	for n := range rapid.IntRange(1, 4).Draw(t, "clients") {
+		node, at := fmt.Sprintf("client-%d", n+1), int64(0)
+		for range rapid.IntRange(1, 3).Draw(t, "holds") {
+			step := func() int64 { at += rapid.Int64Range(1, 12).Draw(t, "step") * 3 * ms; return at }
+			var h *held
+			var mode history.Mode
+			if k == history.Semaphore {
+				h = b.permits(step(), step(), node, rapid.Int32Range(1, 2).Draw(t, "permits"), int64(len(b.ops)+1))
+			} else {
+				mode = rapid.SampledFrom([]history.Mode{shared, exclusive}).Draw(t, "mode")
+				h = b.as(step(), step(), node, mode, int64(len(b.ops)+1))
+			}
+			for range rapid.IntRange(0, 3).Draw(t, "acts") {
+				switch rapid.IntRange(0, 3).Draw(t, "act") {
+				case 0:
+					if k == history.ReadWrite {
+						other := map[history.Mode]history.Mode{shared: exclusive, exclusive: shared}[mode]
+						turned := rapid.SampledFrom([]history.Type{history.OK, history.Fail}).Draw(t, "turned")
+						if b.turn(step(), h, other, turned); turned == history.OK {
+							mode = other
+						}
+					}
+				case 1:
+					b.does(step(), h, history.Extend, history.OK)
+				default:
+					b.look(step(), h)
+				}
+			}
+			switch end := rapid.SampledFrom([]history.Type{history.OK, history.OK, history.Fail, history.Info, ""}).Draw(t, "end"); end {
+			case "":
+			default:
+				b.does(step(), h, history.Release, end)
+			}
+		}
+	}
+	return b.done()
+}
+
+// modeAt is how g is held at t, by its own operations alone.
+func (b brute) modeAt(g *grant, at int64) history.Mode {
+	mode := modeOf(&b.r.ops[g.op])
+	for i := range b.r.ops {
+		op := &b.r.ops[i]
+		if op.F != history.Change || op.Owner != g.owner || op.Time > at {
+			continue
+		}
+		switch {
+		case op.Type == history.Invoke && op.Mode == shared:
+			mode = shared
+		case op.Type == history.OK && op.Mode == exclusive:
+			mode = exclusive
+		case op.Type == history.Fail && op.Mode == shared:
+			mode = exclusive
+		}
+	}
+	return mode
+}
+
+// uses says whether g was used at t: believed in, and acted on later in the same mode
+// without having been in the other one between.
+func (b brute) uses(g *grant, at int64) bool {
+	if at < g.ok {
+		return false
+	}
+	for i := g.acts; i != 0; i = b.r.acts[i-1].next {
+		a := b.r.acts[i-1].time
+		if a <= at || a > g.end {
+			continue
+		}
+		same := true
+		for i := range b.r.ops {
+			if op := &b.r.ops[i]; op.F == history.Change && op.Owner == g.owner && op.Time > at && op.Time < a {
+				same = same && b.modeAt(g, op.Time) == b.modeAt(g, at)
+			}
+		}
+		if same {
+			return true
+		}
+	}
+	return false
+}
+
+// wrongAt says whether more is used at t than the lock may give.
+func (b brute) wrongAt(at int64) bool {
+	sum, writers, users := 0, 0, 0
+	for _, g := range b.r.grants {
+		if b.uses(g, at) {
+			users++
+			sum += g.permits
+			if b.modeAt(g, at) == exclusive {
+				writers++
+			}
+		}
+	}
+	if b.r.setup.Kind == history.Semaphore {
+		return sum > b.r.setup.Permits
+	}
+	return writers > 0 && users > 1
+}
+
+func TestSharingAgrees(t *testing.T) {
+	for k, judge := range map[history.Kind]func(*run) outcome{history.ReadWrite: rwExclusion, history.Semaphore: permits} {
+		bothWays(t, 1, func(t *rapid.T) bool {
+			setup, ops := sharing(t, k)
+			if err := history.Validate(setup, ops); err != nil {
+				t.Fatal(err)
+			}
+			r := newRun(setup, ops)
+			b, want := brute{r}, false
+			for i := range ops { // nothing begins between two operations
+				want = want || b.wrongAt(ops[i].Time)
+			}
+			f := judge(r).found
+			if (f.certain > 0) != want || f.possible > 0 {
+				t.Fatalf("%s: %+v, want %v", k, f.list, want)
+			}
+			for _, v := range f.list {
+				if !b.wrongAt(v.At) {
+					t.Fatalf("%s: nothing is wrong at %d: %+v", k, v.At, v)
+				}
+			}
+			if rapid.IntRange(0, 9).Draw(t, "ask Porcupine") == 0 { // it takes its time
+				agreed(t, setup, ops, map[string]int{})
+			}
+			return want
+		})
+	}
+}
+
+// A refusal is wrong if nobody else can have been anywhere near the lock.
+func TestHonestRefusalAgrees(t *testing.T) {
+	bothWays(t, 1, func(t *rapid.T) bool {
+		b := newBuilder().kind(history.Tried)
+		for n := range rapid.IntRange(1, 4).Draw(t, "clients") {
+			node, at := fmt.Sprintf("client-%d", n+1), int64(0)
+			for range rapid.IntRange(1, 3).Draw(t, "attempts") {
+				step := func() int64 { at += rapid.Int64Range(1, 12).Draw(t, "step") * 3 * ms; return at }
+				switch rapid.IntRange(0, 4).Draw(t, "attempt") {
+				case 0, 1:
+					h := b.grant(step(), step(), node, "k", int64(len(b.ops)+1))
+					if end := rapid.SampledFrom([]history.Type{history.OK, history.OK, history.OK, history.Fail, history.Info, ""}).Draw(t, "end"); end != "" {
+						b.does(step(), h, history.Release, end)
+					}
+				case 2:
+					b.op(step(), node, history.Invoke, history.Try, "k")
+					b.op(step(), node, rapid.SampledFrom([]history.Type{history.Fail, history.Info}).Draw(t, "open"), history.Try, "k")
+				default:
+					b.refuse(step(), step(), node, history.Try, 0)
+				}
+			}
+		}
+		setup, ops := b.done()
+		r := newRun(setup, ops)
+		want := 0
+		if len(r.keys) > 0 {
+			for i, w := range r.keys[0].waits {
+				if w.done >= 0 && ops[w.done].Busy && !aloneBut(r, i) {
+					want++
+				}
+			}
+		}
+		if f := honestRefusal(r).found; f.certain != want {
+			t.Fatalf("%+v, want %d", f.list, want)
+		}
+		return want > 0
+	})
+}
+
+// aloneBut says whether another attempt than number i may have been alive during it.
+func aloneBut(r *run, i int) bool {
+	mine := r.keys[0].waits[i]
+	for j, w := range r.keys[0].waits {
+		if j == i || w.from > mine.to {
+			continue
+		}
+		end := int64(forever)
+		g := slices.IndexFunc(r.grants, func(g *grant) bool { return g.invoke == w.invoke })
+		switch {
+		case w.done < 0:
+		case g >= 0:
+			for _, op := range r.ops {
+				if op.F == history.Release && op.Owner == r.grants[g].owner && (op.Type == history.OK || op.Type == history.Fail) {
+					end = op.Time
+				}
+			}
+		case r.ops[w.done].Type == history.Fail:
+			end = w.to
+		}
+		if end >= mine.from {
+			return true
+		}
+	}
+	return false
+}
+
+// A leader's write is wrong if, in the log, it comes after one of a later leader. Where
+// their order is open: of one that itself came after an earlier write of that leader.
+func TestOneLeaderAgrees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBuilder().kind(history.Leader)
+		tokens := rapid.SampledFrom([]int64{0, 1}).Draw(t, "tokens") // without them the order of these three is open
+		leaders := []*held{b.grantOf(0, ms, "client-1", tokens), b.grantOf(0, 2*ms, "client-2", 2*tokens), b.grantOf(0, 3*ms, "client-3", 3*tokens)}
+		for _, h := range leaders {
+			b.sent(h, 0)
+		}
+		var log []int
+		for i := range rapid.IntRange(0, 9).Draw(t, "acts") {
+			log = append(log, rapid.IntRange(0, 2).Draw(t, "leader"))
+			b.decide(int64(i+1)*10*ms, leaders[log[i]], true)
+		}
+		want := 0
+		terms := []int{} // the leaders so far, in the order in which they first acted
+		for _, who := range log {
+			switch {
+			case tokens > 0:
+				if len(terms) > 0 && who < slices.Max(terms) {
+					want++
+				}
+				terms = append(terms, who)
+			case !slices.Contains(terms, who):
+				terms = append(terms, who)
+			case terms[len(terms)-1] != who:
+				want++
+			}
+		}
+		if f := oneLeader(newRun(b.done())).found; f.certain != want {
+			t.Fatalf("%v: %+v, want %d", log, f.list, want)
+		}
+	})
+}

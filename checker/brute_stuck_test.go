@@ -1,0 +1,129 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The definition of deadlock-freedom while a run goes on, asked of every second.
+
+// waiting draws sessions, waits and faults of whole seconds, so that many meet, with a
+// patience of 5 s.
+func waiting(t *rapid.T) *run {
+	number := func(name string, most int64) int64 { return rapid.Int64Range(0, most).Draw(t, name) }
+	b := newBuilder()
+	b.setup.Clients, b.setup.Servers = []string{"g0"}, []string{"s"}
+	for i := range number("sessions", 3) {
+		h := b.grantOf(0, number("granted", 30)*sec, fmt.Sprint("g", i), 0)
+		if at := b.ops[len(b.ops)-1].Time - origin; number("gives back", 5) > 0 {
+			b.op(at+number("holds", 3)*sec, h.node, history.Invoke, history.Release, "k").Owner = h.owner
+		}
+	}
+	for i := range number("waits", 5) {
+		node, from := fmt.Sprint("w", i), number("asks", 30)*sec
+		b.op(from, node, history.Invoke, []history.F{history.Acquire, history.Acquire, history.Try}[number("f", 2)], "k")
+		to := from + number("waits for", 14)*sec
+		switch number("outcome", 7) {
+		case 0:
+			b.op(to, node, history.Info, history.Acquire, "k")
+		case 1: // it never returns
+		default:
+			b.op(to, node, history.Fail, history.Acquire, "k")
+		}
+	}
+	for i := range number("faults", 2) {
+		kind := []string{"pause", "kill", "crash"}[number("kind", 2)]
+		from := number("hits", 30) * sec
+		b.fault(from, from+sec+number("lasts", 4)*sec, int(i)+1, kind, []string{"s", "g0"}[number("at", 1)])
+	}
+	b.setup.Promise.Leased = false
+	b.stall(34*sec, "w0", 1)
+	for i := range b.ops {
+		b.ops[i].Deadline = 0
+	}
+	return newRun(b.done())
+}
+
+// stuck counts the times of more than 5 s in which somebody waited, in each time in
+// which nobody believes in a grant, none is made and no fault is open.
+func (b brute) stuck() (n int) {
+	k := b.r.key("k")
+	from := b.r.begin
+	for at := b.r.begin; at <= b.r.end; at += sec {
+		granted := slices.ContainsFunc(k.grants, func(g *grant) bool { return g.ok == at })
+		if !b.idle(k, at) {
+			n += b.stuckIn(k, from, at)
+			from = at + sec
+		} else if granted {
+			n += b.stuckIn(k, from, at)
+			from = at
+		}
+	}
+	return n + b.stuckIn(k, from, b.r.end)
+}
+
+// idle says whether, for the second that begins at t, nobody believes to hold the key
+// and no fault is open. That of a server that died is until it answers somebody.
+func (b brute) idle(k *keyLog, t int64) bool {
+	held := slices.ContainsFunc(k.grants, func(g *grant) bool { return g.ok <= t && t < g.end })
+	return !held && !slices.ContainsFunc(b.r.faults, func(f *fault) bool {
+		over := f.to
+		if f.target == "s" && f.kind != "pause" {
+			answered := slices.IndexFunc(b.r.ops, func(o history.Op) bool { return o.Type == history.OK && o.Time >= f.to })
+			if over = max(f.to, b.r.end); answered >= 0 {
+				over = b.r.ops[answered].Time
+			}
+		}
+		return f.from <= t && t < over
+	})
+}
+
+// stuckIn counts the unbroken times of more than 5 s in which somebody waited.
+func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
+	asks := func(w wait) bool { return w.done >= 0 && b.r.ops[w.invoke].F == history.Acquire }
+	unknown := func(w wait) bool { return asks(w) && b.r.ops[w.done].Type == history.Info && w.to < to }
+	long := 0
+	for at := from; at <= to; at += sec {
+		// Who was told nothing may have held the key meanwhile, and a lease beyond.
+		if at == to || slices.ContainsFunc(k.waits, func(w wait) bool { return unknown(w) && w.from <= at && at <= w.to }) {
+			n += min(long/6, 1)
+			long = 0
+		}
+		ghost := slices.ContainsFunc(k.waits, func(w wait) bool { return unknown(w) && w.from <= at && at < w.to })
+		if !ghost && slices.ContainsFunc(k.waits, func(w wait) bool { return asks(w) && w.from <= at && at < w.to }) {
+			long++
+			continue
+		}
+		n += min(long/6, 1)
+		long = 0
+	}
+	return n
+}
+
+func TestStuckAgrees(t *testing.T) {
+	seen := map[bool]int{}
+	for range 20 {
+		rapid.Check(t, func(t *rapid.T) {
+			r := waiting(t)
+			var f found
+			r.stuck(r.key("k"), &f)
+			want := brute{r}.stuck()
+			if f.certain != want || f.possible > 0 {
+				for _, op := range r.ops {
+					t.Logf("%2d %3d %s %s %s %v", op.Index, (op.Time-origin)/sec, op.Node, op.Type, op.F, op.Fault)
+				}
+				t.Fatalf("want %d: %+v", want, f.list)
+			}
+			seen[want > 0]++
+		})
+	}
+	if seen[true] < 100 || seen[false] < 100 {
+		t.Errorf("one-sided: %v", seen)
+	}
+	t.Logf("%v", seen)
+}

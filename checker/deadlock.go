@@ -1,0 +1,159 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// waitTurn is an instant at which who holds or who waits changes.
+type waitTurn struct {
+	at     int64
+	starts bool
+	hold   bool // else a wait
+	client string
+	key    *keyLog
+	op     int // what shows it
+	grant  *grant
+}
+
+// circle is a time in which clients wait for each other.
+type circle struct {
+	members  []string
+	ops      []int
+	from, to int64
+	limit    int64
+}
+
+// noDeadlock looks for clients that wait for each other in a circle for longer than a
+// lease and the lock's bound: a lease ends by itself, and with it the circle. A client
+// waits for one key at a time and a key has one holder, and who was just granted a key
+// waits for none. So only who begins to wait can close a circle, and one walk from client to client finds it.
+// O(n log n), times the clients in a circle.
+func noDeadlock(r *run) outcome {
+	d := deadlocks{r: r, waits: map[string]*keyLog{}, holds: map[*keyLog]waitTurn{}, in: map[string]*circle{}, asked: map[string]int{}}
+	for _, t := range r.turns() {
+		d.turn(t)
+	}
+	o := outcome{verdict: Holds, found: d.found,
+		reason:  fmt.Sprintf("%s, each over within %s: a lease ended it.", count(d.seen, "deadlock"), length(d.longest)),
+		summary: fmt.Sprintf("%d of %s lasted longer than a lease and the lock's bound, the longest %s.", d.found.certain, count(d.seen, "deadlock"), length(d.longest)),
+	}
+	if d.seen == 0 {
+		o.verdict, o.reason = Unknown, "No two clients ever waited for each other."
+	}
+	return o
+}
+
+// turns are all beginnings and ends of holds and waits in order, ends first. A hold
+// ends with its holder's belief, or as soon as somebody else is granted the key.
+func (r *run) turns() (all []waitTurn) {
+	for _, k := range r.keys {
+		for i, g := range k.grants {
+			to, op := g.end, g.endOp
+			if i+1 < len(k.grants) && k.grants[i+1].ok < to {
+				to, op = k.grants[i+1].ok, k.grants[i+1].op
+			}
+			who := r.client(g.op)
+			if to > g.ok {
+				all = append(all, waitTurn{g.ok, true, true, who, k, g.op, g}, waitTurn{to, false, true, who, k, op, g})
+			}
+		}
+		for _, w := range k.waits {
+			who := r.client(w.invoke)
+			if w.to > w.from {
+				all = append(all, waitTurn{w.from, true, false, who, k, w.invoke, nil}, waitTurn{w.to, false, false, who, k, w.done, nil})
+			}
+		}
+	}
+	order := func(t waitTurn) int {
+		if t.starts {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b waitTurn) int { return cmp.Or(cmp.Compare(a.at, b.at), order(a)-order(b)) })
+	return all
+}
+
+type deadlocks struct {
+	r       *run
+	found   found
+	waits   map[string]*keyLog   // what each client waits for
+	asked   map[string]int       // by which operation
+	holds   map[*keyLog]waitTurn // who holds a key
+	in      map[string]*circle   // the open one of each client
+	seen    int
+	longest int64
+}
+
+func (d *deadlocks) turn(t waitTurn) {
+	switch {
+	case !t.starts && t.hold:
+		if d.holds[t.key].grant == t.grant {
+			delete(d.holds, t.key)
+			d.broken(t)
+		}
+	case !t.starts:
+		if d.waits[t.client] == t.key {
+			delete(d.waits, t.client)
+			d.broken(t)
+		}
+	case t.hold:
+		d.holds[t.key] = t
+	default:
+		d.waits[t.client], d.asked[t.client] = t.key, t.op
+		d.look(t.client, t.at)
+	}
+}
+
+// broken closes the circle that t was a part of.
+func (d *deadlocks) broken(t waitTurn) {
+	c := d.in[t.client]
+	if c == nil || t.hold && !slices.ContainsFunc(c.members, func(m string) bool { return m != t.client && d.waits[m] == t.key }) {
+		return
+	}
+	d.close(c, t.at, t.op)
+}
+
+// look follows who waits for whom, from one client, until it comes back to it.
+func (d *deadlocks) look(client string, at int64) {
+	if d.in[client] != nil {
+		return
+	}
+	c := &circle{from: at, to: forever}
+	for who := client; ; {
+		k := d.waits[who]
+		h, held := d.holds[k]
+		if k == nil || !held || h.client == who || slices.Contains(c.members, who) || d.in[who] != nil {
+			return
+		}
+		c.members = append(c.members, who)
+		c.ops = append(c.ops, d.asked[who], h.op)
+		c.limit = max(c.limit, d.r.leaseOf(&d.r.ops[h.op])+int64(d.r.setup.Promise.Bound))
+		if who = h.client; who == client {
+			break
+		}
+	}
+	for _, m := range c.members {
+		d.in[m] = c
+	}
+}
+
+func (d *deadlocks) close(c *circle, at int64, op int) {
+	c.to = min(at, d.r.end) // what is open at the end has lasted so long
+	for _, m := range c.members {
+		delete(d.in, m)
+	}
+	lasted := c.to - c.from
+	d.seen++
+	d.longest = max(d.longest, lasted)
+	if lasted <= c.limit {
+		return
+	}
+	names := slices.Sorted(slices.Values(c.members))
+	d.found.add(d.r, Violation{Key: d.r.ops[c.ops[0]].Key, At: c.from + c.limit, Operations: append(c.ops, op)},
+		"%s waited for each other for %s from %s; a lease and the lock's bound are %s.",
+		strings.Join(names, ", "), length(lasted), d.r.seconds(c.from), length(c.limit))
+}

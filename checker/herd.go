@@ -1,0 +1,70 @@
+package checker
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// A release that wakes one waiter wakes it once; the servers may count a watch of the
+// releaser itself, and one that was set anew. Only a herd wakes as many as wait, so
+// with enough of them the two are far apart.
+const (
+	wakesFew    = 3 // wake-ups per release that are not a herd
+	herdWaiters = 6 // waiters at a release, on average, that make it one
+)
+
+// herd compares how many waiters the servers have woken with the releases meanwhile.
+func herd(r *run) outcome {
+	from, to := -1, -1
+	for i := range r.ops {
+		if op := &r.ops[i]; op.F == history.Woken && op.Error == "" {
+			if to = i; from < 0 {
+				from = i
+			}
+		}
+	}
+	if from == to {
+		return outcome{verdict: NA, reason: "The servers of this lock do not tell how many waiters they have woken."}
+	}
+	begin, end := &r.ops[from], &r.ops[to]
+	releases, waiting := r.releases(begin.Time, end.Time)
+	woken := end.Length - begin.Length
+	if releases == 0 {
+		return outcome{verdict: Unknown, reason: "Nobody gave the lock back while wake-ups were counted."}
+	}
+	each, beside := float64(woken)/float64(releases), float64(waiting)/float64(releases)
+	figures := fmt.Sprintf("The servers woke %.1f waiters per release (%d in %s), while %.1f waited on average", each, woken, count(releases, "release"), beside)
+	switch {
+	case beside < herdWaiters:
+		return outcome{verdict: Unknown, reason: figures + fmt.Sprintf(": fewer than %d show no herd.", herdWaiters)}
+	case each <= wakesFew:
+		return outcome{verdict: Holds, reason: figures + ": their number does not matter, O(1)."}
+	case !r.setup.Promise.WakesOne:
+		return outcome{verdict: NA, reason: figures + ": it grows with their number, O(n). The lock does not promise otherwise."}
+	}
+	o := outcome{verdict: Holds, summary: figures + ": it grows with their number, O(n)."}
+	o.found.add(r, Violation{Key: r.keys[0].name, At: end.Time, Operations: []int{from, to}}, "%s.", figures)
+	return o
+}
+
+// releases counts those that said ok in a time, and how many waited when each was asked.
+func (r *run) releases(from, to int64) (n, waiting int) {
+	for _, k := range r.keys {
+		for _, g := range k.grants {
+			if g.released < 0 || g.end < from || r.ops[g.released].Time > to {
+				continue
+			}
+			n++
+			k.reachWaits()
+			last := sort.Search(len(k.waits), func(i int) bool { return k.waits[i].from > g.end }) - 1
+			for i := last; i >= 0 && k.reach[i] > g.end; i-- {
+				if w := k.waits[i]; w.done >= 0 && w.to > g.end {
+					waiting++
+				}
+			}
+		}
+	}
+	return n, waiting
+}

@@ -1,0 +1,55 @@
+package checker
+
+import "fmt"
+
+// noInterleaving follows the accepted blocks of a file in the order in which its
+// storage took them. Each writer's blocks must stand together: who writes again after
+// somebody else has begun leaves a file that nobody wrote. O(n).
+func (r *run) noInterleaving(s side) outcome {
+	var f found
+	blocks, refused, writers, first, last := 0, 0, 0, -1, -1
+	for _, k := range r.keys {
+		latest := map[string]int{} // block of each writer
+		var before int             // the block that stands last
+		for _, i := range k.effects {
+			op := &r.ops[i]
+			c := s.of(op)
+			if c == nil || c.Value == "" {
+				continue
+			}
+			if !c.Accepted {
+				refused++
+				continue
+			}
+			if blocks++; first < 0 {
+				first = i
+			}
+			last = i
+			own, again := latest[op.Owner]
+			if !again {
+				writers++
+			}
+			if again && r.ops[before].Owner != op.Owner {
+				f.add(r, Violation{Key: k.name, At: op.Time, Operations: r.evidence(own, before, i)},
+					"%s wrote %q of %q at %s behind %q of %s: between its own blocks stand those of another.",
+					r.doer(i), c.Value, k.name, r.seconds(op.Time), s.of(&r.ops[before]).Value, r.doer(before))
+			}
+			latest[op.Owner], before = i, i
+		}
+	}
+	o := outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("%s of %s stand together in the %s file%s%s.", count(blocks, "block"), count(writers, "writer"), s.name, r.rate(blocks, first, last), stale(refused)),
+		summary: fmt.Sprintf("%s went on behind another's blocks in the %s file, of %s by %s%s.", count(f.certain, "writer"), s.name, count(blocks, "block"), count(writers, "writer"), stale(refused)),
+	}
+	if writers < 2 {
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s wrote: too little to tell.", count(writers, "writer"))
+	}
+	return o
+}
+
+func stale(refused int) string {
+	if refused == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s refused by its token", count(refused, "block"))
+}

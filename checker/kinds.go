@@ -1,0 +1,43 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// promised says whether a property is promised, and why not.
+type promised func(history.Setup) (bool, string)
+
+// both wants two things to be promised.
+func both(a, b promised) promised {
+	return func(s history.Setup) (bool, string) {
+		if ok, why := a(s); !ok {
+			return ok, why
+		}
+		return b(s)
+	}
+}
+
+func only(k history.Kind) []history.Kind { return []history.Kind{k} }
+
+// alone is for locks that let in one client at a time.
+func alone(s history.Setup) (bool, string) {
+	return !s.Kind.Shares(), fmt.Sprintf("Several clients may hold a lock of the kind %s at once.", s.Kind)
+}
+
+// written is for workloads that write what they have read.
+func written(s history.Setup) (bool, string) {
+	return s.Kind != history.Semaphore, "The holders of a semaphore write nothing."
+}
+
+// answerShared answers for the data of kinds that guard it in another way.
+func answerShared(setup history.Setup, result *Result) (Answer, bool) {
+	if setup.Kind == history.Semaphore {
+		return Answer{NA, "Not asked: the holders of a semaphore write nothing."}, true
+	}
+	if p := result.Property("same-reads"); setup.Kind == history.ReadWrite && p != nil && p.Verdict == Violated {
+		return Answer{Violated, fmt.Sprintf("No: %s.", lower(p.Reason))}, true
+	}
+	return Answer{}, false
+}

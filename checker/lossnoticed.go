@@ -1,0 +1,77 @@
+package checker
+
+import "fmt"
+
+// lossNoticed looks at each claim that ran out while its holder believed in it. The
+// watchdog knows, by the holder's own clock and without any answer, that the last
+// renewal that was answered ends then, so the holder must have been told before. Who
+// was stopped itself could tell nobody.
+func lossNoticed(r *run) outcome {
+	var f found
+	told, open, stopped, renewals := 0, 0, 0, 0
+	for _, g := range r.grants {
+		deadline, known := r.deadlineAt(g, r.ops[g.op].Deadline)
+		by := g.op                  // what made the claim
+		heard := min(g.end, g.told) // it may have worked on without a look
+		warned := false             // it was told that its grant may be lost, and not yet that it is safe
+		ranOut := func(until int64) {
+			switch {
+			case warned:
+			case !known:
+				open++
+			case until <= deadline+clockNoise:
+			case r.stoppedIn(g.node, deadline-int64(r.setup.Lease)/2, deadline):
+				stopped++
+			default:
+				f.add(r, Violation{Key: g.key.name, At: deadline, Operations: []int{g.op, by, g.endOp}},
+					"%s was not told by %s, when the last renewal of %q that was answered ended, that it may be lost: it believed in it for %s more.",
+					g.who(), r.seconds(deadline), g.key.name, length(min(until, max(r.end, deadline))-deadline))
+			}
+		}
+		for _, c := range g.claims {
+			if c.at > heard {
+				break
+			}
+			if ranOut(c.at); c.cut {
+				if !warned {
+					told++
+				}
+				warned = true
+				continue
+			}
+			renewals++
+			warned = false
+			deadline, known = r.deadlineAt(g, c.deadline)
+			by = c.op
+		}
+		if g.told != forever {
+			told++
+		}
+		ranOut(heard)
+	}
+	o := outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("%s after %s that %s answered, each before its claim ended.", count(told, "holder")+" "+was(told)+" told of the loss", count(renewals, "renewal"), was(renewals)),
+		summary: fmt.Sprintf("%s %s not told before the claim ended; %d were told.", count(f.certain, "holder"), was(f.certain), told),
+	}
+	switch {
+	case open > 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("The deadlines of %s cannot be converted.", count(open, "claim"))
+	case renewals == 0:
+		o.verdict, o.reason = Unknown, "Nothing was renewed."
+	case told == 0 && r.setup.Expect.Faults == 0:
+		o.verdict, o.reason = NA, fmt.Sprintf("No claim ran out: all of %s came in time.", count(renewals, "renewal"))
+	case told == 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim ran out while its holder ran (%d ran out while it was stopped).", stopped)
+	}
+	return o
+}
+
+// stoppedIn says whether a fault stopped the programs of a node in a time.
+func (r *run) stoppedIn(node string, from, to int64) bool {
+	for _, f := range r.faults {
+		if f.target == node && stops[f.kind] && f.from <= to && f.to >= from {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,298 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// operation is one operation while it is pending and as it ends. It is reused:
+// who keeps it copies it.
+type operation struct {
+	Event              // of its call; at its end with what the end told
+	call, ret Ref      // ret: of its end; of one that never ended, the end of the history
+	owner     *owner   // nil: the model has none
+	slot      int      // in keyLog.pending
+	hold      *hold    // of a release: what it gives back; of models with holds
+	mark      int      // of the model: what it saw at the call
+	floor     grant    // of leases: the greatest token at the call
+	rival     *session // of a renewal: what lasted at the call; of windows
+}
+
+// who names the client in a message.
+func (o *operation) who() string { return who(o.owner, o.Process) }
+
+func who(o *owner, process int) string {
+	if o != nil && o.name != "" {
+		return o.name
+	}
+	return fmt.Sprintf("process %d", process)
+}
+
+// client is a process with its pending operation.
+type client struct {
+	busy  bool
+	op    operation
+	key   *keyLog
+	owner *owner // its last, of key
+}
+
+// rules is what a model wants of each event.
+type rules struct {
+	name   string
+	fs     []F
+	owners bool
+	times  bool
+	check  func(*Event) string // what else is wrong with an event; nil: nothing
+	judge  func(*keyLog, *found) judge
+}
+
+// front reads events, checks what every model assumes, and hands operations to
+// the judges of their keys. It keeps the processes and owners that are busy or
+// hold something, some idle ones, a bit of each retired process and eight bytes
+// of each retired owner.
+type front struct {
+	rules
+	found   *found
+	counts  Counts
+	err     error
+	last    int64
+	clients map[int]*client
+	spare   []*client // of retired processes, to be used again
+	limit   int
+	retired history.Processes
+	keys    map[string]*keyLog
+	key     *keyLog // of the last event
+	passes  bool    // over renewals
+}
+
+// idleKept is how many idle processes and owners are kept before some are forgotten.
+const idleKept = 4096
+
+func newFront(r rules, o Options) *front {
+	return &front{rules: r, found: newFound(o.Keep), clients: map[int]*client{}, limit: idleKept, keys: map[string]*keyLog{},
+		passes: slices.Contains(r.fs, Release) && !slices.Contains(r.fs, Extend)}
+}
+
+// Add takes the next event.
+func (f *front) Add(e Event) error {
+	if f.err != nil {
+		return f.err
+	}
+	if why := f.take(&e); why != "" {
+		f.err = fmt.Errorf("%s: %s", Ref{Index: f.counts.Events, Line: e.Line}, why)
+		return f.err
+	}
+	f.counts.Events++
+	return nil
+}
+
+func (f *front) take(e *Event) (why string) {
+	switch {
+	case f.times && e.Time == 0:
+		return "an event without a time; this model needs them"
+	case e.Time < f.last && e.Time != 0:
+		return fmt.Sprintf("the clock goes back from %d to %d", f.last, e.Time)
+	}
+	f.last = max(f.last, e.Time)
+	if f.passes && e.F == Extend {
+		f.counts.Passed++
+		return ""
+	}
+	c := f.clients[e.Process]
+	if c == nil && f.retired.Has(e.Process) {
+		return fmt.Sprintf("process %d goes on after an outcome that is unknown", e.Process)
+	}
+	at := Ref{f.counts.Events, e.Line, e.Time}
+	if e.Type == history.Invoke {
+		return f.call(c, e, at)
+	}
+	return f.done(c, e, at)
+}
+
+func (f *front) call(c *client, e *Event, at Ref) (why string) {
+	switch {
+	case c != nil && c.busy:
+		return fmt.Sprintf("process %d calls %s while its %s is pending", e.Process, e.F, c.op.F)
+	case !slices.Contains(f.fs, e.F):
+		return fmt.Sprintf("%q is no operation of %s: it has %q", e.F, f.name, f.fs)
+	}
+	if c == nil {
+		c = f.newClient(e.Process)
+	}
+	k := f.keyOf(e.Key)
+	if f.owners {
+		o := c.owner
+		if o == nil || c.key != k || o.gone || o.name != e.Owner {
+			if o = k.ownerOf(e); o == nil {
+				return fmt.Sprintf("owner %s is used again after an outcome that is unknown", e.Owner)
+			}
+			c.owner = o
+		}
+		if o.pending {
+			return fmt.Sprintf("%s calls %s while another operation of that owner is pending", who(o, e.Process), e.F)
+		}
+		o.pending = true
+	}
+	c.busy, c.key = true, k
+	op := &c.op // field by field: a whole new one would be copied twice
+	op.Event, op.call, op.owner, op.slot, op.hold, op.rival = *e, at, c.owner, len(k.pending), nil, nil
+	k.pending = append(k.pending, op)
+	return k.judge.call(op)
+}
+
+func (f *front) done(c *client, e *Event, at Ref) (why string) {
+	if c == nil || !c.busy {
+		return fmt.Sprintf("process %d ends %s without having called it", e.Process, e.F)
+	}
+	op := &c.op
+	switch {
+	case e.F != op.F:
+		return fmt.Sprintf("process %d ends %s, but called %s", e.Process, e.F, op.F)
+	case e.Key != op.Key:
+		return fmt.Sprintf("process %d ends on %q what it called on %q", e.Process, e.Key, op.Key)
+	}
+	op.Type = e.Type
+	switch e.Type {
+	case history.OK:
+		f.counts.OK++
+		if why := f.told(c, e); why != "" {
+			return why
+		}
+	case history.Fail:
+		f.counts.Failed++
+	case history.Info:
+		f.counts.Unknown++
+	default:
+		return fmt.Sprintf("%q is not how an operation ends", e.Type)
+	}
+	f.finish(c, at)
+	if e.Type == history.Info {
+		f.retire(c, e)
+	}
+	return ""
+}
+
+// told takes what an OK says beyond the call: its token, its lease, what was
+// read, and the owner, where the lock makes a name for each grant.
+func (f *front) told(c *client, e *Event) (why string) {
+	op := &c.op
+	if e.Token != 0 {
+		op.Token = e.Token
+	}
+	op.Lease = e.Lease
+	if op.F == Read {
+		op.Value = e.Value
+	}
+	if f.owners && e.Owner != "" && e.Owner != op.owner.name {
+		if op.Owner != "" || op.F == Release || op.F == ReleaseR {
+			return fmt.Sprintf("%s for owner %q is answered for owner %q", op.F, op.Owner, e.Owner)
+		}
+		o := c.key.ownerOf(e)
+		if o == nil || o.pending {
+			return fmt.Sprintf("owner %s is used again after an outcome that is unknown, or while it is busy", e.Owner)
+		}
+		op.owner.pending, o.pending = false, true
+		op.owner, c.owner = o, o
+	}
+	if f.check != nil {
+		return f.check(&op.Event)
+	}
+	return ""
+}
+
+// finish takes an operation from the pending ones and has it judged.
+func (f *front) finish(c *client, at Ref) {
+	op, k := &c.op, c.key
+	last := len(k.pending) - 1
+	k.pending[op.slot] = k.pending[last]
+	k.pending[op.slot].slot = op.slot
+	k.pending = k.pending[:last]
+	c.busy = false
+	op.ret = at
+	if op.owner != nil {
+		op.owner.pending = false
+	}
+	k.judge.done(op)
+}
+
+func (f *front) retire(c *client, e *Event) {
+	delete(f.clients, e.Process)
+	f.spare = append(f.spare, c)
+	f.retired.Add(e.Process)
+	// Who renews in the background does so as a process of its own: its owner goes on.
+	if o := c.op.owner; o != nil && (c.op.F != Extend || o.name == "") {
+		c.owner = nil
+		c.key.forget(o)
+		if o.name != "" {
+			c.key.retired.add(hashString(o.name))
+		}
+	}
+}
+
+func (f *front) newClient(process int) *client {
+	if len(f.clients) >= f.limit {
+		for p, c := range f.clients {
+			if !c.busy {
+				delete(f.clients, p)
+			}
+		}
+		f.limit = max(idleKept, 2*len(f.clients))
+	}
+	c := &client{}
+	if last := len(f.spare) - 1; last >= 0 {
+		c, f.spare = f.spare[last], f.spare[:last]
+	}
+	f.clients[process] = c
+	return c
+}
+
+// End ends what is pending as unknown and says what was found.
+func (f *front) End() Result {
+	r := Result{Model: f.name, Counts: f.counts}
+	if f.err != nil {
+		r.Reason = "the history cannot be judged: " + f.err.Error()
+		return r
+	}
+	var open []*client
+	for _, c := range f.clients {
+		if c.busy {
+			open = append(open, c)
+		}
+	}
+	slices.SortFunc(open, func(a, b *client) int { return a.op.call.Index - b.op.call.Index })
+	for _, c := range open {
+		c.op.Type = history.Info
+		f.finish(c, Ref{Index: f.counts.Events, Time: f.last})
+	}
+	names := make([]string, 0, len(f.keys))
+	for name := range f.keys {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f.keys[name].judge.end()
+	}
+	r.Counts.Unknown += len(open)
+	r.Counts.Keys = len(f.keys)
+	f.conclude(&r)
+	return r
+}
+
+func (f *front) conclude(r *Result) {
+	r.Found, r.Violations = f.found.count, f.found.kept
+	switch {
+	case r.Found > 0:
+		r.Verdict, r.Reason = Violated, r.Violations[0].Message
+	case r.Counts.Events == 0:
+		r.Reason = "the history is empty"
+	case r.Counts.OK == 0:
+		r.Reason = "no operation is known to have happened"
+	case f.found.doubt != "":
+		r.Reason = f.found.doubt
+	default:
+		r.Verdict = Holds
+		r.Reason = fmt.Sprintf("%d operations that returned are those of a %s", r.Counts.OK, f.name)
+	}
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// mistake is one planted mistake.
+type mistake struct {
+	id       int
+	at, what string // folder/file:line:column, and what was changed into what
+	line     string // of the source
+	hash     string // of the file
+}
+
+// planter plants mistakes in one file. Edits only insert, so that they nest.
+type planter struct {
+	fset    *token.FileSet
+	name    string
+	source  []byte
+	hash    string
+	planted *[]mistake
+	edits   []edit
+}
+
+// edit is text to insert. Of one place, outer ones come first where they open
+// and last where they close.
+type edit struct {
+	at    int
+	text  string
+	close bool
+	depth int // the length of what it encloses
+}
+
+// swaps are the operators that are exchanged.
+var swaps = map[token.Token][]token.Token{
+	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
+	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
+	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
+	token.LAND: {token.LOR}, token.LOR: {token.LAND},
+}
+
+// plant writes the package with every mistake in it beside the original, and
+// the overlay by which go build takes it.
+func plant(dir, scratch string) (planted []mistake, overlay string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, "", err
+	}
+	replace, name := map[string]string{}, ""
+	for _, file := range files {
+		base := filepath.Base(file)
+		if strings.HasSuffix(base, "_test.go") {
+			continue
+		}
+		full, err := filepath.Abs(file)
+		if err != nil {
+			return nil, "", err
+		}
+		replace[full] = filepath.Join(scratch, base)
+		if name, err = plantFile(file, replace[full], &planted); err != nil {
+			return nil, "", err
+		}
+	}
+	full, err := filepath.Abs(filepath.Join(dir, "mutant.go"))
+	if err != nil {
+		return nil, "", err
+	}
+	replace[full] = filepath.Join(scratch, "mutant.go")
+	text := fmt.Sprintf("package %s\n", name) + fmt.Sprintf(chooser, max(len(planted), 1))
+	if err := os.WriteFile(replace[full], []byte(text), 0o644); err != nil {
+		return nil, "", err
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, "", err
+	}
+	overlay = filepath.Join(scratch, "overlay.json")
+	return planted, overlay, os.WriteFile(overlay, list, 0o644)
+}
+
+func plantFile(from, to string, planted *[]mistake) (pkg string, err error) {
+	source, err := os.ReadFile(from)
+	if err != nil {
+		return "", err
+	}
+	full, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Base(filepath.Dir(full)) + "/" + filepath.Base(full)
+	p := &planter{fset: token.NewFileSet(), name: name, source: source, hash: hash(source), planted: planted}
+	file, err := parser.ParseFile(p.fset, from, source, 0)
+	if err != nil {
+		return "", err
+	}
+	ast.Inspect(file, p.visit)
+	return file.Name.Name, os.WriteFile(to, p.result(), 0o644)
+}
+
+func (p *planter) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		for _, op := range swaps[n.Op] {
+			p.expression(n, fmt.Sprintf("(%s) %s (%s)", p.text(n.X), op, p.text(n.Y)), fmt.Sprintf("%s becomes %s", n.Op, op))
+		}
+	case *ast.IfStmt:
+		p.negate(n.Cond)
+	case *ast.SwitchStmt:
+		if n.Tag == nil {
+			for _, c := range n.Body.List {
+				for _, e := range c.(*ast.CaseClause).List {
+					p.negate(e)
+				}
+			}
+		}
+	case *ast.BlockStmt:
+		for _, s := range n.List {
+			p.remove(s)
+		}
+	case *ast.CaseClause:
+		for _, s := range n.Body {
+			p.remove(s)
+		}
+	}
+	return true
+}
+
+// negate turns a condition round that is no comparison, which are exchanged elsewhere.
+func (p *planter) negate(e ast.Expr) {
+	if b, ok := e.(*ast.BinaryExpr); ok && swaps[b.Op] != nil && b.Op != token.LAND && b.Op != token.LOR {
+		return
+	}
+	p.expression(e, "!("+p.text(e)+")", "condition turned round")
+}
+
+func (p *planter) expression(e ast.Expr, wrong, what string) {
+	id := p.add(e, what+": "+p.text(e))
+	p.around(e, fmt.Sprintf("mutated(%d, func() bool { return ", id), fmt.Sprintf(" }, func() bool { return %s })", wrong))
+}
+
+// remove leaves a statement out: an assignment, a count, or a call.
+func (p *planter) remove(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		if s.Tok == token.DEFINE {
+			return
+		}
+	case *ast.IncDecStmt, *ast.ExprStmt:
+	case *ast.BranchStmt:
+		if s.Label != nil || s.Tok != token.CONTINUE && s.Tok != token.BREAK {
+			return
+		}
+	default:
+		return
+	}
+	id := p.add(s, "left out: "+p.text(s))
+	p.around(s, fmt.Sprintf("if !mutant(%d) { ", id), " }")
+}
+
+func (p *planter) add(n ast.Node, what string) int {
+	at := p.fset.Position(n.Pos())
+	line := strings.TrimSpace(strings.Split(string(p.source), "\n")[at.Line-1])
+	*p.planted = append(*p.planted, mistake{len(*p.planted), fmt.Sprintf("%s:%d:%d", p.name, at.Line, at.Column), strings.Join(strings.Fields(what), " "), line, p.hash})
+	return len(*p.planted) - 1
+}
+
+func (p *planter) text(n ast.Node) string {
+	return string(p.source[p.fset.Position(n.Pos()).Offset:p.fset.Position(n.End()).Offset])
+}
+
+func (p *planter) around(n ast.Node, open, shut string) {
+	from, to := p.fset.Position(n.Pos()).Offset, p.fset.Position(n.End()).Offset
+	// Two around the same node: the later is the inner one.
+	p.edits = append(p.edits, edit{from, open, false, (to-from)<<16 - len(p.edits)}, edit{to, shut, true, (to-from)<<16 - len(p.edits)})
+}
+
+// result is the source with all edits.
+func (p *planter) result() []byte {
+	sort.SliceStable(p.edits, func(i, j int) bool {
+		a, b := p.edits[i], p.edits[j]
+		switch {
+		case a.at != b.at:
+			return a.at < b.at
+		case a.close != b.close:
+			return a.close
+		case a.close:
+			return a.depth < b.depth
+		}
+		return a.depth > b.depth
+	})
+	var out bytes.Buffer
+	last := 0
+	for _, e := range p.edits {
+		out.Write(p.source[last:e.at])
+		out.WriteString(e.text)
+		last = e.at
+	}
+	out.Write(p.source[last:])
+	return out.Bytes()
+}

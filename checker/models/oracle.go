@@ -1,0 +1,207 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The limits within which Porcupine is asked about one key: beyond them its
+// search takes time and memory that nobody can foresee.
+const (
+	OracleOps      = 20000
+	OracleUnknowns = 15
+	OracleTime     = 5 * time.Second
+
+	// Of a register no sweep decides, and its unknown writes can be skipped in
+	// few ways; the child's limits hold in any case.
+	registerUnknowns = 40
+)
+
+// What Porcupine says of a history, beside "gave up: …".
+const (
+	Legal   = "legal"
+	Illegal = "illegal"
+)
+
+// question is what the child reads after the first line.
+type question struct {
+	Options Options `json:"options"`
+	Ops     []Op    `json:"ops"`
+}
+
+// Asker returns an Ask for Options that puts each question to a child process:
+// self is a command that answers by Answer, such as /proc/self/exe oracle, and
+// limits its own memory.
+func Asker(ctx context.Context, self []string) func(string, Options, []Op) string {
+	return func(model string, o Options, ops []Op) string {
+		if why := tooMuch(model, ops); why != "" {
+			return "gave up: " + why
+		}
+		text, err := json.Marshal(question{o, ops})
+		if err != nil {
+			return "gave up: " + err.Error()
+		}
+		return RunChild(ctx, self, model, text)
+	}
+}
+
+// onlySearched says whether no sweep decides a model, but only Porcupine.
+func onlySearched(model string) bool {
+	return slices.Contains([]string{"register", "cas-register", "kv"}, model)
+}
+
+func tooMuch(model string, ops []Op) string {
+	unknowns, most := 0, OracleUnknowns
+	if onlySearched(model) {
+		most = registerUnknowns
+	}
+	for i := range ops {
+		if ops[i].Type == history.Info {
+			unknowns++
+		}
+	}
+	if len(ops) > OracleOps || unknowns > most {
+		return fmt.Sprintf("%d operations and %d unknown outcomes, more than %d and %d", len(ops), unknowns, OracleOps, most)
+	}
+	return ""
+}
+
+// RunChild starts self, writes the name of a model and a question to it, and
+// returns its answer, or "gave up: …" and why.
+func RunChild(ctx context.Context, self []string, model string, text []byte) string {
+	ctx, cancel := context.WithTimeout(ctx, OracleTime)
+	defer cancel()
+	var answer, trouble bytes.Buffer
+	child := exec.CommandContext(ctx, self[0], self[1:]...)
+	child.Stdin = io.MultiReader(strings.NewReader(model+"\n"), bytes.NewReader(text))
+	child.Stdout, child.Stderr = &answer, &trouble
+	child.WaitDelay = time.Second
+	switch err := child.Run(); {
+	case ctx.Err() != nil:
+		return fmt.Sprintf("gave up: no answer within %s", OracleTime)
+	case err != nil:
+		first, _, _ := strings.Cut(strings.TrimSpace(trouble.String()), "\n")
+		return fmt.Sprintf("gave up: the oracle ended with %v: %s", err, first)
+	}
+	return strings.TrimSpace(answer.String())
+}
+
+// Answer reads the question that follows the name of a model, in the child.
+func Answer(model string, in io.Reader) string {
+	var q question
+	if err := json.NewDecoder(in).Decode(&q); err != nil {
+		return "gave up: cannot read the question: " + err.Error()
+	}
+	if model, drawing := strings.CutPrefix(model, drawOf); drawing {
+		return answerDrawing(model, q, OracleTime*9/10)
+	}
+	if model, minimal := strings.CutPrefix(model, minimalOf); minimal {
+		return answerMinimal(model, q)
+	}
+	return Consult(model, q.Options, q.Ops, OracleTime*9/10)
+}
+
+// Consult asks Porcupine about the operations of one key in this process, which
+// has no limit of memory: it is for the child, and for tests. limit 0: none.
+func Consult(model string, o Options, ops []Op, limit time.Duration) string {
+	m, ok := specs[model]
+	if !ok {
+		return fmt.Sprintf("gave up: no model %q", model)
+	}
+	switch porcupine.CheckOperationsTimeout(m.porcupine(o), operations(ops), limit) {
+	case porcupine.Ok:
+		return Legal
+	case porcupine.Illegal:
+		return Illegal
+	}
+	return "gave up: no answer in time"
+}
+
+// operations writes operations for Porcupine; what did not return returns at
+// the end of time.
+func operations(ops []Op) []porcupine.Operation {
+	var all []porcupine.Operation
+	for i := range ops {
+		p := porcupine.Operation{ClientId: i, Input: &ops[i], Call: int64(ops[i].Call), Return: int64(ops[i].Return)}
+		if ops[i].Type == history.Info {
+			p.Return = math.MaxInt64
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// Confirm puts a history to Porcupine and writes what it said into the result:
+// confirmed, contradicted, or gave up and why, in which case the verdict of the
+// sweep stands. A contradiction is a bug of dlmtest, and no verdict is left.
+func Confirm(m Model, o Options, events []Event, ask func(string, Options, []Op) string, r *Result) {
+	if r.Verdict != Holds && r.Verdict != Violated {
+		return
+	}
+	want := map[Verdict]string{Holds: Legal, Violated: Illegal}[r.Verdict]
+	said := Legal
+	for _, ops := range Ops(m, o, events) {
+		if said = ask(m.Name, o, ops); said != Legal {
+			break
+		}
+	}
+	switch said {
+	case want:
+		r.Oracle = Confirmed
+	case Legal, Illegal:
+		r.Oracle = Contradicted
+		r.Verdict, r.Reason = Unknown, "a bug of dlmtest: Porcupine contradicts the verdict: "+r.Reason
+	default:
+		r.Oracle = said
+	}
+}
+
+// Ops returns the operations of each key of a history that breaks no assumption
+// of a model, in the order of their returns.
+func Ops(m Model, o Options, events []Event) [][]Op {
+	f, ok := m.New(o).(*front)
+	if !ok {
+		return nil
+	}
+	var keys []*collector
+	inner := f.judge
+	f.judge = func(k *keyLog, fd *found) judge {
+		c := &collector{judge: inner(k, fd)}
+		keys = append(keys, c)
+		return c
+	}
+	for _, e := range events {
+		if f.Add(e) != nil {
+			return nil
+		}
+	}
+	f.End()
+	var all [][]Op
+	for _, c := range keys {
+		all = append(all, c.ops)
+	}
+	return all
+}
+
+// collector collects the operations of one key in place of its judge, which is only
+// asked whether a call breaks an assumption.
+type collector struct {
+	judge
+	ops []Op
+}
+
+func (c *collector) done(op *operation) { c.ops = append(c.ops, opOf(op)) }
+
+func (c *collector) end() {}

@@ -1,0 +1,98 @@
+package models
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// search judges a key by Porcupine alone: no sweep is known for a register of
+// which values may repeat.
+type search struct {
+	k     *keyLog
+	found *found
+	name  string
+	o     Options
+	ops   []Op        // in the order of their returns
+	calls map[int]Ref // by index, of calls and returns
+	over  int         // operations beyond the limit
+}
+
+func searched(name string) func(Options) Decider {
+	fs := map[string][]F{"register": {Read, Write}, "cas-register": {Read, Write, CAS}, "kv": {Read, Write, Append}}[name]
+	return func(o Options) Decider {
+		return newFront(rules{name: name, fs: fs, judge: func(k *keyLog, f *found) judge {
+			return &search{k: k, found: f, name: name, o: o, calls: map[int]Ref{}}
+		}}, o)
+	}
+}
+
+func (s *search) call(*operation) string { return "" }
+
+func (s *search) done(op *operation) {
+	switch {
+	case len(s.ops) == OracleOps:
+		s.over++
+		return
+	case s.o.silent(op.F, op.Type, op.Value):
+		return
+	}
+	s.ops = append(s.ops, opOf(op))
+	s.calls[op.call.Index], s.calls[op.ret.Index] = op.call, op.ret
+}
+
+// silent says whether an operation of a register says nothing: it had no effect,
+// and nothing was seen.
+func (o *Options) silent(f F, typ history.Type, value string) bool {
+	return typ == history.Fail && f != CAS || typ == history.Info && f == Read ||
+		o.Lenient && (typ == history.Fail || f == Read && value == "")
+}
+
+func (s *search) end() {
+	if s.over > 0 {
+		s.found.doubted(fmt.Sprintf("Porcupine was not asked: %d operations %sare more than %d", s.over+OracleOps, keyed(s.k), OracleOps))
+		return
+	}
+	if s.o.Ask == nil {
+		s.found.doubted("Porcupine was not asked, and only it decides this model")
+		return
+	}
+	switch said := s.o.Ask(s.name, s.o, s.ops); said {
+	case Legal:
+	case Illegal:
+		s.report()
+	default:
+		s.found.doubted("Porcupine " + said)
+	}
+}
+
+// report names the first operation by whose return the history became illegal:
+// legality only ends as operations return, so it is found by halving.
+func (s *search) report() {
+	n := sort.Search(len(s.ops), func(i int) bool { return s.o.Ask(s.name, s.o, upTo(s.ops, s.ops[i].Return)) == Illegal })
+	if n == len(s.ops) {
+		n--
+	}
+	op := s.ops[n]
+	s.found.add(op.Return, s.k.name, []Ref{s.calls[op.Call], s.calls[op.Return]}, func() string {
+		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s (Porcupine).", op.F, op.Value, op.Process, keyed(s.k), s.calls[op.Return])
+	})
+}
+
+// upTo returns the history until event end: what has not returned is unknown.
+func upTo(ops []Op, end int) []Op {
+	var part []Op
+	for _, op := range ops {
+		switch {
+		case op.Call > end:
+			continue
+		case op.Return > end && op.F == Read:
+			continue
+		case op.Return > end:
+			op.Type = history.Info
+		}
+		part = append(part, op)
+	}
+	return part
+}

@@ -1,0 +1,221 @@
+package checker
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// How single operations and notes are filed.
+
+func fault1(id int, target string, phase history.Phase) *history.FaultNote {
+	return &history.FaultNote{ID: id, Kind: "pause", Target: target, Phase: phase}
+}
+
+// A fault that begins again after its end is another one, the first of all included;
+// one that was looked for before it began is the same.
+func TestFaultsAreFiled(t *testing.T) {
+	for _, c := range []struct {
+		phases  []history.Phase
+		want    string // begin, from, to, observed, missed and skipped of each
+		skipped int
+	}{
+		{[]history.Phase{history.Begin, history.Observed, history.Heal}, "0 1 3 true false false;", 0},
+		{[]history.Phase{history.Begin, history.Heal, history.Begin, history.Heal}, "0 1 2 false false false;2 3 4 false false false;", 0},
+		{[]history.Phase{history.Missed, history.Begin, history.Heal}, "1 2 3 false true false;", 0},
+		{[]history.Phase{history.Begin, history.Missed, history.Heal}, "0 1 3 false true false;", 0},
+		{[]history.Phase{history.Begin, history.Failed}, "0 1 2 false false false;", 0},
+		{[]history.Phase{history.Skipped}, "", 1},
+		{[]history.Phase{history.Begin, history.Heal, history.Skipped}, "0 1 2 false false true;", 1},
+		{nil, "", 0},
+	} {
+		var ops []history.Op
+		for i, phase := range c.phases {
+			ops = append(ops, history.Op{Index: i, Time: int64(i + 1), Type: history.Note, F: history.Fault, Fault: fault1(1, "c", phase)})
+		}
+		r, got := newRun(history.Setup{}, ops), ""
+		for _, f := range r.faults {
+			got += fmt.Sprint(f.begin, " ", f.from, " ", f.to, " ", f.observed, " ", f.missed, " ", f.skipped, ";")
+		}
+		if got != c.want || r.counts.FaultsSkipped != c.skipped {
+			t.Errorf("%v: %s, %d skipped", c.phases, got, r.counts.FaultsSkipped)
+		}
+	}
+}
+
+// A stall beside a fault that stops programs is its work, where they meet; so is
+// none that is short. Of whom no clients are known, nobody is a server.
+func TestStallsAreFiled(t *testing.T) {
+	stops := func(kind string, from, to int64) *fault { return &fault{kind: kind, target: "c", from: from, to: to} }
+	for _, c := range []struct {
+		name     string
+		fault    *fault
+		from, to int64
+		want     bool
+	}{
+		{"alone", stops("pause", 90, 99), 20, 31, true},
+		{"short", stops("pause", 90, 99), 20, 30, false},
+		{"in a fault", stops("pause", 10, 50), 20, 31, false},
+		{"in one that stops nothing", stops("clock", 10, 50), 20, 31, true},
+		{"as it begins", stops("pause", 31, 50), 20, 31, false},
+		{"just before", stops("pause", 32, 50), 20, 31, true},
+		{"as it ends", stops("pause", 10, 20), 20, 31, false},
+		{"just after", stops("pause", 10, 19), 20, 31, true},
+		{"in one that never began", &fault{kind: "pause", target: "c", from: 10, to: forever, begin: -1}, 20, 31, true},
+	} {
+		for _, clients := range [][]string{nil, {"c"}, {"d"}} {
+			r := &run{setup: history.Setup{Lease: 80, Clients: clients}, faults: []*fault{c.fault}, allStall: []stall{{node: "c", from: c.from, to: c.to}}}
+			if r.planStalls(); (len(r.stalls) > 0) != c.want {
+				t.Errorf("%s: %+v", c.name, r.stalls)
+			}
+			if server := len(clients) > 0 && clients[0] == "d"; c.want && r.stalls[0].server != server {
+				t.Errorf("%s, with clients %v: %+v", c.name, clients, r.stalls)
+			}
+		}
+	}
+}
+
+// What names no grant is told to the process that it names, and what names neither to
+// the whole node.
+func TestWhoIsTold(t *testing.T) {
+	for _, c := range []struct {
+		owner   string
+		process int
+		want    string
+	}{{"a", 0, "a"}, {"a", 2, "a"}, {"", 0, "abc"}, {"", 1, "ac"}, {"", 2, "b"}, {"", 9, ""}, {"z", 0, ""}, {"gone", 0, ""}} {
+		r := &run{byOwner: map[string]*grant{}, sessions: map[string][]*grant{}}
+		for _, g := range []*grant{{owner: "a", process: 1, end: forever}, {owner: "gone", process: 1, end: 5}, {owner: "b", process: 2, end: forever}, {owner: "c", process: 1, end: forever}} {
+			r.byOwner[g.owner] = g
+			r.sessions["n"] = append(r.sessions["n"], g)
+		}
+		told := ""
+		r.told(&history.Op{Node: "n", Owner: c.owner, Process: c.process}, func(g *grant) { told += g.owner })
+		if told != c.want {
+			t.Errorf("%q of process %d: %q, want %q", c.owner, c.process, told, c.want)
+		}
+	}
+}
+
+// Who was never heard of after its deadline died with its grant; any word of it
+// counts, and at the deadline itself none is needed.
+func TestBeliefsEnd(t *testing.T) {
+	extend := func(from, to int64) func(*builder, *held) { // by another process than the one that was granted it
+		return func(b *builder, h *held) {
+			first := b.process["client-1"]
+			b.process["client-1"] = 99
+			b.op(from, h.node, history.Invoke, history.Extend, "k").Owner = h.owner
+			if to > 0 {
+				b.op(to, h.node, history.Info, history.Extend, "k").Owner = h.owner
+			}
+			b.process["client-1"] = first
+		}
+	}
+	read := func(from, to int64) func(*builder, *held) { // of no grant
+		return func(b *builder, h *held) {
+			b.op(from, h.node, history.Invoke, history.Read, "k")
+			b.op(to, h.node, history.OK, history.Read, "k")
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		says  func(*builder, *held)
+		bent  bool // its clock: then the lease counts, from the request on
+		lasts bool
+	}{
+		{"nothing", func(*builder, *held) {}, false, false},
+		{"nothing, by a clock that is bent", func(*builder, *held) {}, true, false},
+		{"a word at the deadline", extend(sec, 0), false, false},
+		{"a word after it", extend(sec+1, 0), false, true},
+		{"an answer at the deadline", extend(sec-ms, sec), false, false},
+		{"an answer after it", extend(sec-ms, sec+1), false, true},
+		{"another answer at the deadline", read(sec-ms, sec), false, false},
+		{"another answer after it", read(sec-ms, sec+1), false, true},
+	} {
+		b := newBuilder()
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.sent(h, 0)
+		b.claimMore("client-1", 10*ms, -9*ms) // so until 1 s
+		c.says(b, h)
+		if c.bent {
+			b.op(500*ms, "client-1", history.Invoke, history.Read, "k").Mono += 9 * sec
+		}
+		want := origin + sec
+		if c.lasts {
+			want = forever
+		}
+		if got := newRun(b.done()).grants[0].end; got != want {
+			t.Errorf("%s: until %d, want %d", c.name, got-origin, want-origin)
+		}
+	}
+}
+
+// A clock is read as something is asked, and as it is answered.
+func TestClockIsReadTwice(t *testing.T) {
+	b := newBuilder()
+	b.grantOf(0, 10*ms, "client-1", 1)
+	b.op(20*ms, "client-1", history.Note, history.Lost, "k")
+	r := newRun(b.done())
+	if got := len(r.clocks["client-1"].offsets); got != 2 {
+		t.Errorf("%d readings", got)
+	}
+}
+
+// Who acts on an acquire of which it knows no outcome is one ghost, however often it
+// acts, and whoever of both wrote its name down.
+func TestGhostsAreFiled(t *testing.T) {
+	for _, named := range []string{"invoke", "info", "nobody"} {
+		b := newBuilder()
+		invoke := b.op(0, "client-1", history.Invoke, history.Acquire, "k")
+		if named == "invoke" {
+			invoke.Owner = "g"
+		}
+		info := b.op(ms, "client-1", history.Info, history.Acquire, "k")
+		want := 1
+		switch named {
+		case "info":
+			info.Owner = "g"
+		case "nobody":
+			want = 0
+		}
+		h := &held{node: "client-1", key: "k", owner: "g"}
+		if named == "nobody" {
+			h.owner = ""
+		}
+		b.write(2*ms, h)
+		b.write(3*ms, h)
+		r := newRun(b.done())
+		got := r.key("k").ghosts
+		if len(got) != want || want > 0 && (r.ops[got[0].act].Time != origin+3*ms || r.ops[got[0].info].Time != origin+ms) {
+			t.Errorf("named by its %s: %+v", named, got)
+		}
+	}
+}
+
+// To be told that it holds the lock is an act of a ghost, to be told that it does not is none.
+func TestGhostsRenew(t *testing.T) {
+	for said, want := range map[history.Type]int{history.OK: 1, history.Fail: 0, history.Info: 0} {
+		b := newBuilder()
+		b.op(0, "client-1", history.Invoke, history.Acquire, "k").Owner = "g"
+		b.op(ms, "client-1", history.Info, history.Acquire, "k")
+		b.does(2*ms, &held{node: "client-1", key: "k", owner: "g"}, history.Extend, said)
+		if got := newRun(b.done()).key("k").ghosts; len(got) != want {
+			t.Errorf("told %s: %+v", said, got)
+		}
+	}
+}
+
+// A value of which only the resource knows is one write, which the first note files;
+// the first of two notes that all is healed counts.
+func TestFirstNotesCount(t *testing.T) {
+	apply := history.Op{Type: history.Note, F: history.Apply, Key: "k", Value: "v", Unfenced: &history.Copy{}}
+	final := history.Op{Type: history.Note, F: history.Final}
+	r := newRun(history.Setup{}, []history.Op{final, apply, apply, final})
+	if len(r.writes) != 1 || r.writes[0].apply != 1 || r.writes[0].invoke != -1 || r.final != 0 {
+		t.Errorf("%+v, final %d", r.writes, r.final)
+	}
+	r = newRun(history.Setup{}, []history.Op{apply, final, apply, final})
+	if len(r.writes) != 1 || r.writes[0].apply != 0 || r.final != 1 {
+		t.Errorf("%+v, final %d", r.writes, r.final)
+	}
+}

@@ -1,0 +1,115 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// oneLeader follows who wrote the resource, by its own log: once a write of the next
+// leader was accepted, the one before it is over, and a write of it shows that two
+// acted at once. Who is the next is told by the grants, and where these leave it open
+// by who acted first. It looks at the unfenced copy, as what the leaders do besides is not
+// fenced, and says what fencing would have stopped. O(n).
+func oneLeader(r *run) outcome {
+	var f found
+	acts, terms, refused := 0, 0, 0
+	for _, k := range r.keys {
+		t := term{over: map[string]int{}}
+		for _, i := range k.resource {
+			op := &r.ops[i]
+			if op.F != history.Apply || op.Unfenced == nil || !op.Unfenced.Accepted {
+				continue
+			}
+			acts++
+			by, was := t.superseded(r.byOwner[op.Owner], op.Owner)
+			if !was {
+				terms += t.begin(r.byOwner[op.Owner], op.Owner, i)
+				continue
+			}
+			if op.Fenced != nil && !op.Fenced.Accepted {
+				refused++
+			}
+			evidence := []int{by, i}
+			if g := r.byOwner[op.Owner]; g != nil {
+				evidence = append(evidence, g.op)
+			}
+			f.add(r, Violation{Key: k.name, At: op.Time, Operations: evidence},
+				"%s acted as the leader of %q at %s, although %s had acted as the next one at %s.",
+				r.actor(op), k.name, r.seconds(op.Time), r.actor(&r.ops[by]), r.seconds(r.ops[by].Time))
+		}
+	}
+	total, longest := r.leaderless()
+	figures := fmt.Sprintf(" Nobody led for %s in all, for %s at the longest.", length(total), length(longest))
+	o := outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("%s in %s: no leader acted after the next one had.", count(acts, "act"), count(terms, "term")) + figures,
+		summary: fmt.Sprintf("%s of %d came from a leader after the next one had acted; the fenced copy refused %d of these.", count(f.certain, "act"), acts, refused) + figures,
+	}
+	if terms < 2 {
+		o.verdict, o.reason = Unknown, fmt.Sprintf("There was %s in which a leader acted: nobody took over.", count(terms, "term"))
+	}
+	return o
+}
+
+// actor names who wrote what the resource logged.
+func (r *run) actor(op *history.Op) string {
+	if g := r.byOwner[op.Owner]; g != nil {
+		return g.who()
+	}
+	return fmt.Sprintf("owner %q", op.Owner)
+}
+
+// leaderless is the time in which nobody believed to lead, from the first grant of a
+// key to the last: in all, and at the longest.
+func (r *run) leaderless() (total, longest int64) {
+	for _, k := range r.keys {
+		free := int64(forever)
+		for _, g := range k.grants {
+			if gap := g.ok - free; gap > 0 {
+				total += gap
+				longest = max(longest, gap)
+			}
+			if free == forever || g.end > free {
+				free = g.end
+			}
+		}
+	}
+	return total, longest
+}
+
+// term is who leads a key, by what was written.
+type term struct {
+	owner string
+	grant *grant
+	first int            // its first write
+	over  map[string]int // by owner: the first write of whoever came after it
+}
+
+// superseded says whether an owner leads no more, and by which write that is known.
+func (t *term) superseded(g *grant, owner string) (by int, was bool) {
+	if t.owner == "" || owner == t.owner {
+		return 0, false
+	}
+	if g != nil && t.grant != nil {
+		switch {
+		case surely(g, t.grant):
+			return t.first, true
+		case surely(t.grant, g):
+			return 0, false
+		}
+	}
+	by, was = t.over[owner]
+	return by, was
+}
+
+// begin notes a write of who leads now, and returns 1 if that is another than before.
+func (t *term) begin(g *grant, owner string, i int) int {
+	if owner == t.owner {
+		return 0
+	}
+	if t.owner != "" {
+		t.over[t.owner] = i
+	}
+	t.owner, t.grant, t.first = owner, g, i
+	return 1
+}

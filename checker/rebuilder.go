@@ -1,0 +1,103 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// rebuild is the time in which a client rebuilds an entry.
+type rebuild struct {
+	note, invoke int // of its begin
+	from, to     int64
+	end          int // the operation at to, or -1
+}
+
+// oneRebuilder looks for rebuilds of one key that overlap: each from the invoke of its
+// begin to the invoke of what it puts, or to its release. O(n log n).
+func oneRebuilder(r *run) outcome {
+	var f found
+	puts := map[string]int{} // by owner
+	for _, w := range r.writes {
+		if w.invoke >= 0 {
+			puts[r.ops[w.invoke].Owner] = w.invoke
+		}
+	}
+	n, first, last := 0, -1, -1
+	for _, k := range r.keys {
+		var longest rebuild // of those before, the one that ends last
+		for _, b := range r.rebuilds(k, puts) {
+			if n++; first < 0 {
+				first = b.note
+			}
+			last = b.note
+			if longest.to > b.from {
+				f.add(r, Violation{Key: k.name, At: b.from, Operations: append(r.evidence(longest.note, b.note), longest.end)},
+					"%s began to rebuild %q at %s while %s was at it since %s, until %s.", r.doer(b.note), k.name, r.seconds(b.from),
+					r.doer(longest.note), r.seconds(longest.from), r.seconds(min(longest.to, r.end)))
+			}
+			if b.to > longest.to {
+				longest = b
+			}
+		}
+	}
+	o := outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("%s, never two of a key at once%s.", count(n, "rebuild"), r.rate(n, first, last)),
+		summary: fmt.Sprintf("%s of %d began while another was under way%s.", count(f.certain, "rebuild"), n, r.rate(n, first, last)),
+	}
+	switch {
+	case n < 2:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: too little to tell.", count(n, "rebuild"))
+	case r.counts.Contended == 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("No contention: %s, and nobody else wanted to.", count(n, "rebuild"))
+	}
+	return o
+}
+
+// rebuilds are those of one key, by their begin.
+func (r *run) rebuilds(k *keyLog, puts map[string]int) (all []rebuild) {
+	for _, i := range k.effects {
+		op := &r.ops[i]
+		e := r.byEffect[op.Value]
+		if e.invoke < 0 || op.Unfenced == nil || !op.Unfenced.Accepted && (op.Fenced == nil || !op.Fenced.Accepted) {
+			continue
+		}
+		b := rebuild{note: i, invoke: e.invoke, from: r.ops[e.invoke].Time, to: forever, end: -1}
+		if put, ok := puts[op.Owner]; ok && put > e.invoke {
+			b.end = put
+		} else {
+			b.end = r.gaveUp(op.Owner, e.invoke)
+		}
+		if b.end >= 0 {
+			b.to = r.ops[b.end].Time
+		}
+		all = append(all, b)
+	}
+	slices.SortStableFunc(all, func(a, b rebuild) int { return cmp.Compare(a.from, b.from) })
+	return all
+}
+
+// gaveUp is where a client went on with a rebuild no more: it abstained from its write,
+// gave the lock back, or died; -1: it did none of these.
+func (r *run) gaveUp(owner string, begin int) int {
+	first := -1
+	end := func(i int) {
+		if i > begin && (first < 0 || i < first) {
+			first = i
+		}
+	}
+	for _, i := range r.abstained {
+		if r.ops[i].Owner == owner {
+			end(i)
+		}
+	}
+	if g := r.byOwner[owner]; g != nil {
+		end(g.release)
+	}
+	for _, f := range r.faults {
+		if f.kind == "kill" && f.target == r.ops[begin].Node && !f.missed {
+			end(f.begin)
+		}
+	}
+	return first
+}
