@@ -60,3 +60,7 @@ func closest(raw func() int64, own func() time.Time) (bestRaw int64, bestOwn tim
 
 // Mono reads this program's own MONOTONIC, as Deadline uses it.
 func Mono() int64 { return startRaw + int64(time.Since(start)) }
+
+// MonoAt is what Mono was, or will be, at a time that has a monotonic reading, as those
+// of time.Now and sums with it have. A time without one counts by REALTIME.
+func MonoAt(t time.Time) int64 { return startRaw + int64(t.Sub(start)) }

@@ -57,3 +57,14 @@ func TestNow(t *testing.T) {
 		t.Errorf("%d of 1000 stamps have readings more than 1 ms apart", late)
 	}
 }
+
+// A time that a program keeps beside its requests is put on the axis of Mono exactly.
+func TestMonoAt(t *testing.T) {
+	before, at, after := Mono(), time.Now(), Mono()
+	if m := MonoAt(at); m < before || m > after {
+		t.Errorf("%d is not between %d and %d", m, before, after)
+	}
+	if d := MonoAt(at.Add(time.Hour)) - MonoAt(at); d != int64(time.Hour) {
+		t.Errorf("an hour later is %d ns later", d)
+	}
+}

@@ -5,9 +5,12 @@ import (
 	"strconv"
 )
 
-// appendOp appends op as one line, in the form that encoding/json would write
-// and parser reads.
-func appendOp(b []byte, op *Op) []byte {
+// appendOp appends op as one line.
+func appendOp(b []byte, op *Op) []byte { return append(AppendOp(b, op), '\n') }
+
+// AppendOp appends op as an object, in the form that encoding/json would write and
+// parser reads, in a fraction of the time: a worker writes two for each call.
+func AppendOp(b []byte, op *Op) []byte {
 	b = append(b, `{"index":`...)
 	b = strconv.AppendInt(b, int64(op.Index), 10)
 	b = append(b, `,"time":`...)
@@ -25,13 +28,20 @@ func appendOp(b []byte, op *Op) []byte {
 	b = appendInt(b, `,"sent":`, op.Sent)
 	b = appendInt(b, `,"lease":`, op.Lease)
 	b = appendInt(b, `,"deadline":`, op.Deadline)
+	b = appendString(b, `,"mode":`, string(op.Mode))
+	b = appendInt(b, `,"permits":`, int64(op.Permits))
+	b = appendInt(b, `,"depth":`, int64(op.Depth))
+	b = appendInt(b, `,"limit":`, op.Limit)
+	if op.Busy {
+		b = append(b, `,"busy":true`...)
+	}
 	b = appendString(b, `,"value":`, op.Value)
 	b = appendCopy(b, `,"unfenced":{`, op.Unfenced)
 	b = appendCopy(b, `,"fenced":{`, op.Fenced)
 	b = appendFault(b, op.Fault)
 	b = appendInt(b, `,"length":`, op.Length)
 	b = appendString(b, `,"error":`, op.Error)
-	return append(b, '}', '\n')
+	return append(b, '}')
 }
 
 func appendInt(b []byte, name string, n int64) []byte {

@@ -80,6 +80,7 @@ func anyOp(t *rapid.T) Op {
 		Index: int(n("index")), Time: n("time"), Mono: n("mono"), Real: n("real"), Node: s("node"), Process: int(n("process")),
 		Type: rapid.SampledFrom([]Type{Invoke, OK, Fail, Info, Note}).Draw(t, "type"), F: F(s("f")), Key: s("key"),
 		Owner: s("owner"), Token: n("token"), Sent: n("sent"), Lease: n("lease"), Deadline: n("deadline"),
+		Mode: Mode(s("mode")), Permits: int32(n("permits")), Depth: int32(n("depth")), Limit: n("limit"), Busy: rapid.Bool().Draw(t, "busy"),
 		Value: s("value"), Unfenced: copies("unfenced"), Fenced: copies("fenced"), Length: n("length"), Error: s("error"),
 	}
 	if rapid.Bool().Draw(t, "fault") {

@@ -26,7 +26,8 @@ const (
 	Acquire F = "acquire" // wait for the lock, up to a limit
 	Try     F = "try"     // take the lock or fail at once
 	Extend  F = "extend"  // renew a grant
-	Release F = "release" // give a grant back
+	Release F = "release" // give a grant back; of a reentrant lock: one hold of it
+	Change  F = "change"  // turn a grant of a read-write lock into the other mode
 	Read    F = "read"    // read both copies of the guarded resource
 	Write   F = "write"   // write both copies of the guarded resource
 )
@@ -43,8 +44,11 @@ const (
 	Fault     F = "fault"      // a fault: see FaultNote
 	Stall     F = "stall"      // an agent or a worker was not scheduled for Length ns
 	HostClock F = "host-clock" // the host's REALTIME moved by Length ns against MONOTONIC_RAW
+	Clock     F = "clock"      // what a server's own program reads as MONOTONIC and REALTIME, taken around a clock fault
 	Final     F = "final"      // all is healed; the final acquire of every key follows
+	Woken     F = "woken"      // the servers have woken Length waiters so far
 	Gate      F = "gate"       // the harness itself held a client at a gate for Length ns
+	Adapter   F = "adapter"    // the client's adapter broke the lock client protocol: nothing is known of the lock
 )
 
 // Op is one line of a history. Times are nanoseconds.
@@ -69,13 +73,20 @@ type Op struct {
 	Lease    int64  `json:"lease,omitempty"`    // the lease that the service granted; 0: none
 	Deadline int64  `json:"deadline,omitempty"` // by the node's own MONOTONIC: the holder claims the lock until then; 0: for ever
 
+	// What was asked of a lock that is no plain mutex, and what was granted: see Kind.
+	Mode    Mode  `json:"mode,omitempty"`    // of a read-write lock
+	Permits int32 `json:"permits,omitempty"` // of a semaphore: how many the operation asks for, was granted or gives back
+	Depth   int32 `json:"depth,omitempty"`   // of a reentrant lock, on ok: how often Owner holds it from then on
+	Limit   int64 `json:"limit,omitempty"`   // on the invoke of Acquire: how long it may wait
+	Busy    bool  `json:"busy,omitempty"`    // on the fail of Acquire or Try: the service said that another holds the lock
+
 	// The guarded resource. Write invokes and Apply notes carry both copies.
 	Value    string `json:"value,omitempty"`    // the unique value that a write writes
 	Unfenced *Copy  `json:"unfenced,omitempty"` // the copy that accepts every write
 	Fenced   *Copy  `json:"fenced,omitempty"`   // the copy that checks tokens
 
 	Fault  *FaultNote `json:"fault,omitempty"`
-	Length int64      `json:"length,omitempty"` // of a Stall, a HostClock jump or a Gate
+	Length int64      `json:"length,omitempty"` // of a Stall, a HostClock jump or a Gate; how many were Woken
 	Error  string     `json:"error,omitempty"`
 }
 
@@ -99,6 +110,9 @@ const (
 	Missed   Phase = "missed"
 	Heal     Phase = "heal"
 	Failed   Phase = "failed" // the heal failed: the harness's error
+	// Skipped: a fault of a random schedule could not be, or met nothing to hit, for
+	// the reason in Proof. It was neither seen nor missed.
+	Skipped Phase = "skipped"
 )
 
 // FaultNote is one phase of one fault on one victim.

@@ -13,6 +13,7 @@ type parser struct {
 	line  []byte
 	pos   int
 	names interner
+	key   string // the last one
 }
 
 // interner keeps recent strings, so that the few thousand names that a history
@@ -32,8 +33,13 @@ func (in *interner) of(b []byte) string {
 
 func newParser() *parser { return &parser{names: interner{seed: maphash.MakeSeed()}} }
 
-// op parses line, which holds exactly one object.
+// op parses line, which holds exactly one object, into op, of which only the
+// index is set.
 func (p *parser) op(line []byte, op *Op) error {
+	if p.plain(line, op) && op.Type != "" {
+		return nil
+	}
+	*op = Op{Index: op.Index}
 	p.line, p.pos = line, 0
 	if err := p.object(func(name []byte) error { return p.opField(name, op) }); err != nil {
 		return err
@@ -84,6 +90,18 @@ func (p *parser) opField(name []byte, op *Op) (err error) {
 		op.Lease, err = p.int()
 	case "deadline":
 		op.Deadline, err = p.int()
+	case "mode":
+		var s string
+		s, err = p.string()
+		op.Mode = Mode(s)
+	case "permits":
+		op.Permits, err = p.small()
+	case "depth":
+		op.Depth, err = p.small()
+	case "limit":
+		op.Limit, err = p.int()
+	case "busy":
+		op.Busy, err = p.bool()
 	case "value":
 		op.Value, err = p.string()
 	case "unfenced":

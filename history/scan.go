@@ -125,6 +125,15 @@ func (p *parser) int() (int64, error) {
 	return int64(n), nil
 }
 
+// small reads a number of 32 bits.
+func (p *parser) small() (int32, error) {
+	n, err := p.int()
+	if err == nil && int64(int32(n)) != n {
+		err = p.errorf("a number beyond 32 bits")
+	}
+	return int32(n), err
+}
+
 func (p *parser) bool() (bool, error) {
 	switch {
 	case p.word("true"):

@@ -25,6 +25,12 @@ type Setup struct {
 	SelfFence string        `json:"self_fence,omitempty"` // none, check-deadline or check-session
 	Strict    bool          `json:"strict,omitempty"`     // idle overlaps count
 	Expect    Expect        `json:"expect"`
+	Kind      Kind          `json:"kind,omitempty"`    // of lock that the clients used; "": a mutex
+	Permits   int           `json:"permits,omitempty"` // of each key, where Kind is Semaphore
+	Use       Use           `json:"use,omitzero"`      // what the lock is used for
+	// Shows names the property of which this part of a history shows a violation.
+	// Nothing else can be judged of it, as the rest was left out. "": it is whole.
+	Shows string `json:"shows,omitempty"`
 }
 
 // Expect is what a scenario must have seen for its verdicts of "holds" to mean
@@ -46,6 +52,12 @@ type Promise struct {
 	Extends bool   `json:"extends"` // a grant can be renewed
 	Tries   bool   `json:"tries"`   // it can be asked for without waiting
 	Order   bool   `json:"order"`   // waiters are served in their order of arrival
+	// What it offers beyond a mutex, which a run may use: see Kind.
+	Shared   bool    `json:"shared,omitempty"`    // readers hold together, a writer alone
+	Changes  bool    `json:"changes,omitempty"`   // a reader can become the writer, and the writer a reader
+	Permits  bool    `json:"permits,omitempty"`   // several clients hold at once, up to a number
+	Reentry  Reentry `json:"reentry,omitempty"`   // who may take again what it holds; "": nobody
+	WakesOne bool    `json:"wakes_one,omitempty"` // a release wakes one waiter, however many wait
 	// DriftFactor (of the lease) and DriftFixed are what the lock subtracts from
 	// its validity for clock drift; zero where its algorithm claims none.
 	DriftFactor float64       `json:"drift_factor,omitempty"`
@@ -53,7 +65,57 @@ type Promise struct {
 	// Bound is how long after the end of a lease the next grant may take.
 	Bound time.Duration `json:"bound"`
 	About string        `json:"about"` // one sentence for people
+
+	// Library is the one under test, and Version is its own; "": the lock of dlmtest.
+	Library string `json:"library,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Validity says whether the lock tells until when a grant is valid.
+	Validity Validity `json:"validity,omitempty"`
+	// Renews: an open session renews its grants by itself, so they do not end at their lease.
+	Renews bool `json:"renews,omitempty"`
+	// NoLimit: a wait for the lock ends when the lock is had; its user can neither
+	// bound nor cancel it.
+	NoLimit bool `json:"no_limit,omitempty"`
+	// Mute: a release answers nothing, so its ok is no claim that the lock was held.
+	Mute bool `json:"mute,omitempty"`
 }
+
+// Reentry is who counts as the holder of a reentrant lock.
+type Reentry string
+
+// A thread of a client, or the client with all its threads.
+const (
+	ByThread  Reentry = "thread"
+	ByProcess Reentry = "process"
+)
+
+// Reference is the name of the locks of dlmtest itself, where a library could stand.
+const Reference = "reference"
+
+// LockName is what a lock under test is called in a table: "redis", and of a library
+// "redis/redislock".
+func LockName(backend, library string) string {
+	if library == "" || library == Reference {
+		return backend
+	}
+	return backend + "/" + library
+}
+
+// Validity is where the deadlines of a history come from. What a lock does not tell is
+// not held against it: validity-bound judges only what was told.
+type Validity string
+
+// Told: the lock tells its user. Reckoned: it does not; each deadline is the send of
+// the request that started the lease plus the lease asked for, and the service certainly
+// owes the lock until then. Untold: it does not, and nothing can be reckoned for certain.
+// Unproven: it tells, and nobody knows when the request was sent that started the lease,
+// so what it tells is taken for the promise that it is and not measured itself.
+const (
+	Told     Validity = ""
+	Unproven Validity = "unproven"
+	Reckoned Validity = "reckoned"
+	Untold   Validity = "untold"
+)
 
 // check refuses what no run can have been set up with.
 func (s *Setup) check() error {
@@ -66,10 +128,12 @@ func (s *Setup) check() error {
 		return fmt.Errorf("drift_fixed %v: want 0s to %v", p.DriftFixed, longest)
 	case !(p.DriftFactor >= 0 && p.DriftFactor <= 1):
 		return fmt.Errorf("drift_factor %v: want 0 to 1", p.DriftFactor)
+	case p.Validity != Told && p.Validity != Unproven && p.Validity != Reckoned && p.Validity != Untold:
+		return fmt.Errorf("validity %q: want %s, %s or %s, or nothing where the lock tells it", p.Validity, Unproven, Reckoned, Untold)
 	case len(s.Keys) == 0:
 		return errors.New("keys: the list is empty; want the names of the keys that clients lock")
 	case slices.Contains(s.Keys, ""):
 		return fmt.Errorf("keys: name %d is empty", slices.Index(s.Keys, "")+1)
 	}
-	return nil
+	return s.checkKind()
 }

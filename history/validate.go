@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -14,7 +15,7 @@ func Validate(setup Setup, ops []Op) error {
 	}
 	v := validator{
 		processes: map[int]process{},
-		owners:    map[string]int{},
+		owners:    map[string]granted{},
 		values:    map[string]int{},
 		faults:    map[victim]int{},
 	}
@@ -39,6 +40,12 @@ type process struct {
 	retired bool
 }
 
+// granted is what is known of the grant of an owner.
+type granted struct {
+	index int
+	token int64
+}
+
 // victim names one fault at one of its victims.
 type victim struct {
 	id     int
@@ -47,7 +54,7 @@ type victim struct {
 
 type validator struct {
 	processes map[int]process
-	owners    map[string]int
+	owners    map[string]granted
 	values    map[string]int
 	faults    map[victim]int // index of the Begin that is open
 }
@@ -73,12 +80,16 @@ func (op *Op) inRange() error {
 		return fmt.Errorf("lease %d ns is negative", op.Lease)
 	case op.Length < 0 && op.F != HostClock:
 		return fmt.Errorf("length %d ns is negative", op.Length)
+	case op.Token < 0:
+		return fmt.Errorf("token %d is negative: it overflowed", op.Token)
+	case op.Process < 0:
+		return fmt.Errorf("process %d is negative", op.Process)
 	}
 	return nil
 }
 
 func (v *validator) op(ops []Op, op *Op) error {
-	if err := op.inRange(); err != nil {
+	if err := errors.Join(op.inRange(), v.kind(op)); err != nil {
 		return err
 	}
 	switch op.Type {
@@ -92,7 +103,7 @@ func (v *validator) op(ops []Op, op *Op) error {
 	return fmt.Errorf("unknown type %q", op.Type)
 }
 
-var operations = []F{Acquire, Try, Extend, Release, Read, Write}
+var operations = []F{Acquire, Try, Extend, Release, Change, Read, Write, Effect}
 
 func (v *validator) invoke(op *Op) error {
 	p := v.processes[op.Process]
@@ -105,13 +116,26 @@ func (v *validator) invoke(op *Op) error {
 		return fmt.Errorf("operation %d of the process is still pending", p.pending-1)
 	}
 	v.processes[op.Process] = process{pending: op.Index + 1}
-	if op.F != Write {
+	if op.F != Write && op.F != Effect {
 		return nil
 	}
 	if op.Value == "" {
-		return fmt.Errorf("a write without a value")
+		return fmt.Errorf("a %s without a value", op.F)
 	}
-	return unique(v.values, "value", op.Value, op.Index)
+	if before, ok := v.values[op.Value]; ok {
+		return used("value", op.Value, before)
+	}
+	v.values[op.Value] = op.Index
+	return v.carries(op)
+}
+
+// carries wants a write, and what the resource says of it, to carry the token of
+// its grant, where that is known: without it no fence can be judged.
+func (v *validator) carries(op *Op) error {
+	if g, ok := v.owners[op.Owner]; ok && g.token != op.Token {
+		return fmt.Errorf("it carries token %d, but operation %d granted %q with token %d", op.Token, g.index, op.Owner, g.token)
+	}
+	return nil
 }
 
 func (v *validator) complete(ops []Op, op *Op) error {
@@ -135,10 +159,7 @@ func (v *validator) complete(ops []Op, op *Op) error {
 	}
 	v.processes[op.Process] = process{retired: op.Type == Info}
 	if op.Type == OK && (op.F == Acquire || op.F == Try) {
-		if op.Owner == "" {
-			return fmt.Errorf("a grant without an owner")
-		}
-		return unique(v.owners, "owner", op.Owner, op.Index)
+		return v.granted(op)
 	}
 	return nil
 }
@@ -148,6 +169,9 @@ func (v *validator) note(op *Op) error {
 		for open, begun := range v.faults {
 			return fmt.Errorf("all is said to be healed, but fault %d on %q is open since operation %d", open.id, open.target, begun)
 		}
+	}
+	if op.F == Apply || op.F == Happened {
+		return v.carries(op)
 	}
 	if op.F != Fault {
 		return nil
@@ -170,17 +194,17 @@ func (v *validator) note(op *Op) error {
 		delete(v.faults, of)
 	case Failed:
 		return fmt.Errorf("the heal of fault %d failed: %s", of.id, op.Fault.Proof)
-	case Observed, Missed:
+	case Observed:
+		if !open {
+			return fmt.Errorf("fault %d is observed, but it is not open", of.id)
+		}
+	case Missed, Skipped:
 	default:
 		return fmt.Errorf("unknown phase %q of fault %d", op.Fault.Phase, of.id)
 	}
 	return nil
 }
 
-func unique(seen map[string]int, what, name string, index int) error {
-	if before, ok := seen[name]; ok {
-		return fmt.Errorf("%s %q was used by operation %d", what, name, before)
-	}
-	seen[name] = index
-	return nil
+func used(what, name string, before int) error {
+	return fmt.Errorf("%s %q was used by operation %d", what, name, before)
 }

@@ -1,0 +1,149 @@
+// Package formats reads and writes histories that others recorded: each format
+// becomes models.Event, one by one, in memory that does not grow with the file
+// but for what is pending. A file that breaks a rule gives an error with its
+// line and the reason, never a guess.
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/checker/models"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// Format is one way in which histories are written.
+type Format struct {
+	Name  string
+	About string
+	read  func(*Reader) error
+}
+
+// Formats is the table of all formats.
+func Formats() []Format {
+	return []Format{
+		{"dlmtest", "history.jsonl of a run of dlmtest: its locks, or with --part its guarded resource", (*Reader).readDlmtest},
+		{"jepsen", "Jepsen's EDN: one vector or list of maps, or one map after the other; [key value] tuples; tagged literals", (*Reader).readEDN},
+		{"jepsen-log", "Jepsen's log: lines that end in PROCESS :invoke :read nil", (*Reader).readLog},
+		{"kv", "Porcupine's key-value lines: EDN maps that all have a :key", (*Reader).readKV},
+		{"elle", "elle-cli's JSON: one array of objects, or one after the other", (*Reader).readElle},
+		{"operations", `JSON objects of one whole operation each: "process", "f", "value", "call", "ret", "out"`, (*Reader).readOperations},
+	}
+}
+
+// Options say what a file does not say itself. The zero value finds out.
+type Options struct {
+	Format      string              // a name of Formats; empty: by looking
+	Independent string              // whether values are [key value] tuples: yes or no; empty: by looking
+	Meanings    map[string]models.F // words for operations beside Names
+	Part        string              // of a dlmtest history: PartLock (also if empty), PartFenced or PartUnfenced
+}
+
+// Reader reads one history.
+type Reader struct {
+	Format  string         // its name
+	Skipped map[string]int // what was left out, in words, and how often
+
+	file string
+	in   io.Reader
+	o    Options
+	read func(*Reader) error
+	emit func(models.Event) bool
+	// looking is told of the first operation, instead of all that follows.
+	looking func(*step)
+
+	processes map[int]*pending
+	limit     int               // of processes, before the idle ones are forgotten
+	retired   history.Processes // by an unknown outcome
+	tuples    answer
+	values    mixture
+	keys      mixture
+	last      int64 // time
+	count     int
+}
+
+// Open looks at in, whose name in errors is file, and chooses its format.
+func Open(in io.Reader, file string, o Options) (*Reader, error) {
+	r := &Reader{Format: o.Format, Skipped: map[string]int{}, file: file, o: o,
+		processes: map[int]*pending{}, tuples: answer(o.Independent)}
+	head := newHead(in)
+	if head.err != nil {
+		return nil, &Error{File: file, Err: head.err}
+	}
+	if r.Format == "" {
+		name, err := Detect(head.peek())
+		if err != nil {
+			return nil, &Error{File: file, Err: err}
+		}
+		r.Format = name
+	}
+	r.in = head
+	for _, f := range Formats() {
+		if f.Name == r.Format {
+			r.read = f.read
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown format %q", r.Format)
+}
+
+// errStop ends reading when nobody wants more.
+var errStop = errors.New("stopped")
+
+// Events gives the events in their order, and an error as the last. It can be
+// used once.
+func (r *Reader) Events() iter.Seq2[models.Event, error] {
+	return func(yield func(models.Event, error) bool) {
+		r.emit = func(e models.Event) bool { return yield(e, nil) }
+		err := r.read(r)
+		if err == nil && r.count == 0 {
+			err = &Error{Err: fmt.Errorf("no operation of a client in it%s", r.nothing())}
+		}
+		if err == nil || err == errStop {
+			return
+		}
+		var at *Error
+		if errors.As(err, &at) {
+			at.File = r.file
+		} else {
+			err = &Error{File: r.file, Err: err}
+		}
+		yield(models.Event{}, err)
+	}
+}
+
+// LeftOut says in words what of the file became no event; empty: nothing.
+func (r *Reader) LeftOut() string {
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(r.Skipped)) {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Skipped[what], what))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *Reader) nothing() string {
+	if text := r.LeftOut(); text != "" {
+		return ": only " + text
+	}
+	return ""
+}
+
+// answer is yes, no, or not known yet.
+type answer string
+
+const (
+	yes answer = "yes"
+	no  answer = "no"
+)
+
+func answered(b bool) answer {
+	if b {
+		return yes
+	}
+	return no
+}

@@ -1,0 +1,59 @@
+package formats
+
+// readElle reads elle-cli's JSON: an array of operations, or one after the other.
+func (r *Reader) readElle() error {
+	p := &jsonText{source: newSource(r.in)}
+	return p.objects(func() error {
+		s := step{line: p.line}
+		err := p.object(func(name form) error {
+			which, known := fields[name.text]
+			if !known {
+				p.left = -1
+				_, err := p.form()
+				return err
+			}
+			value, err := p.value()
+			if err != nil {
+				return err
+			}
+			return s.set(which, name.text, value)
+		})
+		if err != nil {
+			return err
+		}
+		return r.take(&s)
+	})
+}
+
+// objects calls one before each object of an array, or of a row without one.
+func (p *jsonText) objects(one func() error) error {
+	c, ok := p.blank()
+	if ok && c == '[' {
+		p.skip()
+		for first := true; ; first = false {
+			more, err := p.more(']', first)
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			if _, ok := p.blank(); !ok {
+				return p.cut()
+			}
+			if err := one(); err != nil {
+				return err
+			}
+		}
+		if c, ok := p.blank(); ok {
+			return p.errorf("%q follows the end of the history", c)
+		}
+		return p.ended()
+	}
+	for ; ok; _, ok = p.blank() {
+		if err := one(); err != nil {
+			return err
+		}
+	}
+	return p.ended()
+}

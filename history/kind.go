@@ -1,0 +1,89 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Kind is what kind of lock the clients of a run used, which is what their loop asks
+// for. All but ReadWrite and Semaphore let in one client at a time.
+type Kind string
+
+// The kinds. The zero value is a plain mutex, waited for and given back.
+const (
+	Mutex     Kind = ""
+	Tried     Kind = "try"        // asked for without waiting, or with a short limit
+	Reentrant Kind = "reentrant"  // its holder may take it again, and gives it back as often
+	ReadWrite Kind = "read-write" // readers together, or one writer
+	Semaphore Kind = "semaphore"  // at most Setup.Permits at a time
+	Leader    Kind = "leader"     // held for long by one who acts again and again
+	Watchdog  Kind = "watchdog"   // renewed beside work that takes longer than its lease
+	Herd      Kind = "herd"       // many wait for it at once
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{Mutex, Tried, Reentrant, ReadWrite, Semaphore, Leader, Watchdog, Herd}
+
+// Shares says that several clients may hold such a lock at once.
+func (k Kind) Shares() bool { return k == ReadWrite || k == Semaphore }
+
+// Mode is how a read-write lock is held.
+type Mode string
+
+// The modes. Whoever says none holds exclusively.
+const (
+	Exclusive Mode = "exclusive"
+	Shared    Mode = "shared"
+)
+
+// Together says whether two holds of this kind of lock may last at once, apart from
+// how many permits there are.
+func (k Kind) Together(a, b Mode) bool {
+	return k == Semaphore || k == ReadWrite && a == Shared && b == Shared
+}
+
+// check refuses a kind that is none, and permits where they mean nothing.
+func (s *Setup) checkKind() error {
+	switch {
+	case !slices.Contains(Kinds, s.Kind):
+		return fmt.Errorf("kind %q: want one of %q, or none for a mutex", s.Kind, Kinds[1:])
+	case s.Kind == Semaphore && s.Permits < 1:
+		return fmt.Errorf("permits %d: a semaphore has at least one", s.Permits)
+	case s.Kind != Semaphore && s.Permits != 0:
+		return fmt.Errorf("permits %d: only a semaphore has permits", s.Permits)
+	}
+	return nil
+}
+
+// kind checks what an operation says of the kind of its lock.
+func (v *validator) kind(op *Op) error {
+	switch {
+	case op.Mode != "" && op.Mode != Exclusive && op.Mode != Shared:
+		return fmt.Errorf("mode %q: want exclusive or shared", op.Mode)
+	case op.Permits < 0 || op.Depth < 0 || op.Limit < 0:
+		return fmt.Errorf("permits %d, depth %d and limit %d: none can be negative", op.Permits, op.Depth, op.Limit)
+	case op.Busy && op.Type != Fail:
+		return fmt.Errorf("another is said to hold the lock, but only a failure says that")
+	case op.F == Change && op.Type == Invoke && op.Mode == "":
+		return fmt.Errorf("a change without the mode that is wanted")
+	}
+	return nil
+}
+
+// granted files a grant. One that a reentrant lock gives its holder again is no new
+// one: it has the owner and the token of the first, and says so by its depth.
+func (v *validator) granted(op *Op) error {
+	if op.Owner == "" {
+		return fmt.Errorf("a grant without an owner")
+	}
+	before, known := v.owners[op.Owner]
+	switch {
+	case op.Depth > 1 && !known:
+		return fmt.Errorf("%q holds it %d times, but was never granted it", op.Owner, op.Depth)
+	case op.Depth <= 1 && known:
+		return used("owner", op.Owner, before.index)
+	case !known:
+		v.owners[op.Owner] = granted{op.Index, op.Token}
+	}
+	return nil
+}

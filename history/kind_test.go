@@ -1,0 +1,71 @@
+package history
+
+import (
+	"strings"
+	"testing"
+)
+
+// What an operation says of a kind of lock must make sense.
+func TestValidateKinds(t *testing.T) {
+	setup := Setup{Lease: 1e9, Keys: []string{"k"}}
+	grant := func(process int, owner string, depth int32) []Op {
+		return []Op{
+			{Process: process, Type: Invoke, F: Acquire, Key: "k"},
+			{Process: process, Type: OK, F: Acquire, Key: "k", Owner: owner, Depth: depth},
+		}
+	}
+	for _, c := range []struct {
+		name string
+		ops  []Op
+		want string
+	}{
+		{"again", append(grant(1, "a", 1), grant(1, "a", 2)...), ""},
+		{"again at depth 1", append(grant(1, "a", 1), grant(1, "a", 1)...), `owner "a" was used by operation 1`},
+		{"again without depth", append(grant(1, "a", 0), grant(1, "a", 0)...), `owner "a" was used by operation 1`},
+		{"deep at once", grant(1, "a", 2), `"a" holds it 2 times, but was never granted it`},
+		{"no owner", grant(1, "", 0), "a grant without an owner"},
+		{"mode", []Op{{Type: Invoke, F: Acquire, Key: "k", Mode: "half"}}, `mode "half": want exclusive or shared`},
+		{"permits", []Op{{Type: Invoke, F: Acquire, Key: "k", Permits: -1}}, "permits -1"},
+		{"busy", []Op{{Type: Invoke, F: Try, Key: "k", Busy: true}}, "only a failure says that"},
+		{"refused", []Op{{Type: Invoke, F: Try, Key: "k"}, {Type: Fail, F: Try, Key: "k", Busy: true}}, ""},
+		{"change to nothing", append(grant(1, "a", 0), Op{Process: 1, Type: Invoke, F: Change, Key: "k", Owner: "a"}), "a change without the mode"},
+		{"change", append(grant(1, "a", 0), Op{Process: 1, Type: Invoke, F: Change, Key: "k", Owner: "a", Mode: Exclusive}, Op{Process: 1, Type: OK, F: Change, Key: "k", Owner: "a", Mode: Exclusive}), ""},
+	} {
+		for i := range c.ops {
+			c.ops[i].Index, c.ops[i].Time = i, int64(i)
+		}
+		err := Validate(setup, c.ops)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestValidateKindOfSetup(t *testing.T) {
+	for _, c := range []struct {
+		kind    Kind
+		permits int
+		want    string
+	}{
+		{Mutex, 0, ""}, {ReadWrite, 0, ""}, {Semaphore, 3, ""},
+		{"mutexes", 0, `kind "mutexes": want one of`}, {Semaphore, 0, "permits 0: a semaphore has at least one"}, {Mutex, 2, "permits 2: only a semaphore"},
+	} {
+		err := Validate(Setup{Lease: 1e9, Keys: []string{"k"}, Kind: c.kind, Permits: c.permits}, nil)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s of %d: %v, want %q", c.kind, c.permits, err, c.want)
+		}
+	}
+}
+
+func TestTogether(t *testing.T) {
+	for _, k := range Kinds {
+		for _, a := range []Mode{Exclusive, Shared} {
+			for _, b := range []Mode{Exclusive, Shared} {
+				want := k == Semaphore || k == ReadWrite && a == Shared && b == Shared
+				if k.Together(a, b) != want || want && !k.Shares() {
+					t.Errorf("%s: %s beside %s: not %v", k, a, b, want)
+				}
+			}
+		}
+	}
+}
