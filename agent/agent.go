@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,12 +27,14 @@ type agent struct {
 	watch sync.Once
 	echo  *cut.Echo  // answers probes; nil: none are asked
 	disk  *disk      // the child's data folder can crash and stall; nil: it cannot
+	ways  *ways      // the child's links to its servers; nil: it has none
 	page  *vdso.Page // bends the child's clocks; nil: they cannot be bent
 
-	mu    sync.Mutex
-	child *child
-	arms  []Arm
-	held  []*active // faults and holds in force
+	mu     sync.Mutex
+	child  *child
+	arms   []*armed
+	held   []*active // faults and holds in force
+	looked []*active // faults that are healed and looked at once more
 }
 
 // Main serves the runner on in and w until EOF on in, then kills the child and
@@ -42,7 +43,8 @@ func Main(name string, in io.Reader, w io.Writer) error {
 	a := &agent{name: name, out: newOut(w)}
 	a.beats = startHeart(a.stalled)
 	defer a.out.close()
-	defer a.killChild()
+	defer a.closeLinks()
+	defer a.killChildInTime()
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -57,13 +59,16 @@ func Main(name string, in io.Reader, w io.Writer) error {
 			a.out.send(Message{Error: fmt.Sprintf("agent: command %q: %v", line, err)})
 			continue
 		}
-		if c.Do == Check || c.Do == Kill || c.Do == Run { // they take time
+		if slow[c.Do] {
 			go a.answer(c)
 		} else {
 			a.answer(c)
 		}
 	}
 }
+
+// slow are the commands that take time: none waits for another.
+var slow = map[Do]bool{Check: true, Kill: true, Run: true, Heal: true, Cancel: true, Try: true, Sync: true}
 
 func (a *agent) answer(c Command) {
 	m := Message{Re: c.ID}
@@ -77,7 +82,7 @@ func (a *agent) answer(c Command) {
 		return
 	}
 	if err := a.do(c); err != nil {
-		m.Error = err.Error()
+		m.Error, m.Refused = err.Error(), errors.Is(err, ErrRefused)
 	}
 	a.out.send(m)
 }
@@ -90,6 +95,8 @@ func (a *agent) do(c Command) error {
 		return a.order(Order{Say: c.Line})
 	case ArmGate:
 		return a.arm(*c.Arm)
+	case Strike:
+		return a.strike(c.Fault)
 	case Disarm:
 		return a.disarm(c.Fault)
 	case Inject:
@@ -103,6 +110,10 @@ func (a *agent) do(c Command) error {
 		return nil
 	case Check:
 		return a.awaitHealth()
+	case Try:
+		return a.try(c.Need, c.Child)
+	case Sync:
+		return a.sync()
 	}
 	return fmt.Errorf("agent: unknown command %q", c.Do)
 }
@@ -129,12 +140,11 @@ func (a *agent) start(spec *Child) error {
 		}
 		a.echo = echo
 	}
-	if spec.Data != "" && a.disk == nil {
-		disk, err := startDisk(spec.Data, spec.Seed)
-		if err != nil {
-			return err
-		}
-		a.disk = disk
+	if err := a.mountDisk(spec); err != nil {
+		return err
+	}
+	if err := a.openLinks(spec); err != nil {
+		return err
 	}
 	return a.launch(*spec)
 }
@@ -142,12 +152,10 @@ func (a *agent) start(spec *Child) error {
 // launch starts the child. a.mu is held: fromChild waits for it, so nothing that
 // the child prints is seen before a.child is set.
 func (a *agent) launch(spec Child) error {
-	if spec.Bend && a.page == nil {
-		page, err := vdso.NewPage()
-		if err != nil {
+	if spec.Bend {
+		if err := a.makePage(); err != nil {
 			return err
 		}
-		a.page = page
 	}
 	c, err := startChild(spec, a.page, a.fromChild)
 	if err != nil {
@@ -184,19 +192,13 @@ func (a *agent) fromChild(line []byte, stdout bool) {
 	}
 }
 
-// watchWork tells a stall that the work has gone on.
+// watchWork tells a stall what has gone on.
 func (a *agent) watchWork(raw json.RawMessage) {
-	if !bytes.Contains(raw, []byte(`"write"`)) && !bytes.Contains(raw, []byte(`"release"`)) {
-		return // most lines: no need to look closer
-	}
-	var op history.Op
-	if json.Unmarshal(raw, &op) == nil && op.Type == history.Invoke {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		for _, h := range a.held {
-			if s, ok := h.fault.(*stall); ok && s.owner == op.Owner {
-				s.worked = true
-			}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, h := range a.held {
+		if s, ok := h.fault.(*stall); ok {
+			s.see(raw)
 		}
 	}
 }
@@ -222,16 +224,6 @@ func (a *agent) orderLocked(o Order) error {
 	return nil
 }
 
-func (a *agent) killChild() {
-	a.mu.Lock()
-	c := a.child
-	a.mu.Unlock()
-	if c != nil {
-		c.kill()
-		<-c.ended
-	}
-}
-
 // healthEvery is the pause between two health checks; they cost a process each.
 const healthEvery = 50 * time.Millisecond
 
@@ -244,22 +236,10 @@ func (a *agent) awaitHealth() error {
 	if c == nil {
 		return errors.New("health: the node's child has not been started")
 	}
-	if len(c.spec.Health) == 0 {
-		return c.settle()
+	if err := c.healthy(); err != nil {
+		return err
 	}
-	for {
-		health := c.spec
-		health.Argv = c.spec.Health
-		_, err := output(health)
-		if err == nil {
-			return c.settle()
-		}
-		select {
-		case <-c.ended:
-			return fmt.Errorf("the server has ended: %s", c.exit.Reason)
-		case <-time.After(healthEvery):
-		}
-	}
+	return c.settle()
 }
 
 // output runs a program to its end, as the child's user, and returns what it printed.

@@ -11,13 +11,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/agent/lossy"
+	"github.com/dlmtest/dlmtest/agent/vdso"
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// TestMain lets the test binary play the worker of a node.
+// TestMain lets the test binary play the worker of a node, its file system, and a
+// program that ends at once.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "fs" {
+		if err := lossy.Main(os.Stdin, os.Stdout, os.Args[2:]...); err != nil {
+			os.Exit(1) // it has said why
+		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "trial" {
+		return
+	}
 	if os.Getenv("AGENT_TEST_WORKER") != "" {
 		playWorker()
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "clock" { // as the real binary is started to read its clocks
+		if err := vdso.Report(os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	if addr := os.Getenv("AGENT_TEST_CLIENT"); addr != "" {
+		playClient(addr)
 		return
 	}
 	os.Exit(m.Run())
@@ -52,6 +74,7 @@ func playWorker() {
 type remote struct {
 	t     *testing.T
 	in    *io.PipeWriter
+	out   *io.PipeReader
 	lines *bufio.Scanner
 	id    int
 	seen  []Message
@@ -62,7 +85,7 @@ func startAgent(t *testing.T) *remote {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	r := &remote{t: t, in: inW, lines: bufio.NewScanner(outR), done: make(chan error, 1)}
+	r := &remote{t: t, in: inW, out: outR, lines: bufio.NewScanner(outR), done: make(chan error, 1)}
 	go func() { r.done <- Main("node-1", inR, outW) }()
 	t.Cleanup(func() {
 		_ = inW.Close()
@@ -86,8 +109,13 @@ func (r *remote) do(c Command) Message {
 	return r.until(func(m Message) bool { return m.Re == c.ID })
 }
 
+// patience is far more than anything takes that a test waits for.
+const patience = time.Minute
+
 func (r *remote) until(match func(Message) bool) Message {
 	r.t.Helper()
+	limit := time.AfterFunc(patience, func() { _ = r.out.CloseWithError(os.ErrDeadlineExceeded) })
+	defer limit.Stop()
 	for i, m := range r.seen {
 		if match(m) {
 			r.seen = append(r.seen[:i:i], r.seen[i+1:]...)
@@ -104,7 +132,7 @@ func (r *remote) until(match func(Message) bool) Message {
 		}
 		r.seen = append(r.seen, m)
 	}
-	r.t.Fatal("the agent ended")
+	r.t.Fatalf("the agent ended, or what is waited for did not come within %v: %v", patience, r.lines.Err())
 	return Message{}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/dlmtest/dlmtest/agent/vdso"
 )
@@ -99,6 +100,25 @@ func exitOf(err error) Exit {
 	return Exit{Code: -1, Reason: err.Error()}
 }
 
+// healthy returns once the health check succeeds.
+func (c *child) healthy() error {
+	if len(c.spec.Health) == 0 {
+		return nil
+	}
+	for {
+		health := c.spec
+		health.Argv = c.spec.Health
+		if _, err := output(health); err == nil {
+			return nil
+		}
+		select {
+		case <-c.ended:
+			return fmt.Errorf("the server has ended: %s", c.exit.Reason)
+		case <-time.After(healthEvery):
+		}
+	}
+}
+
 // settle ends the following of execs, once the child serves: it costs.
 func (c *child) settle() error {
 	if c.bent == nil {
@@ -124,6 +144,32 @@ func (c *child) kill() {
 		}
 	}
 }
+
+func (a *agent) killChild() {
+	a.mu.Lock()
+	c := a.child
+	a.mu.Unlock()
+	if c != nil {
+		c.kill()
+		<-c.ended
+	}
+}
+
+// killChildInTime gives the child's end a limit. A process that waits for a file
+// system that does not answer cannot be killed, and a fault that asks that file system
+// holds the agent's lock. The agent is the first process of its node: with its end the
+// kernel kills all others, the one that serves the files too, and then those that wait.
+func (a *agent) killChildInTime() {
+	ended := make(chan struct{})
+	go func() { a.killChild(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(killLimit):
+	}
+}
+
+// killLimit is how long a child may take to end after SIGKILL.
+const killLimit = 2 * time.Second
 
 // credential resolves a user as images write it: name, uid, name:group, uid:gid.
 func credential(name string) (*syscall.Credential, error) {

@@ -18,22 +18,31 @@ type clock struct {
 	child *child
 	skew  vdso.Skew
 	since time.Time
+	watch *readings
 }
 
 func injectClock(a *agent, s *active) (fault, error) {
 	if a.page == nil || s.arm.Skew == nil {
 		return nil, errors.New("clock: the node's child was not started with clocks that can be bent")
 	}
+	watch := a.watchClock()
 	if !s.arm.Lie {
 		if _, err := a.page.Set(*s.arm.Skew); err != nil {
+			watch.end()
 			return nil, err
 		}
 	}
-	return &clock{a, a.child, *s.arm.Skew, time.Now()}, nil
+	watch.read()
+	c := &clock{a, a.child, *s.arm.Skew, time.Now(), watch}
+	if s.arm.Strobe > 0 {
+		return newStrobe(c, s.arm.Strobe, s.arm.Lie), nil
+	}
+	return c, nil
 }
 
 // prove: every process of the child reads its clocks through the page, the page is
-// off by what was asked for, and where the child tells its own time, so is that.
+// off by what was asked for, and so is the time that the child tells; where it tells
+// none, or not now, as a database that is starting up, that of another program on the page.
 func (c *clock) prove() (string, bool) {
 	processes := len(descendants(c.child.cmd.Process.Pid))
 	attached, err := c.agent.page.Attached()
@@ -43,15 +52,16 @@ func (c *clock) prove() (string, bool) {
 	asked, want := c.asked(), c.offset()
 	text := fmt.Sprintf("%d of %d processes read their clocks through the page, by which REALTIME is off by %.3f s", attached, processes, want.Seconds())
 	seen := attached >= processes && processes > 0 && (want-asked).Abs() < clockSlack
-	if len(c.child.spec.Tells) > 0 {
-		got, err := c.told()
-		if err != nil {
-			return fmt.Sprintf("%s; its own time is not to be had: %v", text, err), false
-		}
-		text += fmt.Sprintf("; the program itself says %.3f s", got.Seconds())
-		seen = seen && (got-want).Abs() < clockSlack
+	if len(c.child.spec.Tells) == 0 {
+		said, ok := c.probed(want)
+		return text + "; " + said, seen && ok
 	}
-	return text, seen
+	got, err := c.told()
+	if err != nil {
+		said, ok := c.probed(want)
+		return fmt.Sprintf("%s; its own time is not to be had: %v; %s", text, err, said), seen && ok
+	}
+	return text + fmt.Sprintf("; the program itself says %.3f s", got.Seconds()), seen && (got-want).Abs() < clockSlack
 }
 
 // clockSlack is how far readings may differ that are taken one after the other,
@@ -80,22 +90,26 @@ func (c *clock) offset() time.Duration {
 
 // told is how far REALTIME is off by what the child itself says.
 func (c *clock) told() (time.Duration, error) {
+	told, err := c.tells()
+	return told - time.Duration(read(unix.CLOCK_REALTIME)), err
+}
+
+// tells is REALTIME as the child itself says it, since the epoch.
+func (c *clock) tells() (time.Duration, error) {
 	ask := c.child.spec
 	ask.Argv = ask.Tells
 	text, err := output(ask)
-	now := read(unix.CLOCK_REALTIME)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s", err, text)
 	}
 	seconds, err := strconv.ParseFloat(strings.Fields(text + " ?")[0], 64)
-	if err != nil {
-		return 0, err
-	}
-	return time.Duration(seconds*1e9) - time.Duration(now), nil
+	return time.Duration(seconds * 1e9), err
 }
 
 // heal lets REALTIME step back to the truth; MONOTONIC keeps what it has gained.
 func (c *clock) heal() (string, error) {
+	c.watch.end()
 	_, err := c.agent.page.Set(vdso.Skew{})
+	c.watch.read()
 	return "", err
 }

@@ -28,6 +28,13 @@ var kinds = map[string]func(a *agent, s *active) (fault, error){
 	"clock":        injectClock,
 	"crash":        injectCrash,
 	"disk-stall":   injectDiskStall,
+	"latency":      injectLink,
+	"bandwidth":    injectLink,
+	"reset":        injectLink,
+	"blackhole":    injectLink,
+	"hold-request": injectLink,
+	"hold-answer":  injectLink,
+	"cut-link":     injectLink,
 	Hold:           func(*agent, *active) (fault, error) { return nil, nil },
 }
 
@@ -39,6 +46,10 @@ func kindOf(arm Arm) (func(*agent, *active) (fault, error), error) {
 	return kind, nil
 }
 
+// looker looks after the heal at what the victim shows then. It may take its time:
+// neither the node's gates nor another fault wait for it.
+type looker interface{ look() string }
+
 // active is a fault or a hold in force.
 type active struct {
 	arm    Arm
@@ -46,7 +57,9 @@ type active struct {
 	gate   *GateAt // nil: not at a gate
 	since  int64   // raw ns
 	begun  time.Time
-	backup *time.Timer // ends it at Max, whatever becomes of the runner
+	backup *time.Timer   // ends it at Max, whatever becomes of the runner
+	waits  bool          // for its message: it has not begun
+	done   chan struct{} // closed when it is over and recorded
 }
 
 // inject begins a fault now.
@@ -65,33 +78,58 @@ func (a *agent) begin(arm Arm, at *GateAt) error {
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(a.held, func(h *active) bool { return h.arm.Kind == arm.Kind }); i >= 0 && arm.Kind != Hold {
-		return fmt.Errorf("%s: the node suffers the same from fault %d already", arm.Kind, a.held[i].arm.Fault)
+	if i := slices.IndexFunc(a.held, func(h *active) bool { return h.arm.clashes(arm) }); i >= 0 {
+		return refusal(fmt.Sprintf("%s: the node suffers a %s from fault %d already", arm.Kind, a.held[i].arm.Kind, a.held[i].arm.Fault))
 	}
-	s := &active{arm: arm, gate: at, since: history.Raw(), begun: time.Now()}
+	s := &active{arm: arm, gate: at, waits: arm.waits(), done: make(chan struct{})}
 	a.held = append(a.held, s)
-	if arm.Max > 0 {
-		s.backup = time.AfterFunc(arm.Max, func() { a.finish(s) })
-	}
-	if arm.Kind != Hold {
-		a.tell(s, history.Begin, s.since, "")
+	if s.waits {
+		s.backup = time.AfterFunc(arm.Limit, func() { a.giveUp(s) })
+	} else {
+		a.run(s, history.Raw())
 	}
 	if s.fault, err = inject(a, s); err != nil {
 		a.tell(s, history.Missed, 0, err.Error())
+		if s.fault == nil && !s.waits && arm.Kind != Hold { // it has begun in the history, and nothing will heal it
+			a.tell(s, history.Heal, history.Raw(), "it never was in force")
+		}
 	}
-	if arm.Lie && at != nil {
-		_ = a.orderLocked(Order{Go: at.ID}) // a fault that holds the work at its gate does not
+	if at != nil && (arm.Lie || arm.Link != nil) {
+		// A fault that holds the work at its gate does not, or it is the link that is
+		// faulty and not the client.
+		_ = a.orderLocked(Order{Go: at.ID})
 	}
 	return err
 }
 
-// end ends a fault or a hold, at its Min or at once.
+// run begins the time of a fault. a.mu is held.
+func (a *agent) run(s *active, at int64) {
+	s.since, s.begun, s.waits = at, time.Now(), false
+	if s.backup != nil {
+		s.backup.Stop()
+	}
+	if s.arm.Max > 0 {
+		s.backup = time.AfterFunc(s.arm.Max, func() { a.finish(s) })
+	}
+	if s.arm.Kind != Hold {
+		a.tell(s, history.Begin, at, "")
+	}
+}
+
+// end ends a fault or a hold, at its Min or at once, and returns when that is recorded.
 func (a *agent) end(id int, atOnce bool) error {
 	a.mu.Lock()
 	i := slices.IndexFunc(a.held, func(h *active) bool { return h.arm.Fault == id })
 	if i < 0 {
+		i = slices.IndexFunc(a.looked, func(h *active) bool { return h.arm.Fault == id })
+		if i < 0 {
+			a.mu.Unlock()
+			return nil // it has ended by itself
+		}
+		s := a.looked[i]
 		a.mu.Unlock()
-		return nil // it has ended by itself
+		<-s.done
+		return nil
 	}
 	s := a.held[i]
 	a.mu.Unlock()
@@ -100,6 +138,7 @@ func (a *agent) end(id int, atOnce bool) error {
 		return nil
 	}
 	a.finish(s)
+	<-s.done
 	return nil
 }
 
@@ -115,41 +154,66 @@ func (a *agent) finish(s *active) {
 	if s.backup != nil {
 		s.backup.Stop()
 	}
-	over := &Over{Fault: s.arm.Fault}
 	switch {
+	case s.waits && s.fault != nil:
+		_, _ = s.fault.heal() // it was not meant: there is nothing to prove or to tell
 	case s.fault != nil:
-		over.Error = a.heal(s)
-	case s.gate != nil:
+		a.heal(s)
+		return
+	case s.gate != nil && s.arm.Link == nil:
 		a.note(history.Op{F: history.Gate, Key: s.gate.Key, Owner: s.gate.Owner, Length: history.Raw() - s.since,
 			Error: "the harness held the client at the gate " + s.gate.Gate})
 	}
-	over.At = history.Raw()
+	a.over(s, "")
+}
+
+// over lets the worker go on and says that all is over. a.mu is held.
+func (a *agent) over(s *active, failed string) {
+	at := history.Raw()
 	if s.gate != nil {
 		_ = a.orderLocked(Order{Go: s.gate.ID}) // a dead worker needs no order
 	}
-	a.out.send(Message{Over: over})
+	a.out.send(Message{Over: &Over{Fault: s.arm.Fault, At: at, Error: failed}})
+	close(s.done)
 }
 
-// heal takes the proof, heals and records both.
-func (a *agent) heal(s *active) string {
+// heal takes the proof, heals and records both. a.mu is held.
+func (a *agent) heal(s *active) {
 	proof, seen := s.fault.prove()
 	phase := history.Observed
 	if !seen {
 		phase = history.Missed
+		if idle, ok := s.fault.(interface{ idle() bool }); ok && s.arm.Optional && idle.idle() {
+			phase = history.Skipped // the victim gave it nothing to do
+		}
 	}
 	a.tell(s, phase, 0, proof)
 	at := history.Raw() // before the heal: what the child does next comes after it
 	after, err := s.fault.heal()
 	if err != nil {
 		a.tell(s, history.Failed, 0, err.Error())
-		return err.Error()
+		a.over(s, err.Error())
+		return
 	}
-	a.tell(s, history.Heal, at, after)
-	return ""
+	l, ok := s.fault.(looker)
+	if !ok {
+		a.tell(s, history.Heal, at, after)
+		a.over(s, "")
+		return
+	}
+	a.looked = append(a.looked, s)
+	go func() {
+		text := l.look()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.looked = slices.DeleteFunc(a.looked, func(h *active) bool { return h == s })
+		a.tell(s, history.Heal, at, text)
+		a.over(s, "")
+	}()
 }
 
 // tell records one phase of a fault on this node.
 func (a *agent) tell(s *active, phase history.Phase, at int64, proof string) {
-	a.note(history.Op{Time: at, F: history.Fault, Fault: &history.FaultNote{
+	a.note(history.Op{Time: at, F: history.Fault, Length: s.arm.slow(), Fault: &history.FaultNote{
 		ID: s.arm.Fault, Kind: s.arm.Kind, Target: a.name, Phase: phase, Proof: proof, Cut: s.arm.Cut}})
 }

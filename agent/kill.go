@@ -10,12 +10,15 @@ import (
 type kill struct {
 	agent *agent
 	child *child
-	pid   int
+	pids  []int // the child's, and those of all that it had started
 	lie   bool
 }
 
 func injectKill(a *agent, s *active) (fault, error) {
-	k := &kill{a, a.child, a.child.cmd.Process.Pid, s.arm.Lie}
+	if err := a.stopped(s.arm.Kind); err != nil {
+		return nil, err
+	}
+	k := &kill{a, a.child, descendants(a.child.cmd.Process.Pid), s.arm.Lie}
 	if k.lie {
 		return k, nil
 	}
@@ -23,22 +26,31 @@ func injectKill(a *agent, s *active) (fault, error) {
 	k.child.kill()
 	// Not until the child's end is reported: that waits for its last line to be
 	// read, and at a gate it is the reader who kills.
-	for deadline := time.Now().Add(stopLimit); k.lives(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(stopLimit); len(k.living()) > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			return k, fmt.Errorf("kill: process %d still lives %v after SIGKILL", k.pid, stopLimit)
+			return k, fmt.Errorf("kill: of processes %v still live %v after SIGKILL: %v", k.pids, stopLimit, k.living())
 		}
 	}
 	return k, nil
 }
 
-// lives: a zombie does not.
-func (k *kill) lives() bool {
-	s, err := readStat(fmt.Sprintf("/proc/%d/stat", k.pid))
-	return err == nil && s.state != 'Z' && s.state != 'X'
+// living are those that still do; a zombie does not.
+func (k *kill) living() (pids []int) {
+	for _, pid := range k.pids {
+		s, err := readStat(fmt.Sprintf("/proc/%d/stat", pid))
+		if err == nil && s.state != 'Z' && s.state != 'X' {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func (k *kill) prove() (string, bool) {
-	return fmt.Sprintf("process %d was killed and is gone", k.pid), !k.lives()
+	gone := len(k.living()) == 0
+	if len(k.pids) == 1 {
+		return fmt.Sprintf("process %d was killed and is gone", k.pids[0]), gone
+	}
+	return fmt.Sprintf("%d processes were killed and are gone: %v", len(k.pids), k.pids), gone
 }
 
 func (k *kill) heal() (string, error) {
@@ -48,5 +60,13 @@ func (k *kill) heal() (string, error) {
 	if err := k.agent.launch(k.child.spec); err != nil {
 		return "", fmt.Errorf("start again: %w", err)
 	}
-	return fmt.Sprintf("started again as process %d", k.agent.child.cmd.Process.Pid), nil
+	again := k.agent.child
+	if again.bent != nil {
+		go func() {
+			if again.healthy() == nil {
+				_ = again.settle() // what is not bent, the proof of a clock fault shows
+			}
+		}()
+	}
+	return fmt.Sprintf("started again as process %d", again.cmd.Process.Pid), nil
 }

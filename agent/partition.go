@@ -41,35 +41,40 @@ func injectPartition(_ *agent, s *active) (fault, error) {
 	return p, nil
 }
 
-// prove: a probe to each peer fails.
+// prove: the kernel has this cut's own rule for each peer, and a probe to each
+// fails. Silence alone might be the doing of another fault.
 func (p *partition) prove() (string, bool) {
-	through := len(p.peers) - p.silent(300*time.Millisecond)
-	return fmt.Sprintf("%d of %d peers do not answer a probe, %d packets dropped",
-		len(p.peers)-through, len(p.peers), p.dropped()), through == 0
+	ruled, dropped, err := p.rules()
+	if err != nil {
+		return err.Error(), false
+	}
+	silent := p.silent(300 * time.Millisecond)
+	return fmt.Sprintf("%d of %d peers have a rule and %d do not answer a probe, %d packets dropped",
+		ruled, len(p.peers), silent, dropped), ruled == len(p.peers) && silent == len(p.peers)
 }
 
-// dropped is how many packets the cut has dropped so far.
-func (p *partition) dropped() uint64 {
-	counts, _ := cut.Counts() // only told, no condition of the proof
-	sum := uint64(0)
+// rules counts the peers that the kernel has a rule of this cut for, and the
+// packets that these have dropped.
+func (p *partition) rules() (peers int, packets uint64, err error) {
+	counts, err := cut.Counts()
 	for _, c := range counts {
 		if c.ID == p.id {
-			sum += c.Packets
+			peers++
+			packets += c.Packets
 		}
 	}
-	return sum
+	return peers, packets, err
 }
 
-// heal says how soon the peers answer again. One that does not may be cut off by
+func (p *partition) heal() (string, error) { return "", p.remove() }
+
+// look says how soon the peers answer again. One that does not may be cut off by
 // another fault that is still in force, so that is no failure.
-func (p *partition) heal() (string, error) {
-	if err := p.remove(); err != nil {
-		return "", err
-	}
+func (p *partition) look() string {
 	begun := time.Now()
 	silent := p.silent(probeTimeout)
 	return fmt.Sprintf("%d of %d peers answer a probe %.0f ms after the heal",
-		len(p.peers)-silent, len(p.peers), float64(time.Since(begun).Microseconds())/1000), nil
+		len(p.peers)-silent, len(p.peers), float64(time.Since(begun).Microseconds())/1000)
 }
 
 // silent counts the peers that do not answer a probe in time.

@@ -21,6 +21,9 @@ type pause struct {
 
 // injectPause stops the node's child. A half-stopped child is healed too.
 func injectPause(a *agent, s *active) (fault, error) {
+	if err := a.stopped("pause"); err != nil {
+		return nil, err
+	}
 	if s.arm.Lie {
 		p := &pause{heart: a.beats, pids: descendants(a.child.cmd.Process.Pid), since: s.since}
 		p.ticks, p.count, _ = p.measure()
@@ -82,8 +85,12 @@ func (p *pause) prove() (string, bool) {
 	ticks, count, running := p.measure()
 	beats := p.heart.count.Load() - p.beats
 	seen := count > 0 && running == 0 && ticks == p.ticks
-	return fmt.Sprintf("%d of %d threads of %d processes in state T for %.3f s, %d ticks of CPU used, %d heartbeats of the agent meanwhile",
-		count-running, count, len(p.pids), float64(history.Raw()-p.since)/1e9, ticks-p.ticks, beats), seen
+	processes := "1 process"
+	if len(p.pids) != 1 {
+		processes = fmt.Sprintf("%d processes", len(p.pids))
+	}
+	return fmt.Sprintf("%d of %d threads of %s in state T for %.3f s, %d ticks of CPU used, %d heartbeats of the agent meanwhile",
+		count-running, count, processes, float64(history.Raw()-p.since)/1e9, ticks-p.ticks, beats), seen
 }
 
 // heal sends SIGCONT, the root last, so that it does not see children stopped.

@@ -18,10 +18,11 @@ import (
 type Command struct {
 	ID    int             `json:"id"`
 	Do    Do              `json:"do"`
-	Child *Child          `json:"child,omitempty"` // Start, Run
+	Child *Child          `json:"child,omitempty"` // Start, Run, Try
+	Need  string          `json:"need,omitempty"`  // Try
 	Line  json.RawMessage `json:"line,omitempty"`  // Send: one line for the child's stdin
 	Arm   *Arm            `json:"arm,omitempty"`   // ArmGate, Inject
-	Fault int             `json:"fault,omitempty"` // Disarm, Heal: the number of the fault
+	Fault int             `json:"fault,omitempty"` // Strike, Disarm, Heal, Cancel: the number of the fault
 }
 
 // Do names what a command asks for.
@@ -32,12 +33,15 @@ const (
 	Start   Do = "start"  // start the child
 	Send    Do = "send"   // pass a line to the child
 	ArmGate Do = "arm"    // do something the next time the child reaches a gate
-	Disarm  Do = "disarm" // forget an arming that was not hit
+	Strike  Do = "strike" // this is the client that is hit: of an arming that asked
+	Disarm  Do = "disarm" // forget an arming that was not hit, also one that asked
 	Inject  Do = "inject" // begin a fault now
 	Heal    Do = "heal"   // end a fault or a hold; nothing if it has ended
 	Cancel  Do = "cancel" // end a fault or a hold at once, whatever its Min: it was not meant
 	Kill    Do = "kill"   // kill the child and wait for it
 	Check   Do = "health" // answer once the health check succeeds
+	Try     Do = "try"    // find out whether the faults that need Need work on this node, before Child is started
+	Sync    Do = "sync"   // make durable all that is on the lossy file system, as time does; nothing without one
 	Run     Do = "run"    // run Child.Argv to its end and answer with what it printed
 )
 
@@ -52,7 +56,8 @@ type Child struct {
 	Stall  time.Duration `json:"stall,omitempty"`  // scheduling gaps of at least this length are noted
 	Probe  bool          `json:"probe,omitempty"`  // answer the probes of other agents, as a partition's proof needs
 	Data   string        `json:"data,omitempty"`   // folder that is served by the lossy file system; empty: none is
-	Seed   uint64        `json:"seed,omitempty"`   // of torn crashes
+	Seed   uint64        `json:"seed,omitempty"`   // of torn crashes and of jitter
+	Links  []Link        `json:"links,omitempty"`  // the ways to its servers that can be faulted; they outlive it
 	Bend   bool          `json:"bend,omitempty"`   // its clocks can be bent
 	Tells  []string      `json:"tells,omitempty"`  // argv that prints the child's own REALTIME, in seconds of the epoch, as proof of a clock fault; empty: none does
 	Clock  bool          `json:"clock,omitempty"`  // note when the host's REALTIME is set: one node does it for all
@@ -63,18 +68,27 @@ type Arm struct {
 	Fault int           `json:"fault"` // its number; a hold's is negative
 	Kind  string        `json:"kind"`  // a key of the table of kinds, such as "pause"
 	Gate  string        `json:"gate,omitempty"`
-	Min   time.Duration `json:"min,omitempty"` // it lasts at least this long, whatever the runner says
-	Max   time.Duration `json:"max,omitempty"` // and at most this long, with or without the runner
-	Lie   bool          `json:"lie,omitempty"` // do nothing, and go on as if: the self-test of the proofs
+	Min   time.Duration `json:"min,omitempty"`   // it lasts at least this long, whatever the runner says
+	Max   time.Duration `json:"max,omitempty"`   // and at most this long, with or without the runner
+	Lie   bool          `json:"lie,omitempty"`   // do nothing, and go on as if: the self-test of the proofs
+	Limit time.Duration `json:"limit,omitempty"` // a fault on a message waits for it at most this long, and who asks for the answer
+	// Asks: several clients are armed and one is to be hit, so whoever comes to the
+	// gate, or whose message comes, stands there until the runner says Strike or Disarm.
+	Asks bool `json:"asks,omitempty"`
+	// Optional: it gives way to a fault whose proof it would spoil, and one that met
+	// nothing to hit is skipped: those of a random schedule.
+	Optional bool `json:"optional,omitempty"`
 	Params
 }
 
 // Params are what single kinds need to know.
 type Params struct {
-	Peers []string   `json:"peers,omitempty"` // partition: addresses whose packets this node drops on arrival
-	Cut   []string   `json:"cut,omitempty"`   // partition: the names of these nodes
-	Mode  lossy.Mode `json:"mode,omitempty"`  // crash: what is lost
-	Skew  *vdso.Skew `json:"skew,omitempty"`  // clock: how the child's clocks are bent
+	Peers  []string      `json:"peers,omitempty"`  // partition: addresses whose packets this node drops on arrival
+	Cut    []string      `json:"cut,omitempty"`    // the names of these nodes; of a link fault, the far nodes that it keeps from answering
+	Mode   lossy.Mode    `json:"mode,omitempty"`   // crash: what is lost
+	Skew   *vdso.Skew    `json:"skew,omitempty"`   // clock: how the child's clocks are bent
+	Strobe time.Duration `json:"strobe,omitempty"` // clock: the time from one flip between Skew and the truth to the next; 0: it stays
+	Link   *LinkFault    `json:"link,omitempty"`   // faults of links: which links, how, and on what message
 }
 
 // Hold keeps the worker at its gate, running. It is no fault.
@@ -82,27 +96,31 @@ const Hold = "hold"
 
 // Message is one line from an agent to the runner. Exactly one group is set.
 type Message struct {
-	Re    int    `json:"re,omitempty"` // the command that this answers; Log is what a Run printed
-	Error string `json:"error,omitempty"`
+	Re      int    `json:"re,omitempty"` // the command that this answers; Log is what a Run printed
+	Error   string `json:"error,omitempty"`
+	Refused bool   `json:"refused,omitempty"` // with Error: another fault is in the way, and nothing was begun
 
 	Op   json.RawMessage `json:"op,omitempty"` // one history.Op
 	Log  string          `json:"log,omitempty"`
-	Hit  *Hit            `json:"hit,omitempty"`  // an armed gate was reached
+	Asks *Hit            `json:"asks,omitempty"` // an armed gate was reached, or its message has come: is it to be hit?
+	Hit  *Hit            `json:"hit,omitempty"`  // an armed gate was reached, and what was armed is done
 	Over *Over           `json:"over,omitempty"` // a fault or a hold has ended
 	Exit *Exit           `json:"exit,omitempty"` // the child has ended
 	Say  json.RawMessage `json:"say,omitempty"`  // a line of the worker for the runner
 	Lost int             `json:"lost,omitempty"` // lines that could not be kept: the run is inconclusive
 }
 
-// Hit says that a child has reached an armed gate, and that the armed action
-// has been carried out.
+// Hit says that a child has reached an armed gate, or that the message has come
+// for which a fault of its links waited, and that the armed action has been
+// carried out. Key and Owner are those of the gate; a message alone has none.
 type Hit struct {
-	Fault int    `json:"fault"`
-	Gate  string `json:"gate"`
-	Key   string `json:"key"`
-	Owner string `json:"owner"`
-	At    int64  `json:"at"` // raw MONOTONIC, ns
-	Error string `json:"error,omitempty"`
+	Fault   int    `json:"fault"`
+	Gate    string `json:"gate"`
+	Key     string `json:"key"`
+	Owner   string `json:"owner"`
+	At      int64  `json:"at"` // raw MONOTONIC, ns
+	Error   string `json:"error,omitempty"`
+	Refused bool   `json:"refused,omitempty"` // with Error: another fault is in the way, and nothing was begun
 }
 
 // Over says that a fault or a hold has ended.

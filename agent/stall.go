@@ -1,18 +1,23 @@
 package agent
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
+
+	"github.com/dlmtest/dlmtest/history"
 )
 
 // stall keeps the working thread of a worker at its gate. Its other threads run:
 // renewals and heartbeat go on, as when work waits for a lock or a disk.
 type stall struct {
-	owner    string // of the grant at whose gate the work stands
-	worked   bool   // it has written or released on it all the same
+	owner    string      // of the grant at whose gate the work stands
+	stands   []history.F // what it cannot do while it stands
+	worked   history.F   // it has done that all the same
 	pid      int
 	switches int // of all its threads, at the begin
 }
@@ -22,7 +27,19 @@ func injectStall(a *agent, s *active) (fault, error) {
 		return nil, errors.New("stall-worker: it needs a gate at which the work stops, such as on: before-write")
 	}
 	pid := a.child.cmd.Process.Pid
-	return &stall{owner: s.gate.Owner, pid: pid, switches: switches(pid)}, nil
+	stands := []history.F{history.Write, history.Release}
+	if s.gate.Gate == "renewing" { // it is the renewal that stands, and the work goes on
+		stands = []history.F{history.Extend}
+	}
+	return &stall{owner: s.gate.Owner, stands: stands, pid: pid, switches: switches(pid)}, nil
+}
+
+// see takes note of what the child has begun.
+func (s *stall) see(raw json.RawMessage) {
+	var op history.Op
+	if json.Unmarshal(raw, &op) == nil && op.Type == history.Invoke && op.Owner == s.owner && slices.Contains(s.stands, op.F) {
+		s.worked = op.F
+	}
 }
 
 // prove: the process was scheduled again and again, and no thread is stopped.
@@ -35,8 +52,8 @@ func (s *stall) prove() (string, bool) {
 		}
 	}
 	ran := switches(s.pid) - s.switches
-	if s.worked {
-		return "the work went on: it has written or released on the same grant", false
+	if s.worked != "" {
+		return fmt.Sprintf("what should stand went on: a %s on the same grant", s.worked), false
 	}
 	return fmt.Sprintf("the work stands at its gate, %d of %d threads are stopped, the process was scheduled %d times meanwhile",
 		stopped, len(all), ran), err == nil && stopped == 0 && ran > 0

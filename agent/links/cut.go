@@ -11,7 +11,7 @@ func (l *Link) CutOn(when When) (*Fault, error) {
 	if err := when.check(l.protocol); err != nil {
 		return nil, fmt.Errorf("link %s: cut: %w", l.name, err)
 	}
-	if when.now() {
+	if when.Now() {
 		return nil, fmt.Errorf("link %s: cut: on what event? Reset cuts at once", l.name)
 	}
 	f := newFault(l, KindCut, when)

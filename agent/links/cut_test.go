@@ -34,6 +34,32 @@ func TestCutOnARequest(t *testing.T) {
 	}
 }
 
+// Of faults on several links that share their turn only one is struck, after what
+// all of them have let pass.
+func TestOneTurnOfSeveralLinks(t *testing.T) {
+	addr := redis(t)
+	turn := NewTurn(2)
+	var ls []*Link
+	var faults []*Fault
+	var clients []*client
+	for range 2 {
+		l := open(t, addr, wire.Redis)
+		ls = append(ls, l)
+		faults = append(faults, must(t)(l.CutOn(When{Name: "SET", Turn: turn})))
+		clients = append(clients, dial(t, l.Addr()))
+	}
+	clients[0].does("SET a 1", "+OK")
+	clients[1].does("SET b 1", "+OK")
+	clients[1].say("SET c 1")
+	clients[1].broken()
+	<-faults[1].Hit()
+	clients[0].does("SET d 1", "+OK")
+	dial(t, ls[1].Addr()).does("SET e 1", "+OK")
+	if faults[0].Proof().Seen() || !faults[1].Proof().Seen() {
+		t.Errorf("%s; %s", faults[0].Proof(), faults[1].Proof())
+	}
+}
+
 func TestCutOnAnAnswer(t *testing.T) {
 	addr := redis(t)
 	l := open(t, addr, wire.Redis)

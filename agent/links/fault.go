@@ -40,7 +40,7 @@ type Fault struct {
 	mu      sync.Mutex
 	since   int64
 	until   int64 // 0: not healed
-	skip    int
+	turn    *Turn
 	struck  *Hit
 	trouble error
 }
@@ -74,7 +74,11 @@ type Proof struct {
 }
 
 func newFault(l *Link, kind Kind, when When) *Fault {
-	return &Fault{kind: kind, link: l, when: when, skip: when.Skip, since: history.Raw(), hit: make(chan Hit, 1)}
+	turn := when.Turn
+	if turn == nil {
+		turn = NewTurn(when.Skip)
+	}
+	return &Fault{kind: kind, link: l, when: when, turn: turn, since: history.Raw(), hit: make(chan Hit, 1)}
 }
 
 // Hit receives the event that the fault waits for, once.
@@ -99,11 +103,7 @@ func (f *Fault) Heal() error {
 func (f *Fault) trigger(where *flow, e event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.struck != nil || f.until != 0 {
-		return
-	}
-	if f.skip > 0 {
-		f.skip--
+	if f.struck != nil || f.until != 0 || !f.turn.take() {
 		return
 	}
 	f.struck = &Hit{At: history.Raw(), Message: e.name, Connection: where.conn.client.RemoteAddr().String()}
@@ -175,12 +175,15 @@ func (p Proof) Seen() bool { return p.Bytes > 0 || p.Pieces > 0 || p.Connections
 
 // String is the proof in words.
 func (p Proof) String() string {
-	s := fmt.Sprintf("%s: %d bytes, %d connections", p.Kind, p.Bytes, p.Connections)
+	s := fmt.Sprintf("%s: %d bytes", p.Kind, p.Bytes)
 	if p.Pieces > 0 {
-		s += fmt.Sprintf(", %d pieces delayed by %v each way", p.Pieces, p.Delay)
+		s = fmt.Sprintf("%s: %d pieces delayed by %.1f ms each way", p.Kind, p.Pieces, float64(p.Delay.Microseconds())/1000)
+	}
+	if p.Connections > 0 {
+		s += fmt.Sprintf(", %d connections", p.Connections)
 	}
 	if p.Held > 0 {
-		s += fmt.Sprintf(", the first held for %v", p.Held)
+		s += fmt.Sprintf(", the first held for %.3f s", p.Held.Seconds())
 	}
 	if p.Hit != nil {
 		s += fmt.Sprintf(", at %q on %s", p.Hit.Message, p.Hit.Connection)

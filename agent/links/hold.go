@@ -25,7 +25,7 @@ func (l *Link) hold(kind Kind, dir Direction, when When) (*Fault, error) {
 			flow.set(func() { delete(flow.holds, f) })
 		}
 	}
-	if when.now() {
+	if when.Now() {
 		f.grip = func(c *conn) {
 			for _, flow := range c.flows() {
 				if flow.dir == dir {

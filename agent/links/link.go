@@ -23,7 +23,7 @@ type Link struct {
 	stop           context.CancelFunc
 	running        sync.WaitGroup
 
-	// Locks are taken in this order: a link's, a fault's, a flow's.
+	// Locks are taken in this order: a link's, a fault's, then a flow's or a turn's.
 	mu     sync.Mutex
 	faults []*Fault
 	conns  map[*conn]bool

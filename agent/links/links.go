@@ -16,8 +16,9 @@
 // instead of refused; it acknowledges bytes for a stopped client and for a stopped
 // server, so that up to a socket buffer more is under way; and it sets up
 // connections at once, whatever the latency. A client that learns addresses from
-// its server (Redis Sentinel, etcd's Sync) leaves its links. TLS hides messages:
-// only faults without a message's name work then.
+// its server leaves its links (etcd's Sync), unless it knows the link to each (Redis
+// Sentinel: locks.Config.Ways). TLS hides messages: only faults without a message's
+// name work then.
 package links
 
 import (

@@ -16,6 +16,7 @@ var pings = map[wire.Protocol]string{
 	wire.Redis:     "PING\r\n",                         // without AUTH too: -NOAUTH is an answer
 	wire.ZooKeeper: "srvr",                             // the one four-letter word that is allowed by default
 	wire.Postgres:  "\x00\x00\x00\x08\x04\xd2\x16\x2f", // may I use SSL?
+	wire.HTTP1:     "OPTIONS * HTTP/1.1\r\nHost: dlmtest\r\n\r\n",
 	wire.HTTP2: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
 		"\x00\x00\x00\x04\x00\x00\x00\x00\x00" + // SETTINGS, none
 		"\x00\x00\x08\x06\x00\x00\x00\x00\x00dlmtest?", // PING

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/dlmtest/dlmtest/agent/links/wire"
 )
@@ -19,17 +20,45 @@ type When struct {
 	Bytes     int64     `json:"bytes,omitempty"`     // or: the byte after so many more of a connection
 	Skip      int       `json:"skip,omitempty"`      // let this many such events pass first
 	After     bool      `json:"after,omitempty"`     // act behind the message, which still passes; else in front of it
+	Turn      *Turn     `json:"-"`                   // shared by faults on several links, of which only one is to strike; nil: each strikes
 }
 
-// now says that there is nothing to wait for.
-func (w When) now() bool { return w.Name == "" && w.Contains == "" && w.Bytes == 0 }
+// Turn counts the events of several faults together: Skip of them pass, the next
+// one strikes, and no other does.
+type Turn struct {
+	// Ask is asked whether the one whose turn it is may strike; nil: it may. Its
+	// connection stands meanwhile.
+	Ask func() bool
+
+	mu    sync.Mutex
+	skip  int
+	taken bool
+}
+
+// NewTurn lets skip events pass first.
+func NewTurn(skip int) *Turn { return &Turn{skip: skip} }
+
+// take says whether the event that has just come is the one that strikes.
+func (t *Turn) take() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.taken || t.skip > 0 {
+		t.skip = max(t.skip-1, 0)
+		return false
+	}
+	t.taken = true
+	return t.Ask == nil || t.Ask()
+}
+
+// Now says that there is nothing to wait for.
+func (w When) Now() bool { return w.Name == "" && w.Contains == "" && w.Bytes == 0 }
 
 // check refuses what would never happen, or mean two things.
 func (w When) check(p wire.Protocol) error {
 	switch {
 	case w.Direction != "" && w.Direction != Request && w.Direction != Answer:
 		return fmt.Errorf("when: direction %q is neither request nor answer", w.Direction)
-	case w.now() && (w.Skip != 0 || w.After || w.Direction != ""):
+	case w.Now() && (w.Skip != 0 || w.After || w.Direction != ""):
 		return errors.New("when: skip, after and direction need a name, contains or bytes")
 	case w.Bytes != 0 && (w.Name != "" || w.Contains != ""):
 		return errors.New("when: bytes go with neither name nor contains")

@@ -83,7 +83,15 @@ func (f *FS) unmountClean() error {
 	// Somebody still has files open. syncfs fetches what their mappings hold; it runs
 	// aside, for it hangs if the kernel never gets an answer.
 	synced := make(chan struct{})
-	go func() { syncfs(f.opts.Mount); close(synced) }()
+	go func() {
+		syncfs(f.opts.Mount)
+		// It begins the writes and does not wait for our answers: the kernel does not
+		// trust a file system in user space to give any.
+		for deadline := time.Now().Add(patience); !idle(f.conn) && time.Now().Before(deadline); {
+			time.Sleep(5 * time.Millisecond)
+		}
+		close(synced)
+	}()
 	await(synced, patience)
 	return f.teardown()
 }
@@ -162,26 +170,43 @@ func connection(path string) string {
 	return conn
 }
 
-// abort ends a connection through fusectl, which it mounts for a moment where it
-// is not mounted.
+// abort ends a connection.
 func abort(conn string) error {
+	return control(conn, func(folder string) error {
+		err := os.WriteFile(filepath.Join(folder, "abort"), []byte("1"), 0)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // it has ended
+		}
+		return err
+	})
+}
+
+// idle says that the kernel has no request under way on a connection.
+func idle(conn string) bool {
+	none := true
+	_ = control(conn, func(folder string) error { // gone, or not to be seen: then nothing is known to wait for
+		text, err := os.ReadFile(filepath.Join(folder, "waiting"))
+		none = err != nil || strings.TrimSpace(string(text)) == "0"
+		return err
+	})
+	return none
+}
+
+// control calls use with the folder in which the kernel shows a connection. It mounts
+// fusectl for a moment where it is not mounted.
+func control(conn string, use func(folder string) error) error {
 	const usual = "/sys/fs/fuse/connections"
-	folder := usual
-	if _, err := os.Stat(filepath.Join(usual, conn, "abort")); err != nil {
-		tmp, err := os.MkdirTemp("", "dlmtest-fusectl-*")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = os.Remove(tmp) }()
-		if err := unix.Mount("fusectl", tmp, "fusectl", 0, ""); err != nil {
-			return fmt.Errorf("lossy: mount fusectl: %w", err)
-		}
-		defer func() { _ = unix.Unmount(tmp, unix.MNT_DETACH) }()
-		folder = tmp
+	if _, err := os.Stat(filepath.Join(usual, conn, "abort")); err == nil {
+		return use(filepath.Join(usual, conn))
 	}
-	err := os.WriteFile(filepath.Join(folder, conn, "abort"), []byte("1"), 0)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // it has ended
+	tmp, err := os.MkdirTemp("", "dlmtest-fusectl-*")
+	if err != nil {
+		return err
 	}
-	return err
+	defer func() { _ = os.Remove(tmp) }()
+	if err := unix.Mount("fusectl", tmp, "fusectl", 0, ""); err != nil {
+		return fmt.Errorf("lossy: mount fusectl: %w", err)
+	}
+	defer func() { _ = unix.Unmount(tmp, unix.MNT_DETACH) }()
+	return use(filepath.Join(tmp, conn))
 }

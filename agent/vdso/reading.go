@@ -62,11 +62,12 @@ func Report(w io.Writer) error { return json.NewEncoder(w).Encode(Read()) }
 // Probe starts cmd, a program that calls Report, in the same way as the victim, and
 // returns its reading after checking it against what is in force. It proves that the
 // page bends programs in this container; that the victim is bent, its own answers and
-// Attached tell.
+// Attached tell. The program is not followed: one that ends while its threads are
+// born may leave a thread that its tracer never hears of, and is then never reaped.
 func (p *Page) Probe(cmd *exec.Cmd) (Reading, error) {
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	process, err := Start(cmd, p)
+	process, err := start(cmd, p, true)
 	if err != nil {
 		return Reading{}, err
 	}

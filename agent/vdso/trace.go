@@ -2,8 +2,12 @@ package vdso
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -49,9 +53,33 @@ func (t *tracer) follow(events <-chan os.Signal) {
 		select {
 		case <-events:
 		case <-tick.C:
+			t.adopt()
 		case <-quit:
 			quit = nil
 			t.settle()
+		}
+	}
+}
+
+// adopt finds threads that nobody told of: the one that made them was killed before its
+// event could be read, as when a program ends right after its start. The kernel keeps
+// back the end of a process until its tracer has taken note of every thread's.
+func (t *tracer) adopt() {
+	self := fmt.Sprintf("\nTracerPid:\t%d\n", unix.Gettid())
+	for tid := range maps.Clone(t.tracees) {
+		dir := fmt.Sprintf("/proc/%d/task", tid)
+		threads, err := os.ReadDir(dir)
+		if err != nil {
+			continue // it has ended
+		}
+		for _, e := range threads {
+			id, _ := strconv.Atoi(e.Name()) // the kernel wrote it
+			if _, known := t.tracees[id]; known {
+				continue
+			}
+			if status, err := os.ReadFile(filepath.Join(dir, e.Name(), "status")); err == nil && strings.Contains(string(status), self) {
+				t.tracees[id] = tracee{fresh: true}
+			}
 		}
 	}
 }
@@ -114,7 +142,9 @@ func (t *tracer) stopped(tid int, status unix.WaitStatus) {
 	switch status.TrapCause() {
 	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK, unix.PTRACE_EVENT_CLONE:
 		if id, err := unix.PtraceGetEventMsg(tid); err == nil {
-			t.tracees[int(id)] = tracee{fresh: true}
+			if _, known := t.tracees[int(id)]; !known {
+				t.tracees[int(id)] = tracee{fresh: true}
+			}
 		}
 		t.resume(tid, 0)
 	case unix.PTRACE_EVENT_EXEC:
@@ -219,6 +249,10 @@ func (t *tracer) begin() error {
 	t.rewrite(t.root)
 	if err := t.p.problems(); err != nil {
 		return err
+	}
+	if t.p.once {
+		t.detach(t.root, 0)
+		return nil
 	}
 	return unix.PtraceCont(t.root, 0)
 }

@@ -34,6 +34,7 @@ const (
 	Redis     Protocol = "redis"
 	ZooKeeper Protocol = "zookeeper"
 	Postgres  Protocol = "postgres"
+	HTTP1     Protocol = "http1"
 	HTTP2     Protocol = "http2" // gRPC, and with it etcd
 )
 
@@ -48,10 +49,12 @@ func New(p Protocol) (request, answer Parser, err error) {
 		return newZooKeeper(true), newZooKeeper(false), nil
 	case Postgres:
 		return newPostgres(true), newPostgres(false), nil
+	case HTTP1:
+		return newHTTP1(true), newHTTP1(false), nil
 	case HTTP2:
 		return newHTTP2(true), newHTTP2(false), nil
 	}
-	return nil, nil, fmt.Errorf("links: protocol %q is none of redis, zookeeper, postgres, http2", p)
+	return nil, nil, fmt.Errorf("links: protocol %q is none of redis, zookeeper, postgres, http1, http2", p)
 }
 
 // frame is a message of which the length is known from its first bytes.

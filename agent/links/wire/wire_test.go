@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -86,6 +88,11 @@ var streams = []struct {
 	{"postgres without ssl", Postgres, false, pg("R", "\x00\x00\x00\x00") + pg("Z", "I"), []string{"Authentication", "ReadyForQuery"}},
 	{"http2", HTTP2, true, call(), []string{"PREFACE", "SETTINGS", "HEADERS", "HEADERS:/etcdserverpb.KV/Txn", "DATA:KV/Txn\nput",
 		"HEADERS", "HEADERS:/etcdserverpb.KV/Txn", "DATA:KV/Txn\nput"}},
+	{"http1 requests", HTTP1, true, "POST /api/v1/locks/acquire HTTP/1.1\r\nHost: x\r\ncontent-length: 7\r\n\r\n{\"a\":1}" +
+		"GET /api/v1/locks/k HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\nTrailer: 1\r\n\r\nPUT / HTTP/1.0\n\n",
+		[]string{"POST:{\"a\":1}", "GET:/locks/k", "POST:0123456789", "PUT"}},
+	{"http1 answers", HTTP1, false, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 409 Conflict\r\ncontent-length:3\r\n\r\nno\n",
+		[]string{"100", "200:{}", "204", "409:no"}},
 }
 
 func TestMessages(t *testing.T) {
@@ -146,7 +153,7 @@ func TestPiecesDoNotMatter(t *testing.T) {
 // one another.
 func TestNoise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := parser(t, rapid.SampledFrom([]Protocol{Redis, ZooKeeper, Postgres, HTTP2}).Draw(t, "protocol"), rapid.Bool().Draw(t, "request"))
+		p := parser(t, rapid.SampledFrom(Protocols).Draw(t, "protocol"), rapid.Bool().Draw(t, "request"))
 		at := int64(0)
 		for range 4 {
 			got, _ := p.Feed(rapid.SliceOf(rapid.SampledFrom([]byte("*$1\r\n:-0\x00\x04SQN\x01"))).Draw(t, "noise"))
@@ -166,12 +173,17 @@ func TestWhatIsNotUnderstood(t *testing.T) {
 		request  bool
 		bytes    string
 	}{
-		"tls on http2":       {HTTP2, true, "\x16\x03\x01" + strings.Repeat("x", 30)},
-		"encrypted postgres": {Postgres, false, "S"},
-		"http to postgres":   {Postgres, true, "GET / HTTP/1.1\r\n"},
-		"text to zookeeper":  {ZooKeeper, true, "stat"},
-		"a bad redis length": {Redis, true, "*x\r\n"},
-		"an endless line":    {Redis, true, strings.Repeat("x", lineMax+1)},
+		"tls on http2":            {HTTP2, true, "\x16\x03\x01" + strings.Repeat("x", 30)},
+		"tls on http1":            {HTTP1, true, "\x16\x03\x01" + strings.Repeat("x", 30) + "\n\n"},
+		"a bad http1 length":      {HTTP1, true, "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"},
+		"a bad http1 chunk":       {HTTP1, true, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"},
+		"an http1 chunk of 2⁶³":   {HTTP1, true, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n"},
+		"an endless http1 header": {HTTP1, true, strings.Repeat("x", headMax+1)},
+		"encrypted postgres":      {Postgres, false, "S"},
+		"http to postgres":        {Postgres, true, "GET / HTTP/1.1\r\n"},
+		"text to zookeeper":       {ZooKeeper, true, "stat"},
+		"a bad redis length":      {Redis, true, "*x\r\n"},
+		"an endless line":         {Redis, true, strings.Repeat("x", lineMax+1)},
 	} {
 		if _, err := parser(t, c.protocol, c.request).Feed([]byte(c.bytes)); err == nil {
 			t.Errorf("%s: no error", name)
@@ -191,10 +203,71 @@ func TestBigMessage(t *testing.T) {
 	}{
 		"redis":     {Redis, "*2\r\n$4\r\nEVAL\r\n$1048576\r\n" + big + "\r\n"},
 		"zookeeper": {ZooKeeper, jute(big, 1, 1)},
+		"http1":     {HTTP1, "POST / HTTP/1.1\r\nContent-Length: 1048576\r\n\r\n" + big},
 	} {
 		got, err := parser(t, c.protocol, true).Feed([]byte(c.bytes))
 		if err != nil || len(got) != 1 || got[0].To != int64(len(c.bytes)) || len(got[0].Body) != BodyMax {
 			t.Errorf("%s: %d messages, %v", name, len(got), err)
 		}
 	}
+}
+
+// Whatever net/http writes is read as one message, and its content stays in it.
+func TestHTTP1AgainstNetHTTP(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b bytes.Buffer
+		var want []string
+		for range rapid.IntRange(1, 4).Draw(t, "messages") {
+			content := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "content")
+			body := io.Reader(bytes.NewReader(content))
+			if rapid.Bool().Draw(t, "chunked") {
+				body = io.MultiReader(body) // of no known length
+			}
+			r, err := http.NewRequest(rapid.SampledFrom([]string{"POST", "PUT", "GET"}).Draw(t, "method"), "http://x/api", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Write(&b); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, r.Method)
+		}
+		got, err := newHTTP1(true).Feed(b.Bytes())
+		if err != nil || len(got) != len(want) || got[len(got)-1].To != int64(b.Len()) {
+			t.Fatalf("%d messages of %d, %v: %q", len(got), len(want), err, b.String())
+		}
+		for i, m := range got {
+			if m.Name != want[i] {
+				t.Errorf("message %d is %q, want %q", i, m.Name, want[i])
+			}
+		}
+	})
+}
+
+func FuzzHTTP1(f *testing.F) {
+	for _, s := range streams {
+		if s.protocol == HTTP1 {
+			f.Add([]byte(s.bytes), s.request)
+		}
+	}
+	f.Fuzz(func(t *testing.T, stream []byte, request bool) {
+		whole, wholeErr := newHTTP1(request).Feed(stream)
+		p, at := newHTTP1(request), int64(0)
+		var pieces []Message
+		var err error
+		for i := 0; i < len(stream) && err == nil; i++ {
+			var got []Message
+			got, err = p.Feed(stream[i : i+1])
+			pieces = append(pieces, got...)
+		}
+		if len(pieces) != len(whole) || (err == nil) != (wholeErr == nil) {
+			t.Fatalf("%d messages whole (%v), %d in bytes (%v)", len(whole), wholeErr, len(pieces), err)
+		}
+		for _, m := range whole {
+			if m.From != at || m.To <= at || len(m.Body) > BodyMax {
+				t.Fatalf("%+v after %d", m, at)
+			}
+			at = m.To
+		}
+	})
 }
