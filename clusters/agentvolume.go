@@ -28,6 +28,9 @@ const (
 
 // agentVolume returns the volume that holds this binary, filling it if it is new.
 func (d *Docker) agentVolume(ctx context.Context, image string) (string, error) {
+	if err := static(d.Self); err != nil {
+		return "", err
+	}
 	sum, err := fileHash(d.Self)
 	if err != nil {
 		return "", fmt.Errorf("agent binary: %w", err)
@@ -79,7 +82,7 @@ func (d *Docker) fill(ctx context.Context, name, image string) error {
 	if err != nil {
 		return fmt.Errorf("agent volume %s: %w", name, err)
 	}
-	defer d.removeContainer(context.WithoutCancel(ctx), made.ID)
+	defer func() { _ = d.removeContainer(context.WithoutCancel(ctx), made.ID) }()
 	if err := d.copyAgent(ctx, made.ID); err != nil {
 		return fmt.Errorf("agent volume %s: %w", name, err)
 	}
@@ -105,7 +108,7 @@ func (d *Docker) copyAgent(ctx context.Context, id string) error {
 		_, errCopy := io.Copy(t, file)
 		w.CloseWithError(errors.Join(err, errCopy, t.Close()))
 	}()
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	return d.api.CopyToContainer(ctx, id, agentFolder, r, container.CopyToContainerOptions{})
 }
 

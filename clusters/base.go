@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +35,33 @@ var bootstrap = []string{
 	"bookworm", "-",
 }
 
+// bootstrapClients makes a base that holds the lock libraries of clients, for the images
+// that are made on demand: no other one grows by them.
+var bootstrapClients = slices.Concat(bootstrap[:len(bootstrap)-3], []string{
+	"--include=python3-kazoo,python3-redis,python3-etcd3,libcurator-recipes-java,libslf4j-java,openjdk-17-jdk-headless,procps",
+	"bookworm", "-",
+})
+
+func clientBaseTag() string {
+	return "dlmtest/base-clients:" + shortHash(strings.Join(bootstrapClients, "\n"))
+}
+
+// ensureClientBase makes the base of lock libraries where the usual base could not be
+// pulled, so that nothing can be installed in a build either.
+func (d *Docker) ensureClientBase(ctx context.Context, progress func(string)) error {
+	if here, err := d.present(ctx, clientBaseTag()); here || err != nil {
+		return err
+	}
+	base, err := d.api.ImageInspect(ctx, baseTag())
+	if err != nil {
+		return fmt.Errorf("base image: %w", err)
+	}
+	if pulled, err := d.api.ImageInspect(ctx, pulledBase); err == nil && pulled.ID == base.ID {
+		return d.api.ImageTag(ctx, pulledBase, clientBaseTag())
+	}
+	return d.makeBase(ctx, bootstrapClients, clientBaseTag(), progress)
+}
+
 func baseTag() string { return "dlmtest/base:" + shortHash(strings.Join(bootstrap, "\n")) }
 
 // ensureBase pulls a small Debian whose packages the builds then install, or
@@ -47,7 +75,7 @@ func (d *Docker) ensureBase(ctx context.Context, progress func(string)) error {
 		return nil
 	}
 	progress(fmt.Sprintf("%s cannot be pulled (%v); making a base from Debian's packages, about a minute", pulledBase, errPull))
-	err := d.makeBase(ctx, progress)
+	err := d.makeBase(ctx, bootstrap, baseTag(), progress)
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("base image: %s cannot be pulled (%w) and mmdebstrap is missing: apt-get install mmdebstrap", pulledBase, errPull)
 	}
@@ -75,8 +103,8 @@ func (d *Docker) pullBase(ctx context.Context, progress func(string)) error {
 }
 
 // makeBase streams mmdebstrap's archive into the daemon.
-func (d *Docker) makeBase(ctx context.Context, progress func(string)) error {
-	cmd := exec.Command("mmdebstrap", bootstrap...)
+func (d *Docker) makeBase(ctx context.Context, args []string, tag string, progress func(string)) error {
+	cmd := exec.Command("mmdebstrap", args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it has many children; end them all
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -91,7 +119,7 @@ func (d *Docker) makeBase(ctx context.Context, progress func(string)) error {
 	defer context.AfterFunc(ctx, func() { killGroup(cmd.Process.Pid) })()
 	defer heartbeat(progress, "making the base image with mmdebstrap")()
 	archive := whole{out: out, wait: sync.OnceValue(cmd.Wait)}
-	errImport := d.importImage(ctx, archive, baseTag())
+	errImport := d.importImage(ctx, archive, tag)
 	_ = out.Close() // after a failed import nobody reads: a write then ends mmdebstrap
 	if err := archive.wait(); err != nil {
 		return errors.Join(fmt.Errorf("mmdebstrap: %w\n%s", err, lastLines(said.String(), 15)), errImport)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,11 @@ func (d *Docker) build(ctx context.Context, images []Image, progress func(string
 	if err := d.ensureBase(ctx, progress); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(images, func(i Image) bool { return i.OnDemand }) {
+		if err := d.ensureClientBase(ctx, progress); err != nil {
+			return err
+		}
+	}
 	return parallel(len(images), func(i int) error { return d.buildOne(ctx, images[i], progress) })
 }
 
@@ -41,7 +47,7 @@ func (d *Docker) buildText(ctx context.Context, i Image, text string, progress f
 
 func (d *Docker) buildFrom(ctx context.Context, i Image, files io.Reader, progress func(string)) error {
 	defer heartbeat(progress, "building "+i.Name)()
-	base := baseTag()
+	base := i.base()
 	answer, err := d.api.ImageBuild(ctx, files, build.ImageBuildOptions{
 		Version: build.BuilderV1, Tags: []string{i.Tag, i.Name}, BuildArgs: map[string]*string{"BASE": &base},
 		Remove: true, ForceRemove: true,

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/dlmtest/dlmtest"
 )
 
 var agentBinary string
@@ -78,7 +76,7 @@ func ask(t *testing.T, n *Node, line string) string {
 
 func TestUpTenNodes(t *testing.T) {
 	d := docker(t)
-	p, err := Load(t.Context(), dlmtest.Compose, "redlock")
+	p, err := Load(t.Context(), Compose, "redlock")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,10 @@ var trialHelp = map[string]struct{ use, fix string }{
 	local.TryPtrace: {"clock faults", "as root: sysctl -w kernel.yama.ptrace_scope=1; inside a container, start that with --cap-add SYS_PTRACE"},
 }
 
+// Fix says what to install or set where something that a fault needs is missing, by
+// its name among the findings.
+func Fix(need string) string { return trialHelp[need].fix }
+
 // trialFindings turns trials into findings. What was not tried is not OK, for
 // the given reason.
 func trialFindings(runtime string, names []string, trials []local.Trial, reason string) []Finding {

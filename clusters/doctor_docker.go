@@ -54,6 +54,9 @@ func (d *Docker) imagesFinding(ctx context.Context) (f Finding, client bool) {
 	f = Finding{Runtime: runtimeDocker, What: "images", Needed: true}
 	var missing []string
 	for _, i := range Images() {
+		if i.OnDemand {
+			continue
+		}
 		here, err := d.present(ctx, i.Tag)
 		if err != nil {
 			f.Detail, f.Fix = err.Error(), "see the daemon's log"
@@ -65,7 +68,7 @@ func (d *Docker) imagesFinding(ctx context.Context) (f Finding, client bool) {
 		client = client || here && i.Name == ClientImage
 	}
 	if len(missing) == 0 {
-		f.OK, f.Detail = true, fmt.Sprintf("all %d are here", len(Images()))
+		f.OK, f.Detail = true, "all are here"
 		return f, client
 	}
 	how, err := d.baseFrom(ctx)
@@ -130,7 +133,7 @@ func (d *Docker) tryWith(ctx context.Context, fuse bool) ([]local.Trial, error) 
 	if err != nil {
 		return nil, fmt.Errorf("try faults in a container: %w", err)
 	}
-	defer d.removeContainer(context.WithoutCancel(ctx), made.ID)
+	defer func() { _ = d.removeContainer(context.WithoutCancel(ctx), made.ID) }()
 	codes, errs := d.api.ContainerWait(ctx, made.ID, container.WaitConditionNextExit)
 	if err := d.api.ContainerStart(ctx, made.ID, container.StartOptions{}); err != nil {
 		return nil, fmt.Errorf("try faults in a container: %w", err)

@@ -2,7 +2,6 @@ package clusters
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,9 +11,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"syscall"
-	"time"
+
+	"github.com/dlmtest/dlmtest/gobuild"
 )
 
 const (
@@ -38,23 +38,16 @@ func (d *Docker) BuildEtcd(ctx context.Context, version string, progress func(li
 		return "", err
 	}
 	base, name := "dlmtest/etcd:latest", "dlmtest/etcd:"+version
-	tag := name + "-" + recipeHash("etcd")
+	tag := name + "-" + shortHash(recipe("etcd")+baseTag())
 	if here, err := d.present(ctx, tag); here || err != nil {
 		return tag, err
 	}
 	if err := d.EnsureImages(ctx, []string{base}, progress); err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp("", "dlmtest-etcd-*")
+	dir, err := buildEtcd(ctx, version, progress)
 	if err != nil {
 		return "", err
-	}
-	defer os.RemoveAll(dir)
-	stop := heartbeat(progress, "building etcd "+version+" with go")
-	err = compileEtcd(ctx, dir, version)
-	stop()
-	if err != nil {
-		return "", fmt.Errorf("etcd %s: %w", version, err)
 	}
 	text := "FROM " + reference(base) + "\nCOPY etcd etcdctl /usr/local/bin/\n"
 	files := filesContext(text, filepath.Join(dir, "etcd"), filepath.Join(dir, "etcdctl"))
@@ -66,13 +59,13 @@ func (d *Docker) BuildEtcd(ctx context.Context, version string, progress func(li
 func resolveEtcd(ctx context.Context, version string) (string, error) {
 	parts := etcdVersion.FindStringSubmatch(version)
 	if parts == nil || len(parts[1]) == 1 && parts[1] < "5" {
-		return "", fmt.Errorf("etcd %q: give a version from 3.5 on, such as 3.6 or 3.6.16", version)
+		return "", fmt.Errorf("etcd %q: give a version from 3.5 on, such as 3.6 or 3.6.16, or Debian's %s", version, DebianEtcd)
 	}
 	version = "v" + strings.TrimPrefix(version, "v")
 	if parts[2] != "" {
 		return version, nil
 	}
-	out, err := goCommand(ctx, os.TempDir(), "list", "-m", "-json", etcdServer+"@"+version)
+	out, err := gobuild.Command(ctx, os.TempDir(), "list", "-m", "-json", etcdServer+"@"+version)
 	if err != nil {
 		return "", fmt.Errorf("etcd %s: %w", version, err)
 	}
@@ -83,41 +76,59 @@ func resolveEtcd(ctx context.Context, version string) (string, error) {
 	return module.Version, nil
 }
 
-// compileEtcd makes dir/etcd and dir/etcdctl.
-func compileEtcd(ctx context.Context, dir, version string) error {
-	for _, command := range [][]string{
-		{"mod", "init", "etcd"},
-		{"get", etcdServer + "@" + version, etcdControl + "@" + version},
-		{"build", "-trimpath", "-ldflags=-s -w", "-o", "etcd", etcdServer},
-		{"build", "-trimpath", "-ldflags=-s -w", "-o", "etcdctl", etcdControl},
-	} {
-		if _, err := goCommand(ctx, dir, command...); err != nil {
-			return err
+// etcdProgram is etcd and etcdctl of a version, as modules to build.
+func etcdProgram(version string) gobuild.Program {
+	return gobuild.Program{Name: "etcd-" + version,
+		Requires: []string{etcdServer + " " + version, etcdControl + " " + version},
+		Binaries: map[string]string{"etcd": etcdServer, "etcdctl": etcdControl}}
+}
+
+// buildEtcd returns a folder with etcd and etcdctl of a version.
+func buildEtcd(ctx context.Context, version string, progress func(line string)) (folder string, err error) {
+	folder, err = gobuild.Build(ctx, etcdProgram(version), progress)
+	if errors.Is(err, gobuild.ErrNoGo) {
+		return "", fmt.Errorf("another etcd is built from its source: %w, or give a compose file with an image that has it", err)
+	}
+	return folder, err
+}
+
+// DebianEtcd is the version that Debian has, and the images.
+const DebianEtcd = "3.4.23"
+
+// EtcdOfImage says whether a version is the image's own, which needs no build.
+func EtcdOfImage(version string) bool { return strings.TrimPrefix(version, "v") == DebianEtcd }
+
+// PutEtcd has the etcd nodes of specs run a version of etcd that is built on this
+// machine.
+func (l *Local) PutEtcd(ctx context.Context, specs []NodeSpec, version string, progress func(line string)) error {
+	if EtcdOfImage(version) {
+		out, err := exec.CommandContext(ctx, "etcd", "--version").Output()
+		if err != nil || !strings.Contains(string(out), "etcd Version: "+DebianEtcd) {
+			return fmt.Errorf("etcd %s is Debian's, and this machine's is another: %q; install Debian's etcd-server, or use the runtime docker", DebianEtcd, firstLine(out))
+		}
+		return nil
+	}
+	version, err := resolveEtcd(ctx, version)
+	if err != nil {
+		return err
+	}
+	folder, err := buildEtcd(ctx, version, progress)
+	if err != nil {
+		return err
+	}
+	for i := range specs {
+		if s := &specs[i]; s.Role == "etcd" {
+			s.Image = "etcd:" + version // not ours: what it runs is not looked for among Debian's packages
+			s.Mounts = append(slices.Clone(s.Mounts), Mount{Type: "bind", Source: folder, Target: "/etcd", ReadOnly: true})
+			s.Env = append(slices.Clone(s.Env), "PATH=/etcd:"+localPath())
 		}
 	}
 	return nil
 }
 
-// goCommand runs the go command in a folder that is in no module of the user's,
-// and ends its compilers with it.
-func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	// The containers are of this machine's kind, and need no C library.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off", "GOFLAGS=-mod=mod", "PWD="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("another etcd is built from its source, and there is no go command: install Go, or give a compose file with an image that has it: %w", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, lastLines(said.String(), 15))
-	}
-	return out, nil
+func firstLine(text []byte) string {
+	line, _, _ := strings.Cut(string(text), "\n")
+	return line
 }
 
 // filesContext streams a build context of a Dockerfile and some programs.

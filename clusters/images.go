@@ -20,24 +20,40 @@ type Image struct {
 	Name  string // as compose files name it
 	Tag   string // under which this version of its recipe is kept
 	About string
+	// OnDemand: made when a run wants it, and not with the others, as few runs do.
+	OnDemand bool
 }
 
-var targets = []struct{ name, about string }{
-	{"client", "a plain Debian for lock clients"},
-	{"redis", "Redis"},
-	{"etcd", "etcd and etcdctl"},
-	{"zookeeper", "ZooKeeper's library and a JVM"},
-	{"postgres", "PostgreSQL 15, with an empty database that trusts everybody"},
+var targets = []struct {
+	name, about string
+	onDemand    bool
+}{
+	{"client", "a plain Debian for lock clients", false},
+	{"redis", "Redis", false},
+	{"etcd", "etcd and etcdctl", false},
+	{"zookeeper", "ZooKeeper's library and a JVM", false},
+	{"postgres", "PostgreSQL 15, with an empty database that trusts everybody", false},
+	{"client-python", "Python with the lock libraries kazoo, redis-py and python-etcd3", true},
+	{"client-java", "a JDK with the lock library Apache Curator", true},
 }
 
 // Images lists what dlmtest makes.
 func Images() []Image {
 	var list []Image
 	for _, t := range targets {
-		name := "dlmtest/" + t.name
-		list = append(list, Image{Name: name + ":latest", Tag: name + ":" + recipeHash(t.name), About: t.about})
+		i := Image{Name: "dlmtest/" + t.name + ":latest", About: t.about, OnDemand: t.onDemand}
+		i.Tag = "dlmtest/" + t.name + ":" + shortHash(recipe(t.name)+i.base())
+		list = append(list, i)
 	}
 	return list
+}
+
+// base is what the image is built from.
+func (i Image) base() string {
+	if i.OnDemand {
+		return clientBaseTag()
+	}
+	return baseTag()
 }
 
 func (i Image) target() string {
@@ -76,8 +92,6 @@ func recipe(target string) string {
 	panic("clusters: no target " + target + " in the Dockerfile")
 }
 
-func recipeHash(target string) string { return shortHash(recipe(target) + baseTag()) }
-
 func shortHash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:12] }
 
 // EnsureImages makes those of the named images that are ours and missing, and
@@ -108,11 +122,14 @@ func (d *Docker) EnsureImages(ctx context.Context, names []string, progress func
 	return d.build(ctx, missing, progress)
 }
 
-// BuildImages makes all of dlmtest's own images that are missing.
-func (d *Docker) BuildImages(ctx context.Context, progress func(line string)) error {
+// BuildImages makes all of dlmtest's own images that are missing; those that are made on
+// demand only if all is true.
+func (d *Docker) BuildImages(ctx context.Context, all bool, progress func(line string)) error {
 	var names []string
 	for _, i := range Images() {
-		names = append(names, i.Name)
+		if all || !i.OnDemand {
+			names = append(names, i.Name)
+		}
 	}
 	return d.EnsureImages(ctx, names, progress)
 }

@@ -31,6 +31,7 @@ type Janitor struct {
 	mu   sync.Mutex
 	pipe io.WriteCloser
 	cmd  *exec.Cmd
+	gone sync.Once
 }
 
 // StartJanitor starts self with the hidden command "janitor", in a session of
@@ -60,13 +61,29 @@ func (j *Janitor) Watch(pgid int) (forget func()) {
 }
 
 // Done sends the janitor home: all has been removed.
-func (j *Janitor) Done() error {
+func (j *Janitor) Done() (err error) {
 	if j == nil {
 		return nil
 	}
-	j.tell("done")
-	_ = j.pipe.Close()
-	return j.cmd.Wait()
+	j.gone.Do(func() {
+		j.tell("done")
+		_ = j.pipe.Close()
+		err = j.cmd.Wait()
+	})
+	return err
+}
+
+// Leave has the janitor remove what one run has left, while this process goes on: the
+// daemon could not be reached, or refused. Nobody waits for it.
+func (j *Janitor) Leave(run Run) {
+	if j == nil {
+		return
+	}
+	j.gone.Do(func() {
+		j.tell("leave " + run.ID)
+		_ = j.pipe.Close()
+		go func() { _ = j.cmd.Wait() }() // no zombie
+	})
 }
 
 // tell ignores errors: a janitor that is gone is missed by the next Sweep.
@@ -84,24 +101,38 @@ func (j *Janitor) tell(line string) {
 // all of the runner's containers, networks and volumes.
 func RunJanitor(stdin io.Reader) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-	owner, groups, done, err := listen(stdin)
-	if done || err != nil {
+	orders, err := listen(stdin)
+	if orders.done || err != nil {
 		return err
 	}
-	_ = parallel(len(groups), func(i int) error { killGroup(groups[i]); return nil })
+	_ = parallel(len(orders.groups), func(i int) error { killGroup(orders.groups[i]); return nil })
 	ctx, cancel := context.WithTimeout(context.Background(), janitorLimit)
 	defer cancel()
 	d, err := NewDocker(ctx, "")
-	if errors.Is(err, ErrNoDocker) {
-		return nil // then it holds nothing of ours
+	for errors.Is(err, ErrNoDocker) && ctx.Err() == nil { // a daemon that restarts comes back
+		time.Sleep(time.Second)
+		d, err = NewDocker(ctx, "")
 	}
 	if err != nil {
 		return err
 	}
-	return d.sweepUntilQuiet(ctx, owner)
+	return d.sweepUntilQuiet(ctx, orders)
 }
 
-func listen(stdin io.Reader) (owner Owner, groups []int, done bool, err error) {
+// orders are what a runner has told its janitor until its end.
+type orders struct {
+	owner  Owner
+	run    string // only this run's; empty: all that the owner has
+	groups []int
+	done   bool
+}
+
+// mean says whether a leftover is theirs.
+func (o orders) mean(l leftover) bool {
+	return l.owner == o.owner.String() && (o.run == "" || l.run == o.run)
+}
+
+func listen(stdin io.Reader) (o orders, err error) {
 	running := map[int]bool{}
 	lines := bufio.NewScanner(stdin)
 	for lines.Scan() {
@@ -109,33 +140,36 @@ func listen(stdin io.Reader) (owner Owner, groups []int, done bool, err error) {
 		number, _ := strconv.Atoi(value)
 		switch word {
 		case "owner":
-			if owner, err = ParseOwner(value); err != nil {
-				return owner, nil, false, err
+			if o.owner, err = ParseOwner(value); err != nil {
+				return o, err
 			}
 		case "pgid":
 			running[number] = number > 1 // never 0 or 1: that is everybody
 		case "forget":
 			running[number] = false
+		case "leave":
+			o.run = value
 		case "done":
-			return owner, nil, true, nil
+			o.done = true
+			return o, nil
 		}
 	}
 	for pgid, is := range running {
 		if is {
-			groups = append(groups, pgid)
+			o.groups = append(o.groups, pgid)
 		}
 	}
-	if owner.PID == 0 {
-		return owner, groups, false, errors.New("janitor: the runner never named its owner")
+	if o.owner.PID == 0 {
+		return o, errors.New("janitor: the runner never named its owner")
 	}
-	return owner, groups, false, nil
+	return o, nil
 }
 
-// awaitEnd waits until the owner has no container any more, or the grace is over.
-func (d *Docker) awaitEnd(ctx context.Context, owner Owner) {
+// awaitEnd waits until there is no container any more, or the grace is over.
+func (d *Docker) awaitEnd(ctx context.Context, o orders) {
 	for deadline := time.Now().Add(janitorGrace); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		list, err := d.containers(ctx)
-		if err == nil && !slices.ContainsFunc(list, func(l leftover) bool { return l.owner == owner.String() }) {
+		if err == nil && !slices.ContainsFunc(list, o.mean) {
 			return
 		}
 	}
@@ -143,11 +177,11 @@ func (d *Docker) awaitEnd(ctx context.Context, owner Owner) {
 
 // sweepUntilQuiet goes on for a while, since a create may still be under way in
 // the daemon when its client dies.
-func (d *Docker) sweepUntilQuiet(ctx context.Context, owner Owner) error {
-	d.awaitEnd(ctx, owner)
+func (d *Docker) sweepUntilQuiet(ctx context.Context, o orders) error {
+	d.awaitEnd(ctx, o)
 	quiet := time.Now()
 	for {
-		found, err := d.sweepOwner(ctx, owner)
+		found, err := d.sweep(ctx, o.mean)
 		if ctx.Err() != nil {
 			return fmt.Errorf("janitor: gave up: %w", errors.Join(ctx.Err(), err))
 		}

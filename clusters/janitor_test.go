@@ -122,10 +122,30 @@ func TestListen(t *testing.T) {
 		"bad owner":   {"owner x\n", 0, false, true},
 		"half a line": {owner + "do", 0, false, false},
 	} {
-		_, groups, done, err := listen(strings.NewReader(c.said))
-		if len(groups) != c.groups || done != c.done || (err != nil) != c.fails {
-			t.Errorf("%s: groups %v, done %v, %v", name, groups, done, err)
+		o, err := listen(strings.NewReader(c.said))
+		if len(o.groups) != c.groups || o.done != c.done || (err != nil) != c.fails {
+			t.Errorf("%s: %+v, %v", name, o, err)
 		}
+	}
+}
+
+// A janitor that is left with one run does not touch the others of a living owner.
+func TestLeave(t *testing.T) {
+	o, err := listen(strings.NewReader("owner boot/1/2/3\nleave 1-a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		owner, run string
+		want       bool
+	}{{o.owner.String(), "1-a", true}, {o.owner.String(), "1-b", false}, {"boot/9/2/3", "1-a", false}} {
+		if got := o.mean(leftover{owner: c.owner, run: c.run}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	all, err := listen(strings.NewReader("owner boot/1/2/3\n"))
+	if err != nil || !all.mean(leftover{owner: o.owner.String(), run: "1-b"}) {
+		t.Errorf("of a dead owner everything is meant: %+v, %v", all, err)
 	}
 }
 

@@ -68,7 +68,12 @@ func project(path string, file *types.Project, profile string) (Project, error) 
 		if err := supported(s); err != nil {
 			return Project{}, fmt.Errorf("compose file %s: service %s: %w", path, s.Name, err)
 		}
-		p.Nodes = append(p.Nodes, nodeOf(s))
+		n := nodeOf(s)
+		var err error
+		if n.MinLease, n.MaxLease, err = leasesOf(s); err != nil {
+			return Project{}, fmt.Errorf("compose file %s: service %s: %w", path, s.Name, err)
+		}
+		p.Nodes = append(p.Nodes, n)
 	}
 	if len(p.Nodes) == 0 {
 		return Project{}, fmt.Errorf("compose file %s: no service without a profile; name one of %s", path, orNone(p.Profiles))
@@ -128,11 +133,14 @@ func nodeOf(s types.ServiceConfig) NodeSpec {
 	for _, d := range s.Devices {
 		n.Devices = append(n.Devices, d.Source)
 	}
-	n.Health, n.HealthEvery = healthOf(s.HealthCheck)
+	n.Health = healthOf(s.HealthCheck)
 	n.Version = versionOf(s)
 	n.Data = s.Labels["dlmtest.data"]
 	if command, ok := s.Labels["dlmtest.time"]; ok {
 		n.Tells = []string{"bash", "-c", command}
+	}
+	if command, ok := s.Labels["dlmtest.holds"]; ok {
+		n.Holds = []string{"bash", "-c", command, "holds"} // its name, then $1
 	}
 	if command, ok := s.Labels["dlmtest.leads"]; ok {
 		n.Leads = []string{"bash", "-c", command}
@@ -187,18 +195,14 @@ func mountsOf(s types.ServiceConfig) []Mount {
 	return mounts
 }
 
-func healthOf(h *types.HealthCheckConfig) ([]string, time.Duration) {
+func healthOf(h *types.HealthCheckConfig) []string {
 	if h == nil || h.Disable || len(h.Test) < 2 {
-		return nil, 0
-	}
-	every := 30 * time.Second // Docker's default
-	if h.Interval != nil {
-		every = time.Duration(*h.Interval)
+		return nil
 	}
 	if h.Test[0] == "CMD-SHELL" {
-		return []string{"/bin/sh", "-c", h.Test[1]}, every
+		return []string{"/bin/sh", "-c", h.Test[1]}
 	}
-	return h.Test[1:], every
+	return h.Test[1:]
 }
 
 func roleOf(name string) string {
@@ -223,4 +227,20 @@ func splitNumber(name string) (string, int) {
 		return name, 0
 	}
 	return name[:at], number
+}
+
+// leasesOf reads the label that says between which bounds a server's configuration
+// keeps leases, such as "400ms 60s".
+func leasesOf(s types.ServiceConfig) (low, high time.Duration, err error) {
+	label, ok := s.Labels["dlmtest.leases"]
+	if !ok {
+		return 0, 0, nil
+	}
+	first, second, _ := strings.Cut(label, " ")
+	low, lowErr := time.ParseDuration(first)
+	high, highErr := time.ParseDuration(second)
+	if lowErr != nil || highErr != nil || low > high {
+		return 0, 0, fmt.Errorf(`label dlmtest.leases: %q: want the shortest and the longest lease, such as "400ms 60s"`, label)
+	}
+	return low, high, nil
 }

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/dlmtest/dlmtest"
 )
 
 func TestLoadEmbedded(t *testing.T) {
@@ -25,7 +22,7 @@ func TestLoadEmbedded(t *testing.T) {
 		"zookeeper": {[]string{"zookeeper-1", "zookeeper-2", "zookeeper-3"}, "dlmtest/zookeeper:latest", 2181, "sh", "bash"},
 		"postgres":  {[]string{"postgres-1"}, "dlmtest/postgres:latest", 5432, "postgres", "psql"},
 	} {
-		p, err := Load(t.Context(), dlmtest.Compose, profile)
+		p, err := Load(t.Context(), Compose, profile)
 		if err != nil {
 			t.Fatalf("%s: %v", profile, err)
 		}
@@ -33,7 +30,7 @@ func TestLoadEmbedded(t *testing.T) {
 		for _, n := range p.Nodes {
 			names = append(names, n.Name)
 			if n.Role != profile || n.Image != want.image || n.Ports[0] != want.port || n.Argv()[0] != want.argv0 ||
-				n.Health[0] != want.health || n.HealthEvery != time.Second || len(n.Version) == 0 {
+				n.Health[0] != want.health || len(n.Version) == 0 {
 				t.Errorf("%s: %+v, want %+v", profile, n, want)
 			}
 		}
@@ -44,7 +41,7 @@ func TestLoadEmbedded(t *testing.T) {
 }
 
 func TestLoadReplicated(t *testing.T) {
-	p, err := Load(t.Context(), dlmtest.Compose, "redis-replicated")
+	p, err := Load(t.Context(), Compose, "redis-replicated")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +63,7 @@ func TestLoadReplicated(t *testing.T) {
 // The scripts of the file are for the node's shell: none of their dollars may be
 // taken by compose.
 func TestLoadKeepsDollars(t *testing.T) {
-	p, err := Load(t.Context(), dlmtest.Compose, "zookeeper")
+	p, err := Load(t.Context(), Compose, "zookeeper")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +74,9 @@ func TestLoadKeepsDollars(t *testing.T) {
 }
 
 func TestLoadUnknownProfile(t *testing.T) {
-	_, err := Load(t.Context(), dlmtest.Compose, "mysql")
-	wantError(t, err, `no profile "mysql"; it has etcd, postgres, redis, redis-replicated, redlock, zookeeper`)
-	_, err = Load(t.Context(), dlmtest.Compose, "")
+	_, err := Load(t.Context(), Compose, "mysql")
+	wantError(t, err, `no profile "mysql"; it has etcd, lockservice, postgres, redis, redis-replicated, redlock, zookeeper`)
+	_, err = Load(t.Context(), Compose, "")
 	wantError(t, err, "no service without a profile")
 }
 
@@ -129,7 +126,7 @@ volumes: {data: }
 	if got, want := n.Argv(), []string{"/bin/kv", "serve", "--name", "my node"}; !slices.Equal(got, want) {
 		t.Errorf("argv %q, want %q", got, want)
 	}
-	if !slices.Equal(n.Env, []string{"A=1", "B=2"}) || n.User != "5:6" || n.Endpoint() != "kv-9:80" {
+	if !slices.Equal(n.Env, []string{"A=1", "B=2"}) || n.User != "5:6" {
 		t.Errorf("%+v", n)
 	}
 	if !slices.Equal(n.Health, []string{"/bin/sh", "-c", "kv ping"}) {

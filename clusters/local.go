@@ -23,6 +23,19 @@ import (
 // has one id, neither root's here nor 0 inside.
 type Local struct {
 	Self string // path of the static binary that every node runs as "agent"
+
+	trials []local.Trial
+}
+
+// Lacks says why something that a fault needs does not work here, by its name among
+// doctor's findings; empty: it works.
+func (l *Local) Lacks(need string) string {
+	for _, t := range l.trials {
+		if t.What == need {
+			return t.Error
+		}
+	}
+	return ""
 }
 
 // NewLocal tries whether programs may make namespaces here, which takes some
@@ -37,7 +50,7 @@ func NewLocal(ctx context.Context, self string) (*Local, error) {
 			return nil, fmt.Errorf("%w: %s: %s; %s", ErrNoNamespaces, t.What, t.Error, trialHelp[t.What].fix)
 		}
 	}
-	return &Local{Self: self}, nil
+	return &Local{Self: self, trials: trials}, nil
 }
 
 // RunLocalInit is the hidden command local-init, which the runtime starts inside

@@ -19,11 +19,13 @@ type localServer struct {
 }
 
 var localServers = map[string]localServer{
-	"client":    {},
-	"redis":     {programs: []string{"redis-server", "redis-cli"}, packages: "redis-server"},
-	"etcd":      {programs: []string{"etcd", "etcdctl"}, packages: "etcd-server etcd-client"},
-	"zookeeper": {programs: []string{"java", "bash"}, files: []string{"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"}, packages: "libzookeeper-java openjdk-17-jre-headless"},
-	"postgres":  {programs: []string{"postgres", "initdb", "psql"}, packages: "postgresql-15"},
+	"client":        {},
+	"client-python": {programs: []string{"/usr/bin/python3"}, files: []string{"/usr/lib/python3/dist-packages/kazoo", "/usr/lib/python3/dist-packages/redis", "/usr/lib/python3/dist-packages/etcd3"}, packages: "python3-kazoo python3-redis python3-etcd3"},
+	"client-java":   {programs: []string{"java", "javac"}, files: []string{"/usr/share/java/curator-recipes.jar"}, packages: "libcurator-recipes-java libslf4j-java openjdk-17-jdk-headless"},
+	"redis":         {programs: []string{"redis-server", "redis-cli"}, packages: "redis-server"},
+	"etcd":          {programs: []string{"etcd", "etcdctl"}, packages: "etcd-server etcd-client"},
+	"zookeeper":     {programs: []string{"java", "bash"}, files: []string{"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"}, packages: "libzookeeper-java openjdk-17-jre-headless"},
+	"postgres":      {programs: []string{"postgres", "initdb", "psql"}, packages: "postgresql-15"},
 }
 
 // usualFolders are searched after the user's PATH.

@@ -15,10 +15,8 @@ var fsyncs = map[string]map[string]Settings{
 	"redis":            redisFsyncs,
 	"redis-replicated": redisFsyncs,
 	"redlock":          redisFsyncs,
-	"etcd": { // without settings: always
-		"always": {"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "false"},
-		"none":   {"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "true"},
-	},
+	"etcd":             etcdFsyncs,
+	"lockservice":      etcdFsyncs, // its data lies there
 	"zookeeper": { // without settings: always
 		"always": {"DLMTEST_ZOOKEEPER_FORCESYNC": "yes"},
 		"none":   {"DLMTEST_ZOOKEEPER_FORCESYNC": "no"},
@@ -29,6 +27,11 @@ var fsyncs = map[string]map[string]Settings{
 		"async": {"DLMTEST_POSTGRES_FSYNC": "on", "DLMTEST_POSTGRES_SYNCHRONOUS_COMMIT": "off"},
 		"none":  {"DLMTEST_POSTGRES_FSYNC": "off", "DLMTEST_POSTGRES_SYNCHRONOUS_COMMIT": "on"},
 	},
+}
+
+var etcdFsyncs = map[string]Settings{ // without settings: always
+	"always": {"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "false"},
+	"none":   {"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "true"},
 }
 
 var redisFsyncs = map[string]Settings{ // without settings: memory

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dlmtest/dlmtest"
 )
 
 // Each policy shows in what the servers are told, and no variable is left over.
@@ -29,7 +27,7 @@ func TestFsync(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Load(t.Context(), dlmtest.Compose, c.profile, settings)
+		p, err := Load(t.Context(), Compose, c.profile, settings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,14 +47,14 @@ func TestSettingsWinOverTheEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(t.Context(), dlmtest.Compose, "redis", settings)
+	p, err := Load(t.Context(), Compose, "redis", settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if told := strings.Join(p.Nodes[0].Command, " "); !strings.Contains(told, "--appendonly no") {
 		t.Error(told)
 	}
-	p, err = Load(t.Context(), dlmtest.Compose, "redis")
+	p, err = Load(t.Context(), Compose, "redis")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,7 @@
 // leaves nothing behind, even when the runner is killed.
 package clusters
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // NodeSpec is one node: what to run, as whom, and how to ask whether it serves.
 type NodeSpec struct {
@@ -19,11 +16,13 @@ type NodeSpec struct {
 	User        string        // of the child: name or uid, with an optional :group; empty: root
 	WorkDir     string        // of the child; empty: /
 	Health      []string      // argv of a real client operation, run inside the node; empty: none
-	HealthEvery time.Duration // between two checks
 	Version     []string      // argv that prints the server's version; empty: not known
 	Data        string        // folder of its data, on which disk faults work; empty: not known
 	Tells       []string      // argv that prints the server's own REALTIME, seconds of the epoch; empty: none does
+	MinLease    time.Duration // the shortest and the longest lease that its configuration lets it grant,
+	MaxLease    time.Duration // where the compose file says; 0: not known
 	Leads       []string      // argv that exits 0 on the server that leads; empty: none does
+	Holds       []string      // argv that prints for whom the server keeps the lock of the key that follows it; empty: none does
 	Ports       []int         // that it serves, the one for clients first
 	CapAdd      []string      // privileges that a fault needs, such as NET_ADMIN
 	Devices     []string      // host devices that a fault needs, such as /dev/fuse
@@ -42,15 +41,6 @@ type Mount struct {
 // Argv is what the agent starts as the node's child.
 func (n NodeSpec) Argv() []string {
 	return append(append([]string{}, n.Entrypoint...), n.Command...)
-}
-
-// Endpoint is where clients inside the cluster's network reach the node, as
-// host:port, or the bare name if it exposes no port.
-func (n NodeSpec) Endpoint() string {
-	if len(n.Ports) == 0 {
-		return n.Name
-	}
-	return n.Name + ":" + strconv.Itoa(n.Ports[0])
 }
 
 // ClientImage is the image of the nodes that lock clients run on.

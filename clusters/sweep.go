@@ -38,11 +38,6 @@ func (d *Docker) Sweep(ctx context.Context) ([]string, error) {
 	})
 }
 
-// sweepOwner removes all that one owner has.
-func (d *Docker) sweepOwner(ctx context.Context, o Owner) ([]string, error) {
-	return d.sweep(ctx, func(l leftover) bool { return l.owner == o.String() })
-}
-
 // sweep removes containers first: they hold networks and volumes.
 func (d *Docker) sweep(ctx context.Context, doomed func(leftover) bool) ([]string, error) {
 	var removed []string

@@ -23,12 +23,25 @@ type deployment struct {
 	downErr error
 }
 
+// upLimit is many times what the largest cluster takes on a busy machine. A daemon
+// may hang for ever: 20.10 can deadlock over the end of an endpoint.
+const upLimit = 3 * time.Minute
+
+var errSlowDaemon = fmt.Errorf("the Docker daemon has not started all nodes within %v; it may hang: see whether docker info answers, and restart it if not", upLimit)
+
 // Up starts the nodes as containers on a network of their own, all at once. The
 // images must be there: see EnsureImages. On an error nothing is left.
 func (d *Docker) Up(ctx context.Context, run Run, specs []NodeSpec) (*Cluster, error) {
 	dep := &deployment{Docker: d, run: run, network: "dlmtest-" + run.ID}
-	c := &Cluster{down: dep.down}
-	if err := dep.up(ctx, specs); err != nil {
+	ctx, cancel := context.WithCancelCause(ctx) // what waits for the containers' ends lives as long as they
+	c := &Cluster{down: func(ctx context.Context) error { defer cancel(nil); return dep.down(ctx) }}
+	limit := time.AfterFunc(upLimit, func() { cancel(errSlowDaemon) })
+	err := dep.up(ctx, specs)
+	limit.Stop()
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errSlowDaemon) {
+			err = errSlowDaemon
+		}
 		err = fmt.Errorf("cluster %s: %w", run.ID, err)
 		return nil, errors.Join(err, c.Down(context.WithoutCancel(ctx)))
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest"
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
 )
@@ -17,13 +16,13 @@ import (
 // TestServers tries the clusters of docker-compose.yml with the real agent: each
 // server comes up and answers a client's operation.
 func TestServers(t *testing.T) {
-	file, err := clusters.Load(t.Context(), dlmtest.Compose, "redis")
+	file, err := clusters.Load(t.Context(), clusters.Compose, "redis")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, profile := range file.Profiles {
 		t.Run(profile, func(t *testing.T) {
-			p, err := clusters.Load(t.Context(), dlmtest.Compose, profile)
+			p, err := clusters.Load(t.Context(), clusters.Compose, profile)
 			if err != nil {
 				t.Fatal(err)
 			}
