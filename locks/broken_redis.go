@@ -15,9 +15,10 @@ import (
 // the sound one promises: that is what makes it broken.
 func brokenRedis(name string, change func(*redisLock) Client, flaw Flaw) Lock {
 	return Lock{
-		Profile: "redis", Port: 6379, Broken: &flaw,
+		Profile: "redis", Port: 6379, Broken: &flaw, CheckLease: wholeMillis,
 		Promise: history.Promise{
 			Backend: "broken/" + name, Leased: true, Token: true, Extends: true, Tries: true,
+			Shared: true, Changes: true, Permits: true, Reentry: history.ByThread,
 			Bound: 500 * time.Millisecond, About: "the redis lock, broken on purpose",
 		},
 		Open: func(ctx context.Context, c Config) (Client, error) {
@@ -28,6 +29,12 @@ func brokenRedis(name string, change func(*redisLock) Client, flaw Flaw) Lock {
 			return change(l), nil
 		},
 	}
+}
+
+// inTwo marks a lock that takes its key by one request and needs another.
+func inTwo(l Lock) Lock {
+	l.Between = true
+	return l
 }
 
 type withoutOwnerCheck struct{ *redisLock }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -41,8 +41,8 @@ func OpenEtcd(ctx context.Context, c Config) (Client, error) {
 }
 
 func openEtcdLock(ctx context.Context, c Config) (*etcdLock, error) {
-	if c.Lease < 2*time.Second || c.Lease%time.Second != 0 {
-		return nil, fmt.Errorf("%w: etcd grants whole seconds ≥ 2; ask for %v, not %v", ErrConfig, wholeSeconds(c.Lease), c.Lease)
+	if err := checkEtcdLease(c.Lease); err != nil {
+		return nil, err
 	}
 	db, err := dialEtcd(c)
 	if err != nil {
@@ -50,7 +50,7 @@ func openEtcdLock(ctx context.Context, c Config) (*etcdLock, error) {
 	}
 	eye, err := dialEtcd(c)
 	if err != nil {
-		db.Close()
+		_ = db.Close()
 		return nil, err
 	}
 	l := &etcdLock{
@@ -60,23 +60,21 @@ func openEtcdLock(ctx context.Context, c Config) (*etcdLock, error) {
 	l.enter = l.enqueue
 	l.life, l.end = context.WithCancel(context.Background())
 	if _, err := db.Get(ctx, etcdRoot); err != nil {
-		l.Close()
+		_ = l.Close()
 		return nil, fmt.Errorf("locks: etcd at %v does not answer: %w", c.Endpoints, err)
 	}
 	return l, nil
 }
 
-func wholeSeconds(d time.Duration) time.Duration {
-	return max(2*time.Second, (d + time.Second - 1).Truncate(time.Second))
+func checkEtcdLease(lease time.Duration) error {
+	if want := wholeSeconds(lease); lease != want {
+		return fmt.Errorf("%w: etcd grants whole seconds ≥ 2; ask for %v, not %v", ErrConfig, want, lease)
+	}
+	return nil
 }
 
-func dialEtcd(c Config) (*clientv3.Client, error) {
-	return clientv3.New(clientv3.Config{
-		Endpoints: c.Endpoints, Logger: zap.NewNop(), DialTimeout: c.Lease,
-		// A stopped or cut member answers nothing: the link's own pings notice it
-		// within a lease, and the next request goes to another member.
-		DialKeepAliveTime: c.Lease / 2, DialKeepAliveTimeout: c.Lease / 4,
-	})
+func wholeSeconds(d time.Duration) time.Duration {
+	return max(2*time.Second, (d + time.Second - 1).Truncate(time.Second))
 }
 
 const etcdRoot = "dlmtest/locks/"
@@ -86,19 +84,20 @@ func etcdPrefix(key string) string { return etcdRoot + url.PathEscape(key) + "/"
 // Acquire implements Client. It stands in the queue until ctx ends; what certainly
 // took nothing, such as an election in progress, is asked again.
 func (l *etcdLock) Acquire(ctx context.Context, key string) (*Grant, error) {
-	return poll(ctx, l.delay, func() (*Grant, error) { return l.attempt(ctx, key, l.wait) })
+	return poll(ctx, l.delay, func() (*Grant, error) { return l.attempt(ctx, key, etcdAlone, l.wait) })
 }
 
 // Try implements Trier.
 func (l *etcdLock) Try(ctx context.Context, key string) (*Grant, error) {
-	return l.attempt(ctx, key, func(context.Context, *etcdPlace) error { return refused(errHeld) })
+	return l.attempt(ctx, key, etcdAlone, func(context.Context, *etcdPlace) error { return refused(ErrHeld) })
 }
 
-func (l *etcdLock) attempt(ctx context.Context, key string, wait func(context.Context, *etcdPlace) error) (*Grant, error) {
+func (l *etcdLock) attempt(ctx context.Context, key string, how etcdKind, wait func(context.Context, *etcdPlace) error) (*Grant, error) {
 	p, err := l.lease(ctx, key)
 	if err != nil {
 		return nil, refused(err) // a lease without a key locks nothing
 	}
+	p.key, p.prefix = how.place(p)
 	err = l.enter(ctx, p)
 	if err == nil && p.before != "" {
 		err = wait(ctx, p)
@@ -123,8 +122,9 @@ func (l *etcdLock) giveUp(ctx context.Context, p *etcdPlace, why error) error {
 	p.stop()
 	req, cancel := inFlight(ctx, cleanup)
 	defer cancel()
-	_, err := l.db.Revoke(req, p.lease)
-	if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+	err := l.revoke(req, p.lease)
+	if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) && !errors.Is(err, errEnded) {
+		go l.tidy(p.lease)
 		return fmt.Errorf("locks: etcd: %w, and revoking the lease failed: %w", withoutRefusal(why), err)
 	}
 	if errors.Is(why, ErrNotGranted) {
@@ -141,7 +141,7 @@ func (l *etcdLock) Release(ctx context.Context, g *Grant) error {
 	p := g.State.(*etcdPlace)
 	p.stop()
 	l.held.drop(g.Owner)
-	_, err := l.db.Revoke(ctx, p.lease)
+	err := l.revoke(ctx, p.lease)
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		return ErrNotHeld
 	}
@@ -172,7 +172,8 @@ func (l *etcdLock) Holder(ctx context.Context, key string) (Holder, error) {
 	}
 	h := Holder{Owner: string(r.Kvs[0].Value)}
 	ttl, err := l.eye.TimeToLive(ctx, clientv3.LeaseID(r.Kvs[0].Lease))
-	if err == nil && ttl.TTL > 0 {
+	// After an election the new leader answers "for ever" until it has started the leases afresh.
+	if err == nil && ttl.TTL > 0 && ttl.TTL < int64(math.MaxInt64/time.Second) {
 		h.Left = time.Duration(ttl.TTL) * time.Second
 	}
 	return h, err
@@ -184,7 +185,7 @@ func (l *etcdLock) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanup)
 	defer cancel()
 	for _, g := range l.held.all() {
-		l.db.Revoke(ctx, g.State.(*etcdPlace).lease) // at worst it ends with its lease
+		_, _ = l.db.Revoke(ctx, g.State.(*etcdPlace).lease) // at worst it ends with its lease
 	}
 	l.events.close()
 	return errors.Join(l.db.Close(), l.eye.Close())

@@ -59,15 +59,18 @@ func (p *etcdPlace) last() history.Stamp {
 	return p.latest
 }
 
-// lease asks for the lease of a new place.
+// lease asks for the lease of a new place. One that we gave up waiting for holds
+// no key and ends by itself.
 func (l *etcdLock) lease(ctx context.Context, key string) (*etcdPlace, error) {
 	sent := history.Now()
-	r, err := l.db.Grant(ctx, int64(l.cfg.Lease/time.Second))
+	req, cancel := context.WithTimeout(ctx, l.patience())
+	defer cancel()
+	r, err := l.db.Grant(req, int64(l.cfg.Lease/time.Second))
 	if err != nil {
 		return nil, err
 	}
 	if got := time.Duration(r.TTL) * time.Second; got != l.cfg.Lease {
-		l.db.Revoke(ctx, r.ID)
+		_, _ = l.db.Revoke(ctx, r.ID)
 		return nil, fmt.Errorf("%w: etcd granted %v instead of %v; ask for %v, or set its election timeout lower", ErrConfig, got, l.cfg.Lease, got)
 	}
 	p := &etcdPlace{
@@ -78,30 +81,44 @@ func (l *etcdLock) lease(ctx context.Context, key string) (*etcdPlace, error) {
 	return p, nil
 }
 
-// enqueue puts the key under the lease and looks who is first. etcd's client does
-// not send a write twice, and the lease is new, so the key cannot exist yet.
+// enqueue puts the key under the lease and looks who is first. A try that is not
+// answered in time goes to the next member: whichever comes first puts the key. To
+// start anew would be lease, Txn and revoke, three requests, and of three members in
+// turn a stopped one would get each Txn.
 func (l *etcdLock) enqueue(ctx context.Context, p *etcdPlace) error {
+	for {
+		late, err := l.putOnce(ctx, p)
+		if !late || ctx.Err() != nil || p.valid() <= 0 {
+			return err
+		}
+	}
+}
+
+// putOnce is one try of enqueue; late says that it was not answered in time.
+func (l *etcdLock) putOnce(ctx context.Context, p *etcdPlace) (late bool, err error) {
 	p.proof, p.renewed = history.Now(), p.last()
-	req, cancel := inFlight(ctx, l.cfg.Lease)
+	req, cancel := inFlight(ctx, l.patience())
 	defer cancel()
 	r, err := l.db.Txn(req).
 		If(clientv3.Compare(clientv3.CreateRevision(p.key), "=", 0)).
 		Then(clientv3.OpPut(p.key, p.owner, clientv3.WithLease(p.lease)),
 			clientv3.OpGet(p.prefix, clientv3.WithFirstCreate()...)).
+		Else(clientv3.OpGet(p.key)).
 		Commit()
 	if err != nil {
-		return err
+		return req.Err() != nil, err
 	}
-	if !r.Succeeded {
-		return fmt.Errorf("locks: etcd: %s exists already", p.key)
+	if !r.Succeeded { // an earlier try has put it
+		p.revision = r.Responses[0].GetResponseRange().Kvs[0].CreateRevision
+		return false, l.look(ctx, p)
 	}
 	p.revision = r.Header.Revision
 	// The get sees our own put. Are we first, this very request is the proof.
 	first := r.Responses[1].GetResponseRange().Kvs
 	if len(first) == 1 && first[0].CreateRevision == p.revision {
-		return nil
+		return false, nil
 	}
-	return l.look(ctx, p)
+	return false, l.look(ctx, p)
 }
 
 // look reads, at one revision, our own key and the one just before it. Without
@@ -109,7 +126,7 @@ func (l *etcdLock) enqueue(ctx context.Context, p *etcdPlace) error {
 // lease owns, holds nothing (etcd #11456: a waiter whose lease had ended was granted).
 func (l *etcdLock) look(ctx context.Context, p *etcdPlace) error {
 	p.proof, p.renewed = history.Now(), p.last()
-	req, cancel := inFlight(ctx, l.cfg.Lease)
+	req, cancel := inFlight(ctx, l.patience())
 	defer cancel()
 	older := append(clientv3.WithLastCreate(), clientv3.WithMaxCreateRev(p.revision-1))
 	r, err := l.db.Txn(req).Then(clientv3.OpGet(p.key), clientv3.OpGet(p.prefix, older...)).Commit()
@@ -135,14 +152,27 @@ func (l *etcdLock) wait(ctx context.Context, p *etcdPlace) error {
 	defer renewing.Wait()
 	defer cancel(nil)
 	for p.before != "" {
-		if err := l.awaitDelete(ctx, p); err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				err = cause
-			}
+		watched := l.awaitDelete(ctx, p)
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		// Whatever ended the watch, only a look tells; without an answer we stand
+		// where we stood. A look that a stopped member does not answer goes to the next
+		// at once: were it to wait for the watch and the renewal between, of three
+		// members in turn the stopped one would get each look.
+		look := l.look(ctx, p)
+		for errors.Is(look, context.DeadlineExceeded) && ctx.Err() == nil {
+			look = l.look(ctx, p)
+		}
+		err := errors.Join(watched, look)
+		if errors.Is(err, ErrNotGranted) {
 			return err
 		}
-		if err := l.look(ctx, p); err != nil {
-			return err
+		if err != nil && p.before != "" {
+			select {
+			case <-ctx.Done():
+			case <-time.After(l.delay.next()):
+			}
 		}
 	}
 	return nil
@@ -181,11 +211,17 @@ func (l *etcdLock) keepAlive(ctx context.Context, p *etcdPlace) error {
 	return nil
 }
 
-// awaitDelete returns when the key before ours is gone.
+// awaitDelete returns when the key before ours is gone, or a quarter of a lease has
+// passed: a member that was cut off tells nothing, and ends its watches only after
+// three election timeouts and more.
 func (l *etcdLock) awaitDelete(ctx context.Context, p *etcdPlace) error {
-	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	ctx, cancel := context.WithTimeout(clientv3.WithRequireLeader(ctx), l.cfg.Lease/4)
 	defer cancel()
-	return awaitDelete(ctx, l.db, p.before, p.seen+1)
+	err := awaitDelete(ctx, l.db, p.before, p.seen+1)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 func awaitDelete(ctx context.Context, db *clientv3.Client, key string, from int64) error {

@@ -58,7 +58,11 @@ type Grant struct {
 	Sent     history.Stamp // when the request whose answer proved the hold was sent
 	Lease    time.Duration // as granted by the service; 0: the lock has no lease
 	Deadline int64         // by this program's own MONOTONIC (history.Mono), ns; 0: no deadline claimed
-	State    any           // private to the driver
+	// Of a lock that is no plain mutex, see Reenterer, ReadWriter and Permitter.
+	Mode    history.Mode
+	Permits int
+	Depth   int
+	State   any // private to the driver
 }
 
 // Valid is how long the grant is still claimed, by this program's own MONOTONIC;
@@ -99,20 +103,28 @@ type Event struct {
 // refused, or it waited to its limit and its traces were removed.
 var ErrNotGranted = errors.New("not granted")
 
+// ErrHeld says why something was not granted: another holds the lock.
+var ErrHeld = errors.New("held by another")
+
 // ErrNotHeld says that the service does not, or no longer, know the grant.
 var ErrNotHeld = errors.New("not held")
 
 // Config is what a driver needs to open a session.
 type Config struct {
-	Endpoints []string      `json:"endpoints"` // host:port of every server, in the order of the cluster
-	Lease     time.Duration `json:"lease"`     // asked for; the service may refuse, never silently change it
-	Client    string        `json:"client"`    // name of the client, part of every owner
-	Seed      uint64        `json:"seed"`      // for random delays; owners are random beyond it, see owners
+	Endpoints []string `json:"endpoints"` // host:port of every server, in the order of the cluster
+	// Ways are where servers are reached that other servers name, by the host:port that
+	// these give them; one that is not here is reached there itself.
+	Ways   map[string]string `json:"ways,omitempty"`
+	Lease  time.Duration     `json:"lease"`  // asked for; the service may refuse, never silently change it
+	Client string            `json:"client"` // name of the client, part of every owner
+	Seed   uint64            `json:"seed"`   // for random delays; owners are random beyond it, see owners
 	// IdleTimeout is PostgreSQL's idle_in_transaction_session_timeout; 0: off.
 	IdleTimeout time.Duration `json:"idle_timeout,omitempty"`
 	// Wait is how many replicas must acknowledge a grant or a renewal (Redis's
 	// WAIT) before it is claimed; redis-replicated only, 0: none.
 	Wait int `json:"wait,omitempty"`
+	// Bearer is the token that a lock service wants with every request; http and grpc only.
+	Bearer string `json:"bearer,omitempty"`
 	// Between, if set, is called where a driver stands between two requests of one
 	// acquire, the first of which took the key: a fault can be triggered there. It
 	// may block. Only broken locks have such a place that matters.
@@ -128,3 +140,8 @@ func (c Config) between(g *Grant) {
 // ErrConfig says that the service cannot grant what Config asks for, such as a
 // lease that it would round: asking again is no use.
 var ErrConfig = errors.New("not as configured")
+
+// ErrFaulty says that the lock under test, or its adapter, did what no lock may do,
+// whatever it excludes: it panicked, hung, or returned nonsense. Its client ends with it,
+// and nothing is concluded about the lock.
+var ErrFaulty = errors.New("a mistake of the lock under test or of its adapter, no verdict about it")

@@ -55,15 +55,15 @@ func TestPoll(t *testing.T) {
 		if n++; n == 3 {
 			return nil, open
 		}
-		return nil, refused(errHeld)
+		return nil, refused(ErrHeld)
 	})
 	if n != 3 || !errors.Is(err, open) || errors.Is(err, ErrNotGranted) {
 		t.Errorf("an open outcome must end the polling as it is: %d attempts, %v", n, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	_, err = poll(ctx, j, func() (*Grant, error) { return nil, refused(errHeld) })
-	if !errors.Is(err, ErrNotGranted) || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errHeld) {
+	_, err = poll(ctx, j, func() (*Grant, error) { return nil, refused(ErrHeld) })
+	if !errors.Is(err, ErrNotGranted) || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrHeld) {
 		t.Errorf("the wait limit must say not granted, the limit and the cause: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestRenewedNeverMovesBack(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	want := []string{"etcd", "postgres", "postgres-advisory", "redis", "redis-replicated", "redlock", "zookeeper"}
+	want := []string{"etcd", "grpc", "http", "postgres", "postgres-advisory", "redis", "redis-replicated", "redlock", "zookeeper"}
 	if got := slices.DeleteFunc(Names(), func(n string) bool { return Table[n].Broken != nil }); !slices.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}

@@ -89,7 +89,7 @@ func (l *memoryLock) Try(_ context.Context, key string) (*Grant, error) {
 	g.Deadline = g.Sent.Mono + int64(l.cfg.Lease)
 	token, ok := l.server.take(key, g.Owner, l.cfg.Lease)
 	if !ok {
-		return nil, refused(errHeld)
+		return nil, refused(ErrHeld)
 	}
 	g.Token = token
 	l.held.add(g)

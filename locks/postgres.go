@@ -21,20 +21,25 @@ type pgKind struct {
 	lock   string
 	try    string
 	unlock func(context.Context, *pgx.Conn, string) error
-	idle   string // the setting that ends an idle holder
-	holder string // application_name of the session that holds the lock
+	// share and unshare are lock and unlock of a reader.
+	share   string
+	unshare func(context.Context, *pgx.Conn, string) error
+	idle    string // the setting that ends an idle holder
+	holder  string // application_name of the session that holds the lock
 }
 
 // pgRow locks a row in a transaction that stays open. Only the holder's own xid
 // stands in xmax, and only while it holds is that xid locked.
 var pgRow = pgKind{
-	name:   "postgres",
-	rows:   true,
-	begin:  "BEGIN",
-	lock:   "SELECT true FROM dlmtest_locks WHERE key = $1 FOR UPDATE",
-	try:    "SELECT true FROM dlmtest_locks WHERE key = $1 FOR UPDATE NOWAIT",
-	unlock: pgCommit,
-	idle:   "idle_in_transaction_session_timeout",
+	name:    "postgres",
+	rows:    true,
+	begin:   "BEGIN",
+	lock:    "SELECT true FROM dlmtest_locks WHERE key = $1 FOR UPDATE",
+	try:     "SELECT true FROM dlmtest_locks WHERE key = $1 FOR UPDATE NOWAIT",
+	unlock:  pgCommit,
+	share:   "SELECT true FROM dlmtest_locks WHERE key = $1 FOR SHARE",
+	unshare: pgCommit,
+	idle:    "idle_in_transaction_session_timeout",
 	holder: `SELECT a.application_name FROM dlmtest_locks r
 	  JOIN pg_locks l ON l.locktype = 'transactionid' AND l.transactionid = r.xmax AND l.mode = 'ExclusiveLock' AND l.granted
 	  JOIN pg_stat_activity a ON a.pid = l.pid WHERE r.key = $1`,
@@ -78,7 +83,7 @@ func openPG(ctx context.Context, c Config, kind pgKind) (Client, error) {
 		eye:  pgSide{addr: c.Endpoints[0], name: c.Client + "/holder"},
 	}
 	if err := l.side.do(ctx, func(conn *pgx.Conn) error { return pgTables(ctx, conn) }); err != nil {
-		l.Close()
+		_ = l.Close()
 		return nil, fmt.Errorf("locks: postgres at %s: %w", c.Endpoints[0], err)
 	}
 	return l, nil
@@ -88,6 +93,19 @@ func openPG(ctx context.Context, c Config, kind pgKind) (Client, error) {
 // took nothing is asked again.
 func (l *pgLock) Acquire(ctx context.Context, key string) (*Grant, error) {
 	return poll(ctx, l.delay, func() (*Grant, error) { return l.attempt(ctx, key, l.kind.lock) })
+}
+
+// AcquireAs implements ReadWriter by the server's own shared locks.
+func (l *pgLock) AcquireAs(ctx context.Context, key string, mode history.Mode) (*Grant, error) {
+	statement := l.kind.lock
+	if mode == history.Shared {
+		statement = l.kind.share
+	}
+	g, err := poll(ctx, l.delay, func() (*Grant, error) { return l.attempt(ctx, key, statement) })
+	if err == nil {
+		g.Mode = mode
+	}
+	return g, err
 }
 
 // Try implements Trier.
@@ -109,11 +127,14 @@ func (l *pgLock) attempt(ctx context.Context, key, statement string) (*Grant, er
 	sent := history.Now()
 	taken, err := pgAsk(ctx, conn, l.kind.begin, statement, key)
 	if err == nil && !taken {
-		err = errHeld
+		err = ErrHeld
 	}
 	if !taken {
 		pgClose(conn)
-		if pgAnswered(err) || errors.Is(err, errHeld) {
+		if pgBusy(err) {
+			err = fmt.Errorf("%w: %w", ErrHeld, err)
+		}
+		if pgAnswered(err) || errors.Is(err, ErrHeld) {
 			return nil, refused(err)
 		}
 		return nil, fmt.Errorf("locks: %s: acquire of %s: %w", l.kind.name, key, err)
@@ -162,7 +183,11 @@ func (l *pgLock) giveUp(ctx context.Context, conn *pgx.Conn, key string, why err
 func (l *pgLock) Release(ctx context.Context, g *Grant) error {
 	h := g.State.(*pgHold)
 	l.forget(h)
-	return h.release(func(conn *pgx.Conn) error { return l.kind.unlock(ctx, conn, g.Key) })
+	unlock := l.kind.unlock
+	if g.Mode == history.Shared {
+		unlock = l.kind.unshare
+	}
+	return h.release(func(conn *pgx.Conn) error { return unlock(ctx, conn, g.Key) })
 }
 
 // Holder implements Inspector.
@@ -184,7 +209,7 @@ func (l *pgLock) Close() error {
 	l.holds = map[*pgHold]bool{}
 	l.mu.Unlock()
 	for h := range holds {
-		h.release(func(*pgx.Conn) error { return nil })
+		_ = h.release(func(*pgx.Conn) error { return nil })
 	}
 	l.side.close()
 	l.eye.close()

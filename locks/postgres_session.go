@@ -63,7 +63,7 @@ func pgAsk(ctx context.Context, conn *pgx.Conn, begin, statement, key string) (t
 	cancelled := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(cancelled)
-		conn.PgConn().Conn().SetReadDeadline(time.Now().Add(2 * grace))
+		_ = conn.PgConn().Conn().SetReadDeadline(time.Now().Add(2 * grace))
 		limit, done := context.WithTimeout(own, grace)
 		defer done()
 		_ = conn.PgConn().CancelRequest(limit) // unanswered: the read deadline ends the wait
@@ -76,7 +76,7 @@ func pgAsk(ctx context.Context, conn *pgx.Conn, begin, statement, key string) (t
 	}
 	if !stop() {
 		<-cancelled
-		conn.PgConn().Conn().SetReadDeadline(time.Time{})
+		_ = conn.PgConn().Conn().SetReadDeadline(time.Time{})
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -88,6 +88,12 @@ func pgAsk(ctx context.Context, conn *pgx.Conn, begin, statement, key string) (t
 func pgAnswered(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg)
+}
+
+// pgBusy says that the server did not get the lock at once, or within lock_timeout.
+func pgBusy(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03" // lock_not_available
 }
 
 // pgEnded says that the server ended the session (idle, shutdown, terminated),

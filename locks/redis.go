@@ -53,6 +53,7 @@ type redisLock struct {
 	take    func(ctx context.Context, g *Grant) (int64, error)
 	db, eye *redis.Client // eye is Holder's own connection
 	owners  owners
+	life    string // this session's name as a holder of reentrant locks
 	delay   *jitter
 	held    holdings
 }
@@ -69,29 +70,35 @@ func OpenRedis(ctx context.Context, c Config) (Client, error) {
 func firstRedis(c Config) *redis.Client { return openRedis(c.Endpoints[0], c.Lease) }
 
 func openRedisLock(ctx context.Context, c Config, dial func(Config) *redis.Client) (*redisLock, error) {
-	if err := checkMillis(c); err != nil {
+	if err := checkRedis(c); err != nil {
 		return nil, err
 	}
 	l := &redisLock{
 		cfg: c, db: dial(c), eye: dial(c),
 		owners: owners{client: c.Client}, delay: newJitter(c, 5*time.Millisecond, 30*time.Millisecond),
 	}
-	l.take = l.takeAtOnce
+	l.take, l.life = l.takeAtOnce, l.owners.next()
 	if err := l.db.Ping(ctx).Err(); err != nil {
-		l.db.Close()
-		l.eye.Close()
+		_ = l.db.Close()
+		_ = l.eye.Close()
 		return nil, fmt.Errorf("locks: redis at %v does not answer: %w", c.Endpoints, err)
 	}
 	return l, nil
 }
 
-// checkMillis refuses a lease that PX would round.
-func checkMillis(c Config) error {
+// checkRedis refuses what no node can serve.
+func checkRedis(c Config) error {
 	if len(c.Endpoints) == 0 {
 		return errors.New("locks: redis: no endpoint")
 	}
-	if c.Lease < time.Millisecond || c.Lease%time.Millisecond != 0 {
-		return fmt.Errorf("%w: redis grants whole milliseconds; ask for at least 1ms, not %v", ErrConfig, c.Lease)
+	return wholeMillis(c.Lease)
+}
+
+// wholeMillis refuses a lease that the protocol would round, as PX and a
+// ZooKeeper session do.
+func wholeMillis(lease time.Duration) error {
+	if lease < time.Millisecond || lease%time.Millisecond != 0 {
+		return fmt.Errorf("%w: leases are whole milliseconds here; ask for at least 1ms, not %v", ErrConfig, lease)
 	}
 	return nil
 }
@@ -108,12 +115,16 @@ func (l *redisLock) takeAtOnce(ctx context.Context, g *Grant) (int64, error) {
 
 // Try implements Trier.
 func (l *redisLock) Try(ctx context.Context, key string) (*Grant, error) {
-	g := &Grant{Key: key, Owner: l.owners.next(), Lease: l.cfg.Lease}
+	return l.ask(ctx, &Grant{Key: key, Owner: l.owners.next(), Lease: l.cfg.Lease}, l.take)
+}
+
+// ask sends the one request that grants g, by take, and settles what came of it.
+func (l *redisLock) ask(ctx context.Context, g *Grant, take func(context.Context, *Grant) (int64, error)) (*Grant, error) {
 	req, cancel := inFlight(ctx, l.cfg.Lease)
 	defer cancel()
 	g.Sent = history.Now()
 	g.Deadline = g.Sent.Mono + int64(l.cfg.Lease)
-	token, err := l.take(req, g)
+	token, err := take(req, g)
 	switch {
 	case err != nil && redisUntouched(err):
 		return nil, refused(err)
@@ -122,10 +133,10 @@ func (l *redisLock) Try(ctx context.Context, key string) (*Grant, error) {
 	case err != nil:
 		// The request may have been served, or may still arrive after this removal:
 		// it is worth a try, and it settles nothing.
-		l.free(ctx, g)
-		return nil, fmt.Errorf("locks: redis: acquire of %s: %w", key, err)
+		_, _ = l.free(ctx, g)
+		return nil, fmt.Errorf("locks: redis: acquire of %s: %w", g.Key, err)
 	case token == 0:
-		return nil, refused(errHeld)
+		return nil, refused(ErrHeld)
 	}
 	g.Token = token
 	if g.Valid() <= 0 {
@@ -146,13 +157,15 @@ func (l *redisLock) giveUp(ctx context.Context, g *Grant, why error) error {
 func (l *redisLock) free(ctx context.Context, g *Grant) (int64, error) {
 	req, cancel := inFlight(ctx, cleanup)
 	defer cancel()
-	return l.db.Eval(req, redisFree, []string{redisKey(g.Key)}, g.Owner).Int64()
+	h := g.redisHold()
+	return l.db.Eval(req, h.free, h.keys, g.Owner).Int64()
 }
 
 // Release implements Client.
 func (l *redisLock) Release(ctx context.Context, g *Grant) error {
 	l.held.drop(g.Owner)
-	n, err := l.db.Eval(ctx, redisFree, []string{redisKey(g.Key)}, g.Owner).Int64()
+	h := g.redisHold()
+	n, err := l.db.Eval(ctx, h.free, h.keys, g.Owner).Int64()
 	if err == nil && n == 0 {
 		return ErrNotHeld
 	}
@@ -162,7 +175,8 @@ func (l *redisLock) Release(ctx context.Context, g *Grant) error {
 // Extend implements Extender.
 func (l *redisLock) Extend(ctx context.Context, g *Grant) (*Grant, error) {
 	sent := history.Now()
-	n, err := l.write(ctx, redisExtend, []string{redisKey(g.Key)}, g.Owner, l.cfg.Lease.Milliseconds())
+	h := g.redisHold()
+	n, err := l.write(ctx, h.extend, h.keys, g.Owner, l.cfg.Lease.Milliseconds())
 	if err == nil && n == 0 {
 		err = ErrNotHeld
 	}
@@ -200,7 +214,7 @@ func readHolder(ctx context.Context, db *redis.Client, key string) (Holder, erro
 // Close implements Client.
 func (l *redisLock) Close() error {
 	for _, g := range l.held.all() {
-		l.free(context.Background(), g) // at worst it ends with its lease
+		_, _ = l.free(context.Background(), g) // at worst it ends with its lease
 	}
 	return errors.Join(l.db.Close(), l.eye.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -40,9 +41,19 @@ func failoverRedis(c Config) *redis.Client {
 		MasterName: sentinelMaster, SentinelAddrs: c.Endpoints,
 		MaxRetries: -1, DialerRetries: 1,
 		DialTimeout: c.Lease / 2, ReadTimeout: c.Lease / 2, WriteTimeout: c.Lease / 2,
-		ContextTimeoutEnabled: true,
-		DisableIdentity:       true, Protocol: 2,
+		ContextTimeoutEnabled: true, Dialer: c.dial,
+		DisableIdentity: true, Protocol: 2,
 	})
+}
+
+// dial connects to a server, also one that a Sentinel has named, by the way that
+// leads there.
+func (c Config) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	if way, ok := c.Ways[addr]; ok {
+		addr = way
+	}
+	d := net.Dialer{Timeout: c.Lease / 2}
+	return d.DialContext(ctx, network, addr)
 }
 
 var errUnreplicated = errors.New("too few replicas acknowledged it")
@@ -54,7 +65,7 @@ func (l *redisLock) write(ctx context.Context, script string, keys []string, arg
 		return l.db.Eval(ctx, script, keys, args...).Int64()
 	}
 	conn := l.db.Conn()
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	n, err := conn.Eval(ctx, script, keys, args...).Int64()
 	if err != nil || n == 0 {
 		return n, err

@@ -125,7 +125,7 @@ func TestWaitThatFailsIsOpen(t *testing.T) {
 
 func TestWaitIsNotAskedForARefusal(t *testing.T) {
 	l, freed := lockOn(t, 1, ":0", "-ERR nobody should ask")
-	if _, err := l.Try(t.Context(), "k"); !errors.Is(err, errHeld) || freed() {
+	if _, err := l.Try(t.Context(), "k"); !errors.Is(err, ErrHeld) || freed() {
 		t.Errorf("freed %v: %v", freed(), err)
 	}
 }

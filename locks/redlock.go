@@ -36,7 +36,7 @@ type redlock struct {
 // OpenRedlock opens a session with every endpoint. It succeeds with a quorum down
 // as well: connections are made when needed.
 func OpenRedlock(_ context.Context, c Config) (Client, error) {
-	if err := checkMillis(c); err != nil {
+	if err := checkRedis(c); err != nil {
 		return nil, err
 	}
 	l := &redlock{
@@ -89,7 +89,7 @@ func (l *redlock) Try(_ context.Context, key string) (*Grant, error) {
 	if b.yes {
 		return nil, refused(errStale)
 	}
-	return nil, refused(b.why(errHeld))
+	return nil, refused(b.why(ErrHeld))
 }
 
 func (l *redlock) free(g *Grant) *ballot {

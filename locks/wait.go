@@ -16,8 +16,8 @@ const grace = 250 * time.Millisecond
 // cleanup is how long the traces of a failed attempt may take to remove.
 const cleanup = time.Second
 
-// poll asks with a random delay between until attempt grants, leaves it open or
-// ctx ends. Between attempts nothing is in flight, so the limit is a plain no.
+// poll asks with a random delay between until attempt grants, leaves it open, finds
+// that asking again is no use, or ctx ends. Between attempts nothing is in flight, so the limit is a plain no.
 func poll(ctx context.Context, delay *jitter, attempt func() (*Grant, error)) (*Grant, error) {
 	var last error
 	for {
@@ -25,7 +25,7 @@ func poll(ctx context.Context, delay *jitter, attempt func() (*Grant, error)) (*
 			return nil, limitReached(ctx, last)
 		}
 		g, err := attempt()
-		if err == nil || !errors.Is(err, ErrNotGranted) {
+		if err == nil || !errors.Is(err, ErrNotGranted) || errors.Is(err, ErrConfig) {
 			return g, err
 		}
 		last = err
@@ -46,10 +46,7 @@ func limitReached(ctx context.Context, last error) error {
 // refused says that certainly nothing was taken, and why.
 func refused(why error) error { return fmt.Errorf("%w: %w", ErrNotGranted, why) }
 
-var (
-	errHeld  = errors.New("held by another")
-	errStale = errors.New("the answer came after the lease had ended")
-)
+var errStale = errors.New("the answer came after the lease had ended")
 
 // inFlight bounds one request by limit, and by the caller's own end plus grace.
 func inFlight(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {

@@ -20,6 +20,7 @@ type zkLock struct {
 	cfg    Config
 	owners owners
 	delay  *jitter
+	order  func(queue []string, own int) string // instead of that of each queue; nil: none
 
 	mu      sync.Mutex
 	session *zkSession
@@ -62,20 +63,23 @@ func zkRoot(key string) string { return "/dlmtest/" + url.PathEscape(key) }
 // Acquire implements Client. It stands in the queue until ctx ends; what certainly
 // took nothing, such as a session that expired while waiting, is asked again.
 func (l *zkLock) Acquire(ctx context.Context, key string) (*Grant, error) {
-	return poll(ctx, l.delay, func() (*Grant, error) { return l.attempt(ctx, key, true) })
+	return poll(ctx, l.delay, func() (*Grant, error) { return l.attempt(ctx, key, zkMutex, true) })
 }
 
 // Try implements Trier.
 func (l *zkLock) Try(ctx context.Context, key string) (*Grant, error) {
-	return l.attempt(ctx, key, false)
+	return l.attempt(ctx, key, zkMutex, false)
 }
 
-func (l *zkLock) attempt(ctx context.Context, key string, wait bool) (*Grant, error) {
+func (l *zkLock) attempt(ctx context.Context, key string, how zkQueue, wait bool) (*Grant, error) {
 	s, err := l.live(ctx)
 	if err != nil {
 		return nil, refused(err)
 	}
-	n := &zkNode{session: s, root: zkRoot(key), owner: l.owners.next()}
+	if l.order != nil {
+		how.before = l.order
+	}
+	n := &zkNode{session: s, how: how, root: zkRoot(key), owner: l.owners.next()}
 	if err := n.prepare(ctx); err != nil {
 		return nil, refused(err) // the queue's own folder locks nothing
 	}

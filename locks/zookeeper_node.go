@@ -16,6 +16,7 @@ import (
 // zkNode is one client's node in the queue of a key.
 type zkNode struct {
 	session *zkSession
+	how     zkQueue
 	root    string // the queue's folder
 	owner   string
 	guid    string // in the node's name, to find it after a lost answer
@@ -50,7 +51,7 @@ func (n *zkNode) create(ctx context.Context) error {
 	defer cancel()
 	n.guid = crand.Text()
 	path, err := do(req, n.session, func() (string, error) {
-		return n.session.conn.Create(n.root+"/_c_"+n.guid+"-lock-", []byte(n.owner),
+		return n.session.conn.Create(n.root+"/_c_"+n.guid+"-"+n.how.word+"-", []byte(n.owner),
 			zk.FlagEphemeral|zk.FlagSequence, zkOpen)
 	})
 	if errors.Is(err, zk.ErrConnectionClosed) {
@@ -120,7 +121,7 @@ func (n *zkNode) queue(ctx context.Context, wait bool) error {
 			return err
 		}
 		if !wait {
-			return refused(errHeld)
+			return refused(ErrHeld)
 		}
 		if err := n.awaitGone(ctx, before); err != nil {
 			return err
@@ -147,10 +148,11 @@ func (n *zkNode) before(ctx context.Context) (string, error) {
 		switch {
 		case i < 0:
 			return "", zk.ErrNoNode
-		case i == 0:
-			return "", nil
 		}
-		return n.root + "/" + children[i-1], nil
+		if before := n.how.before(children, i); before != "" {
+			return n.root + before, nil
+		}
+		return "", nil
 	})
 }
 
@@ -158,6 +160,9 @@ func (n *zkNode) before(ctx context.Context) (string, error) {
 // library can lose a watch when it fails to set it again after a reconnection.
 func (n *zkNode) awaitGone(ctx context.Context, path string) error {
 	gone, err := do(ctx, n.session, func() (<-chan zk.Event, error) {
+		if path == n.root+zkAll {
+			return n.watchAll()
+		}
 		exists, _, gone, err := n.session.conn.ExistsW(path)
 		if err == nil && !exists {
 			gone = nil

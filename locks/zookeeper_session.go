@@ -30,6 +30,9 @@ type zkSession struct {
 
 // openZK starts a session and waits until it is open, with the timeout asked for.
 func openZK(ctx context.Context, c Config, tell func(EventKind, string)) (*zkSession, error) {
+	if err := wholeMillis(c.Lease); err != nil {
+		return nil, err
+	}
 	s := &zkSession{lease: c.Lease, tell: tell, ready: make(chan struct{}), over: make(chan struct{})}
 	conn, _, err := zk.Connect(c.Endpoints, c.Lease,
 		zk.WithLogger(quietZK{}), zk.WithLogInfo(false), zk.WithDialer(s.dial), zk.WithEventCallback(s.event))

@@ -86,7 +86,7 @@ func extend(t *trial) error {
 	}
 	ctx, cancel := context.WithTimeout(t.ctx, t.Lease/8)
 	defer cancel()
-	if _, err := b.Acquire(ctx, t.key); err == nil {
+	if _, err := t.ask(ctx, b); err == nil {
 		return errors.New("granted to another although the holder had extended")
 	}
 	return t.release(a, g)
@@ -108,7 +108,7 @@ func expiry(t *trial) error {
 	if err != nil {
 		return fmt.Errorf("after the lease: %w", err)
 	}
-	if left := old.Valid(); left > 0 {
+	if left := old.Valid(); left > 0 && old.Deadline != 0 {
 		return fmt.Errorf("granted to another while the first claims it for %v more", left)
 	}
 	if x, ok := a.(locks.Extender); ok {
@@ -132,7 +132,7 @@ func closeFrees(t *trial) error {
 		return err
 	}
 	if _, err := t.acquire(a, t.quick()); err != nil {
-		a.Close()
+		_ = a.Close()
 		return err
 	}
 	if err := a.Close(); err != nil {

@@ -23,13 +23,14 @@ type Harness struct {
 	Promise history.Promise
 	Lease   time.Duration
 	Renews  bool          // see locks.Lock
+	Slow    bool          // see locks.Lock
 	Clients int           // in the contention check; 0: 5
 	Slack   time.Duration // what counts as quick, on top of the lock's own bound; 0: 1s
 	// Prefix of every key, so that suites on one cluster keep apart.
 	Prefix string
 }
 
-// For is the harness of a reference lock, with the keys of this run its own.
+// For is the harness of a lock under test, with the keys of this run its own.
 func For(l locks.Lock, c locks.Config) Harness {
 	open := func(ctx context.Context, client string) (locks.Client, error) {
 		c := c
@@ -37,7 +38,7 @@ func For(l locks.Lock, c locks.Config) Harness {
 		return l.Open(ctx, c)
 	}
 	return Harness{
-		Open: open, Promise: l.Promise, Lease: c.Lease, Renews: l.Renews,
+		Open: open, Promise: l.Bounded(c.Lease), Lease: c.Lease, Renews: l.Renews, Slow: l.Slow,
 		Prefix: fmt.Sprintf("locktest-%d-", time.Now().UnixNano()),
 	}
 }
@@ -169,11 +170,35 @@ func (t *trial) acquire(c locks.Client, limit time.Duration) (*locks.Grant, erro
 	ctx, cancel := context.WithTimeout(t.ctx, limit)
 	defer cancel()
 	before := history.Now()
-	g, err := c.Acquire(ctx, t.key)
+	g, err := t.ask(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("acquire: %w", err)
 	}
 	return g, t.honest(g, before)
+}
+
+// ask acquires. Where the lock knows no limit of a wait, the check goes on alone when
+// ctx ends, and what is granted later is given back.
+func (t *trial) ask(ctx context.Context, c locks.Client) (*locks.Grant, error) {
+	if !t.Promise.NoLimit {
+		return c.Acquire(ctx, t.key)
+	}
+	ch := make(chan waited, 1)
+	go func() {
+		g, err := c.Acquire(ctx, t.key)
+		ch <- waited{g: g, err: err}
+	}()
+	select {
+	case w := <-ch:
+		return w.g, w.err
+	case <-ctx.Done():
+		go func() {
+			if w := <-ch; w.err == nil {
+				_ = c.Release(t.ctx, w.g)
+			}
+		}()
+		return nil, fmt.Errorf("%w: the check waits no longer", locks.ErrNotGranted)
+	}
 }
 
 // honest checks the claims of a grant or a renewal that was asked for at before.
@@ -191,14 +216,16 @@ func (t *trial) honest(g *locks.Grant, before history.Stamp) error {
 		return fmt.Errorf("token is %d, but tokens promised: %v", g.Token, t.Promise.Token)
 	case !t.Promise.Leased && g.Deadline != 0:
 		return errors.New("a lock without lease claims a deadline")
-	case t.Promise.Leased && g.Deadline == 0:
+	case t.Promise.Validity == history.Untold && g.Deadline != 0:
+		return errors.New("a lock that does not tell until when it is valid has a deadline")
+	case t.Promise.Leased && t.Promise.Validity != history.Untold && g.Deadline == 0:
 		return errors.New("a leased lock claims no deadline")
 	case t.Promise.Leased && g.Lease != t.Lease:
 		return fmt.Errorf("the lease is %v, asked for %v", g.Lease, t.Lease)
-	case t.Promise.Leased && g.Deadline > g.Sent.Mono+int64(t.Lease)-int64(t.drift()):
+	case g.Deadline > 0 && t.Promise.Validity != history.Unproven && g.Deadline > g.Sent.Mono+int64(t.Lease)-int64(t.drift()):
 		return fmt.Errorf("the deadline is %v later than sent + lease − drift",
 			time.Duration(g.Deadline-g.Sent.Mono)-t.Lease+t.drift())
-	case t.Promise.Leased && g.Deadline <= now.Mono:
+	case g.Deadline > 0 && g.Deadline <= now.Mono:
 		return errors.New("the deadline had passed when it was granted")
 	}
 	return nil
@@ -211,6 +238,14 @@ func (t *trial) drift() time.Duration {
 // quick is how long an acquire may take that has nothing to wait for: well below
 // a lease, or a lock left behind would pass for free.
 func (t *trial) quick() time.Duration { return min(t.Slack, t.Lease*3/4) }
+
+// soon is how long a waiter may take to get what has been released.
+func (t *trial) soon() time.Duration {
+	if t.Slow {
+		return t.Lease + t.Slack
+	}
+	return t.quick()
+}
 
 // afterLease is how long it may take until the lease of a holder has ended and
 // the next is granted.

@@ -1,0 +1,75 @@
+package libraries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/dlmtest/dlmtest/locks"
+)
+
+// goRedis is the user's own client, with the defaults of go-redis: three retries, 3 s
+// for an answer. Its hook says when a request of the lock library is sent.
+func goRedis(addr string) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: addr})
+	c.AddHook(stamping{})
+	return c
+}
+
+// stamping is a hook of go-redis that stamps each request before it is sent, and not
+// again where go-redis repeats it.
+type stamping struct{}
+
+func (stamping) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (stamping) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		sending(ctx)
+		return next(ctx, cmd)
+	}
+}
+
+func (stamping) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		sending(ctx)
+		return next(ctx, cmds)
+	}
+}
+
+// redisEye reads at the server who holds a key, on a connection of its own.
+type redisEye struct{ eye *redis.Client }
+
+func openEye(addr string, limit time.Duration) redisEye {
+	return redisEye{redis.NewClient(&redis.Options{Addr: addr, DialTimeout: limit, ReadTimeout: limit, MaxRetries: -1})}
+}
+
+// Holder implements locks.Inspector: the value of the key, which names its owner.
+func (e redisEye) Holder(ctx context.Context, key string) (locks.Holder, error) {
+	owner, err := e.eye.Get(ctx, key).Result()
+	if errors.Is(err, redis.Nil) {
+		return locks.Holder{}, nil
+	}
+	if err != nil {
+		return locks.Holder{}, err
+	}
+	left, err := e.eye.PTTL(ctx, key).Result()
+	return locks.Holder{Owner: owner, Left: max(0, left)}, err
+}
+
+// wholeMillis refuses a lease that PX would round.
+func wholeMillis(lease time.Duration) error {
+	if lease < time.Millisecond || lease%time.Millisecond != 0 {
+		return fmt.Errorf("%w: leases are whole milliseconds here; ask for at least 1ms, not %v", locks.ErrConfig, lease)
+	}
+	return nil
+}
+
+// neverSent says that an error happened while connecting, so nothing was asked.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}

@@ -1,0 +1,147 @@
+// Package libraries holds the lock libraries under test: an adapter each, one small
+// file, that uses the unmodified library as its documents say, and the resolver of
+// their names. What a library does not offer its adapter does not add: a Promise
+// says what it tells its user, and the judge keeps to that.
+package libraries
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/pins"
+	"github.com/dlmtest/dlmtest/scenarios/near"
+)
+
+// Library is one under test.
+type Library struct {
+	About   string // one sentence: how its adapter uses it, and what is special
+	Module  string // the Go module, whose version the build knows; "": Version says it, or its adapter's hello
+	Version string // where no module has it
+	Package string // of Debian, that brings a library of another language
+	Image   string // of the client nodes that it needs; "": the usual one
+	// On are the locks that it makes, by the backend that Promise.Backend names; the
+	// first is the default. Find fills in what they share with the backend's reference.
+	On []locks.Lock
+}
+
+// Has is the version of the library in this program.
+func (l Library) Has() string { return cmp.Or(l.Version, Version(l.Module)) }
+
+// From is where the library comes from, for people.
+func (l Library) From() string {
+	switch {
+	case l.Package != "":
+		return "Debian's " + l.Package
+	case l.Module == "":
+		return strings.TrimSpace("your own " + l.Has())
+	}
+	return strings.TrimSpace(l.Module + " " + l.Has())
+}
+
+// Backends are the names of those that the library runs on, its default first.
+func (l Library) Backends() (names []string) {
+	for _, lock := range l.On {
+		names = append(names, lock.Promise.Backend)
+	}
+	return names
+}
+
+// ErrElsewhere says that a library does not run on a backend.
+var ErrElsewhere = errors.New("it does not run there")
+
+// Names of the libraries, sorted, without the reference.
+func Names() []string { return slices.Sorted(maps.Keys(Table)) }
+
+// Find is the lock under test: that of a library on a backend, or, where library is
+// "" or reference, the backend's own. A library may be pinned, NAME@VERSION; then
+// this program must have been built with that version.
+func Find(backend, library string) (locks.Lock, error) {
+	base, ok := locks.Table[backend]
+	if !ok {
+		return locks.Lock{}, fmt.Errorf("unknown backend %q%s", backend, near.Hint(backend, locks.Names()))
+	}
+	name, version, pinned := strings.Cut(library, "@")
+	if name == "" || name == history.Reference {
+		if pinned {
+			return locks.Lock{}, fmt.Errorf("%q: the reference locks have no version of their own, they come with dlmtest", library)
+		}
+		return base, nil
+	}
+	if pin, ok, err := Pin(library); ok || err != nil {
+		if err == nil && pin.Promise.Backend != backend {
+			err = fmt.Errorf("%s on %s: %w; it runs on %s", name, backend, ErrElsewhere, pin.Promise.Backend)
+		}
+		return pin.Lock(), err
+	}
+	l, err := Get(name)
+	if err != nil {
+		return locks.Lock{}, err
+	}
+	if has := l.Has(); pinned && (has != "" || l.Module != "") && version != has { // a build may not say what it has: then it is not known to be this one
+		return locks.Lock{}, fmt.Errorf("%s: this dlmtest was built with %s %s, and there is no adapter for another version", library, name, cmp.Or(has, "of an unknown version"))
+	}
+	for _, lock := range l.On {
+		if lock.Promise.Backend == backend {
+			return l.complete(name, lock, base), nil
+		}
+	}
+	return locks.Lock{}, fmt.Errorf("%s on %s: %w; it runs on %s", name, backend, ErrElsewhere, strings.Join(l.Backends(), ", "))
+}
+
+// Get finds a library by its name without a version.
+func Get(name string) (Library, error) {
+	l, ok := Table[name]
+	if first := pins.First(name); !ok && first != "" {
+		return l, fmt.Errorf("%s is built at a version that you name, from %s on: %s@VERSION", name, first, name)
+	}
+	if !ok {
+		return l, fmt.Errorf("unknown library %q%s; dlmtest list libraries shows all", name, near.Hint(name, append(Names(), history.Reference)))
+	}
+	return l, nil
+}
+
+// Default is the backend that a library, pinned or not, is tested on where none is named.
+func Default(library string) (backend string, err error) {
+	if pin, ok, err := Pin(library); ok || err != nil {
+		return pin.Promise.Backend, err
+	}
+	name, _, _ := strings.Cut(library, "@")
+	l, err := Get(name)
+	if err != nil {
+		return "", err
+	}
+	return l.Backends()[0], nil
+}
+
+// Pin is the version of a library that runs as a program of its own: any other than the
+// one that this program was built with. ok: it is one.
+func Pin(library string) (p pins.Pin, ok bool, err error) {
+	name, version, _ := strings.Cut(library, "@")
+	if l, here := Table[name]; here && version == Version(l.Module) {
+		return p, false, nil // it runs in the worker
+	}
+	return pins.Find(library)
+}
+
+// complete fills in what the lock of a library shares with the reference of its backend.
+func (l Library) complete(name string, lock, base locks.Lock) locks.Lock {
+	lock.Profile, lock.Port, lock.Endpoints, lock.Named = base.Profile, base.Port, base.Endpoints, base.Named
+	if lock.CheckLease == nil {
+		lock.CheckLease = base.CheckLease
+	}
+	p := &lock.Promise
+	p.Library, p.Version = name, l.Has()
+	if p.Bound == 0 {
+		p.Bound = base.Promise.Bound
+	}
+	if p.About == "" {
+		p.About = l.About
+	}
+	return lock
+}
