@@ -1,0 +1,49 @@
+package conform
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/protocol"
+)
+
+// shared: two readers hold together, and a writer waits for both.
+func shared(s *suite) error {
+	a, b, err := s.two()
+	if err != nil {
+		return err
+	}
+	read := protocol.Request{Mode: protocol.Shared}
+	g, err := s.ask(a, read, s.cfg.Lease/2)
+	if err != nil {
+		return fmt.Errorf("acquire of a free key with mode shared: %w", err)
+	}
+	h, err := s.ask(b, read, s.cfg.Lease/2)
+	if err != nil {
+		return fmt.Errorf("acquire with mode shared of a key that another reader holds: %w", err)
+	}
+	return s.keptOut(b, protocol.Request{Mode: protocol.Exclusive}, "as the writer a key that readers hold", func() error {
+		return errors.Join(s.release(a, g.Grant), s.release(b, h.Grant))
+	})
+}
+
+// permits: of three, two and one are out together, and one more has to wait.
+func permits(s *suite) error {
+	a, b, err := s.two()
+	if err != nil {
+		return err
+	}
+	two := protocol.Request{Mode: protocol.Exclusive, Permits: 3, Want: 2}
+	one := protocol.Request{Mode: protocol.Exclusive, Permits: 3, Want: 1}
+	g, err := s.ask(a, two, s.cfg.Lease/2)
+	if err != nil {
+		return fmt.Errorf("acquire of 2 permits of 3: %w", err)
+	}
+	h, err := s.ask(b, one, s.cfg.Lease/2)
+	if err != nil {
+		return fmt.Errorf("acquire of the last of 3 permits: %w", err)
+	}
+	return s.keptOut(b, one, "a permit when all 3 were out", func() error {
+		return errors.Join(s.release(a, g.Grant), s.release(b, h.Grant))
+	})
+}
