@@ -2,30 +2,84 @@ package workloads
 
 import (
 	"context"
-	"fmt"
+	"os"
 
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/locks/locktest"
+	"github.com/dlmtest/dlmtest/protocol"
+	protocolconform "github.com/dlmtest/dlmtest/protocol/conform"
 )
 
-// conform runs the conformance suite of locks against a real cluster.
+// Conformed is what the conformance suites have found.
+type Conformed struct {
+	Checks   int                       `json:"checks"` // how many were made
+	Findings []protocolconform.Finding `json:"findings"`
+	Hello    *protocol.Result          `json:"hello,omitempty"` // what an adapter said of itself
+}
+
+// conform runs the conformance suite of locks against a real cluster; of an adapter
+// first that of the protocol.
 func conform(ctx context.Context, l *link, s Spec) error {
-	r := newRecorder(l, s)
-	if err := r.connect(ctx); err != nil {
-		return err
-	}
-	if err := r.lock.Close(); err != nil {
-		return err
+	if len(s.Adapter) == 0 {
+		if err := onceReady(ctx, l, s); err != nil {
+			return err
+		}
 	}
 	l.say(Said{Ready: true})
 	if t, ok := next(ctx, l); !ok || !t.Begin {
 		return nil
 	}
-	findings := locktest.Run(ctx, locktest.For(locks.Table[s.Backend], s.Lock))
-	said := Said{Checks: len(locktest.Checks)}
-	for _, f := range findings {
-		said.Findings = append(said.Findings, fmt.Sprintf("%s: %v", f.Check, f.Err))
+	entry, err := s.entry()
+	if err != nil {
+		return err
 	}
-	l.say(said)
+	var c Conformed
+	if len(s.Adapter) == 0 {
+		l, _ := libraries.Get(s.Library) // a reference lock is in none
+		c.judge(ctx, entry, s.Lock, l.Image != "")
+	} else {
+		c = ConformAdapter(ctx, entry, protocol.Command{Argv: s.Adapter, Log: os.Stderr}, s.Lock)
+	}
+	l.say(Said{Conformed: &c})
 	return nil
+}
+
+// onceReady returns when the service of a lock of ours serves.
+func onceReady(ctx context.Context, l *link, s Spec) error {
+	r := newRecorder(l, s)
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	return r.closeLock()
+}
+
+// ConformAdapter asks an adapter whether it keeps the protocol and, if it does, whether
+// its lock keeps what it claims. lock says what the service behind it states.
+func ConformAdapter(ctx context.Context, lock locks.Lock, cmd protocol.Command, c locks.Config) Conformed {
+	findings, hello, asked := protocolconform.Run(ctx, cmd, c)
+	out := Conformed{Checks: asked, Findings: findings, Hello: &hello}
+	if len(findings) > 0 {
+		return out // a lock behind an adapter that errs cannot be judged
+	}
+	lock = libraries.Told(lock, hello)
+	lock.Open = func(ctx context.Context, c locks.Config) (locks.Client, error) { return protocol.Open(ctx, cmd, c) }
+	out.judge(ctx, lock, c, true)
+	return out
+}
+
+// judge adds what the suite of locks finds. process: the lock is behind the lock client
+// protocol, which has no way to call an acquire off before its wait_ms.
+func (c *Conformed) judge(ctx context.Context, lock locks.Lock, cfg locks.Config, process bool) {
+	var names []string
+	about := map[string]string{}
+	for _, check := range locktest.Checks {
+		if about[check.Name] = check.About; check.Name != "cancel" || !process {
+			names = append(names, check.Name)
+		}
+	}
+	c.Checks += len(names)
+	for _, f := range locktest.Run(ctx, locktest.For(lock, cfg), names...) {
+		c.Findings = append(c.Findings, protocolconform.Finding{Check: f.Check, Problem: f.Err.Error(), Todo: about[f.Check]})
+	}
 }

@@ -16,35 +16,49 @@ import (
 // client is one run of the guarded-write loop.
 type client struct {
 	*recorder
-	main   *process
-	random *rand.Rand
-	writes int
+	main    *process
+	random  *rand.Rand
+	writes  int
+	entries map[string]aged // of the cache, as this client has seen them
 
 	mu   sync.Mutex
 	open map[string]bool // owners of the grants in hand
 	lost map[string]bool // owners of grants that the client was told are lost
 }
 
-// guarded loops: acquire, read the resource, work, write it, release.
-func guarded(ctx context.Context, l *link, s Spec) error {
+// loop runs rounds until the runner has asked for the end.
+func loop(round func(*client, context.Context)) func(context.Context, *link, Spec) error {
+	return func(ctx context.Context, l *link, s Spec) error {
+		c, begun, err := begin(ctx, l, s)
+		if err != nil || !begun {
+			return err
+		}
+		ctx, cancel := c.whileSound(ctx)
+		defer cancel()
+		for ctx.Err() == nil && !c.told() {
+			round(c, ctx)
+			sleep(ctx, c.about(s.Think))
+		}
+		return c.closeLock()
+	}
+}
+
+// begin connects and waits for the word of the runner; false: there is none to come.
+func begin(ctx context.Context, l *link, s Spec) (*client, bool, error) {
 	r := newRecorder(l, s)
 	if err := r.connect(ctx); err != nil {
-		return err
+		return nil, false, err
 	}
 	c := &client{recorder: r, main: r.process(), random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number))), open: map[string]bool{}, lost: map[string]bool{}}
 	if n, ok := r.lock.(locks.Notifier); ok {
 		go c.listen(n.Events())
 	}
-	l.say(Said{Ready: true})
+	l.say(Said{Ready: true, Hello: r.hello()})
 	if t, ok := next(ctx, l); !ok || !t.Begin {
-		return r.lock.Close()
+		return nil, false, r.closeLock()
 	}
 	go c.watchSchedule(ctx)
-	for ctx.Err() == nil && !c.told() {
-		c.round(ctx)
-		sleep(ctx, c.about(s.Think))
-	}
-	return r.lock.Close()
+	return c, true, nil
 }
 
 // told says whether the runner has asked for the end.
@@ -57,8 +71,11 @@ func (c *client) told() bool {
 	}
 }
 
-func (c *client) round(ctx context.Context) {
-	key := c.spec.Keys[c.random.IntN(len(c.spec.Keys))]
+// round of the guarded write: acquire, read the resource, work, write it, release.
+func (c *client) round(ctx context.Context) { c.locked(ctx, c.key(), c.hold) }
+
+// locked runs a critical section under the lock of a key, from acquire to release.
+func (c *client) locked(ctx context.Context, key string, hold func(context.Context, *locks.Grant)) {
 	c.link.gate(GateWaiting, key, "")
 	g, err := c.main.acquire(ctx, key)
 	if err != nil {
@@ -68,7 +85,7 @@ func (c *client) round(ctx context.Context) {
 	defer c.inHand(g, false)
 	c.inspect(ctx, key)
 	stop := c.renew(ctx, g)
-	c.hold(ctx, g)
+	hold(ctx, g)
 	stop()
 	c.link.gate(GateReleasing, key, g.Owner)
 	release, cancel := context.WithTimeout(ctx, c.callLimit())
@@ -213,10 +230,7 @@ func (c *client) callLimit() time.Duration { return 2*c.spec.Lock.Lease + 3*time
 
 // about is a random duration in [d/2, 3d/2).
 func (c *client) about(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return d/2 + time.Duration(c.random.Int64N(int64(d)))
+	return about(c.random, d)
 }
 
 // sleep waits for d; false: ctx has ended.

@@ -14,13 +14,14 @@ import (
 
 // link is a worker's line to its agent.
 type link struct {
-	mu    sync.Mutex
-	out   io.Writer
-	armed map[string]bool
-	gates map[int]chan struct{} // those at which somebody waits, by their ID
-	last  int                   // ID of the newest gate
-	told  chan Told
-	gone  context.CancelFunc
+	mu     sync.Mutex
+	out    io.Writer
+	buffer []byte // of record
+	armed  map[string]bool
+	gates  map[int]chan struct{} // those at which somebody waits, by their ID
+	last   int                   // ID of the newest gate
+	told   chan Told
+	gone   context.CancelFunc
 }
 
 // newLink reads orders from in; when in ends, so does the context that it returns.
@@ -92,8 +93,19 @@ func (l *link) gate(name, key, owner string) {
 
 func (l *link) say(s Said) { l.line(agent.Line{Say: marshal(s)}) }
 
+// fail ends the worker, with the reason.
+func (l *link) fail(err error) {
+	l.say(Said{Fatal: err.Error()})
+	l.gone()
+}
+
 // record passes one operation on. It is called in the order of the stamps.
-func (l *link) record(op history.Op) { l.line(agent.Line{Op: marshal(op)}) }
+func (l *link) record(op history.Op) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buffer = append(history.AppendOp(append(l.buffer[:0], `{"op":`...), &op), '}', '\n')
+	_, _ = l.out.Write(l.buffer) // as in line
+}
 
 func (l *link) line(line agent.Line) {
 	data := append(marshal(line), '\n')

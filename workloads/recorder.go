@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
@@ -16,13 +17,18 @@ const perClient = 1_000_000
 // recorder is the one choke point through which a worker calls anything. It
 // stamps the invoke before the call and the completion after it.
 type recorder struct {
-	link  *link
-	node  string
-	lock  locks.Client
-	res   resource.Resource
-	spec  Spec
-	mu    sync.Mutex
-	nextP int
+	link *link
+	node string
+	lock locks.Client
+	res  resource.Resource
+	spec Spec
+	// endless: see history.Promise.NoLimit
+	endless bool
+	mu      sync.Mutex
+	nextP   int
+
+	sound  chan struct{} // closed when the lock's adapter has broken the protocol; nil: it has none
+	blamed sync.Once
 }
 
 // process is one logical process: one pending operation at a time, retired after info.
@@ -61,15 +67,19 @@ func (p *process) call(op history.Op, f func(done *history.Op) error) error {
 	op.Process, op.Node, op.Type = p.id, p.rec.node, history.Invoke
 	stamp(&op)
 	p.rec.link.record(op)
-	done := history.Op{Process: p.id, Node: op.Node, F: op.F, Key: op.Key, Owner: op.Owner, Token: op.Token, Value: op.Value}
+	done := history.Op{Process: p.id, Node: op.Node, F: op.F, Key: op.Key, Owner: op.Owner, Token: op.Token, Value: op.Value, Mode: op.Mode, Permits: op.Permits}
 	err := f(&done)
 	stamp(&done)
 	if done.Type = outcome(err); err != nil {
 		done.Error = err.Error()
+		done.Busy = done.Type == history.Fail && errors.Is(err, locks.ErrHeld)
 	}
 	p.rec.link.record(done)
 	if done.Type == history.Info {
 		p.id = p.rec.fresh()
+	}
+	if errors.Is(err, locks.ErrFaulty) {
+		p.rec.link.fail(err)
 	}
 	return err
 }
@@ -83,7 +93,7 @@ func (p *process) acquire(ctx context.Context, key string) (g *locks.Grant, err 
 	ctx, cancel := context.WithTimeout(ctx, p.rec.spec.Wait)
 	defer cancel()
 	err = p.call(history.Op{F: history.Acquire, Key: key}, func(done *history.Op) error {
-		if g, err = p.rec.lock.Acquire(ctx, key); err == nil {
+		if g, err = p.rec.ask(ctx, key); err == nil {
 			claim(done, g)
 		}
 		return err
@@ -91,14 +101,47 @@ func (p *process) acquire(ctx context.Context, key string) (g *locks.Grant, err 
 	return g, err
 }
 
+// ask acquires. Where the lock knows no limit of a wait, the last client of a run does
+// not wait for ever: what it would be granted later is nobody's any more.
+func (r *recorder) ask(ctx context.Context, key string) (*locks.Grant, error) {
+	if !r.endless || r.spec.Mode != Finally {
+		return r.lock.Acquire(ctx, key)
+	}
+	type answer struct {
+		g   *locks.Grant
+		err error
+	}
+	ch := make(chan answer, 1)
+	go func() {
+		g, err := r.lock.Acquire(ctx, key)
+		ch <- answer{g, err}
+	}()
+	select {
+	case a := <-ch:
+		return a.g, a.err
+	case <-time.After(r.spec.Wait + grace):
+		return nil, errors.New("it still waits, and the library gives no way to end that")
+	}
+}
+
+// grace is how much longer than its limit a wait without one is given.
+const grace = 250 * time.Millisecond
+
 // claim writes what the client was told that it holds.
 func claim(op *history.Op, g *locks.Grant) {
 	op.Owner, op.Token, op.Sent = g.Owner, g.Token, g.Sent.Raw
 	op.Lease, op.Deadline = int64(g.Lease), g.Deadline
+	if g.Mode != "" {
+		op.Mode = g.Mode
+	}
+	if g.Permits > 0 {
+		op.Permits = int32(g.Permits)
+	}
+	op.Depth = int32(g.Depth)
 }
 
 func (p *process) extend(ctx context.Context, e locks.Extender, g *locks.Grant) (next *locks.Grant, err error) {
-	err = p.call(history.Op{F: history.Extend, Key: g.Key, Owner: g.Owner, Token: g.Token}, func(done *history.Op) error {
+	err = p.call(history.Op{F: history.Extend, Key: g.Key, Owner: g.Owner, Token: g.Token, Mode: g.Mode, Permits: int32(g.Permits)}, func(done *history.Op) error {
 		if next, err = e.Extend(ctx, g); err == nil {
 			claim(done, next)
 		}
@@ -108,7 +151,7 @@ func (p *process) extend(ctx context.Context, e locks.Extender, g *locks.Grant) 
 }
 
 func (p *process) release(ctx context.Context, g *locks.Grant) error {
-	return p.call(history.Op{F: history.Release, Key: g.Key, Owner: g.Owner, Token: g.Token}, func(*history.Op) error {
+	return p.call(history.Op{F: history.Release, Key: g.Key, Owner: g.Owner, Token: g.Token, Mode: g.Mode, Permits: int32(g.Permits)}, func(*history.Op) error {
 		return p.rec.lock.Release(ctx, g)
 	})
 }
@@ -128,7 +171,7 @@ func (p *process) write(ctx context.Context, g *locks.Grant, value string, seen 
 		Unfenced: &history.Copy{Base: seen.Unfenced.Value}, Fenced: &history.Copy{Base: seen.Fenced.Value}}
 	return p.call(op, func(done *history.Op) error {
 		c, err := p.rec.res.Write(ctx, resource.WriteRequest{Key: g.Key, Owner: g.Owner, Token: g.Token, Value: value,
-			UnfencedBase: seen.Unfenced.Value, FencedBase: seen.Fenced.Value})
+			UnfencedBase: seen.Unfenced.Value, FencedBase: seen.Fenced.Value, IfUnchanged: p.rec.spec.Mode == Versioned})
 		if err == nil {
 			done.Unfenced, done.Fenced = &c.Unfenced, &c.Fenced
 		}

@@ -6,7 +6,9 @@ package workloads
 import (
 	"time"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/protocol"
 )
 
 // Mode is what a worker does.
@@ -20,10 +22,23 @@ const (
 	Conform Mode = "conform"
 )
 
+// The loops for kinds of lock; see history.Kind.
+const (
+	Tries     Mode = "try"
+	Nested    Mode = "reentrant"
+	ReadWrite Mode = "read-write"
+	Permits   Mode = "semaphore"
+	Leader    Mode = "leader"
+	Watchdog  Mode = "watchdog"
+	Herd      Mode = "herd"
+)
+
 // Spec is all that a worker is told, in one line, before it starts.
 type Spec struct {
 	Mode     Mode         `json:"mode"`
-	Backend  string       `json:"backend"` // a name in locks.Table
+	Backend  string       `json:"backend"`           // a name in locks.Table
+	Library  string       `json:"library,omitempty"` // see libraries.Find
+	Adapter  []string     `json:"adapter,omitempty"` // argv of the user's own adapter, in place of a library
 	Lock     locks.Config `json:"lock"`
 	Resource ResourceSpec `json:"resource"`
 	Number   int          `json:"number"` // of the client, from 0: process ids start at Number × 1,000,000
@@ -31,11 +46,16 @@ type Spec struct {
 	Keys     []string     `json:"keys"`
 	Seed     uint64       `json:"seed"`
 
+	Kind    history.Kind `json:"kind,omitempty"`    // of lock; what Finally acquires by
+	Permits int          `json:"permits,omitempty"` // of each key, of a semaphore
+
 	Renew     bool          `json:"renew"` // a loop extends the lease while the work goes on
 	Work      time.Duration `json:"work"`  // between read and write, on average
 	Think     time.Duration `json:"think"` // between release and the next acquire, on average
 	Wait      time.Duration `json:"wait"`  // limit of one acquire
 	SelfFence string        `json:"self_fence"`
+
+	Use history.Use `json:"use,omitzero"` // numbers of the well-known uses
 }
 
 // ResourceSpec says which guarded resource to use and where.
@@ -67,17 +87,20 @@ const (
 
 // Said is a word of a worker for the runner.
 type Said struct {
-	Ready    bool     `json:"ready,omitempty"`    // its first lock operation has succeeded
-	Done     bool     `json:"done,omitempty"`     // it has stopped as asked
-	Waiting  string   `json:"waiting,omitempty"`  // not ready yet, because
-	Findings []string `json:"findings,omitempty"` // of the conformance suite
-	Checks   int      `json:"checks,omitempty"`   // how many checks that suite has made
-	Fatal    string   `json:"fatal,omitempty"`    // dlmtest itself failed
+	Ready     bool       `json:"ready,omitempty"`     // its first lock operation has succeeded
+	Done      bool       `json:"done,omitempty"`      // it has stopped as asked
+	Waiting   string     `json:"waiting,omitempty"`   // not ready yet, because
+	Conformed *Conformed `json:"conformed,omitempty"` // what the conformance suites have found
+	Load      *Load      `json:"load,omitempty"`      // what a capacity worker holds now
+	Fatal     string     `json:"fatal,omitempty"`     // dlmtest itself failed
+	// Hello is what the adapter of a lock that is a process said of itself; with Ready.
+	Hello *protocol.Result `json:"hello,omitempty"`
 }
 
 // Told is a word of the runner for a worker.
 type Told struct {
 	Spec  *Spec `json:"spec,omitempty"`
 	Begin bool  `json:"begin,omitempty"`
+	Load  *Load `json:"load,omitempty"` // what a capacity worker is to hold
 	Stop  bool  `json:"stop,omitempty"` // finish the round in hand and end
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/protocol"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
@@ -21,16 +22,13 @@ func Worker(ctx context.Context, in io.Reader, w io.Writer) error {
 		return errors.New("worker: no spec came first")
 	}
 	spec := *told.Spec
-	var err error
-	switch spec.Mode {
-	case Guarded:
-		err = guarded(ctx, l, spec)
-	case Finally:
-		err = finally(ctx, l, spec)
-	case Conform:
-		err = conform(ctx, l, spec)
-	default:
-		err = fmt.Errorf("worker: unknown mode %q", spec.Mode)
+	err := protocol.Adopt() // what an adapter leaves behind is paused and killed with us
+	if err != nil {
+		return err
+	}
+	err = fmt.Errorf("worker: unknown mode %q", spec.Mode)
+	if m, known := modes[spec.Mode]; known {
+		err = m.run(ctx, l, spec)
 	}
 	if err != nil && ctx.Err() == nil {
 		l.say(Said{Fatal: err.Error()})
@@ -55,18 +53,19 @@ const readyLimit = 90 * time.Second
 // connect opens lock and resource and returns once a lock operation and a read
 // have succeeded: an open port is no proof of service.
 func (r *recorder) connect(ctx context.Context) error {
-	entry, ok := locks.Table[r.spec.Backend]
-	if !ok {
-		return fmt.Errorf("worker: unknown backend %q", r.spec.Backend)
+	entry, err := r.spec.entry()
+	if err != nil {
+		return fmt.Errorf("worker: %w", err)
 	}
+	r.endless = entry.Promise.NoLimit
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
-	var err error
 	r.spec.Lock.Between = func(key, owner string) { r.link.gate(GateBetween, key, owner) }
 	r.lock, err = retry(ctx, r.link, func(ctx context.Context) (locks.Client, error) { return ready(ctx, entry, r.spec) })
 	if err != nil {
-		return fmt.Errorf("the lock service %s: %w", r.spec.Backend, err)
+		return fmt.Errorf("the lock service %s: %w", history.LockName(r.spec.Backend, r.spec.Library), err)
 	}
+	r.watchAdapter()
 	if r.spec.Resource.Kind == "" {
 		return nil
 	}
@@ -77,17 +76,21 @@ func (r *recorder) connect(ctx context.Context) error {
 	return nil
 }
 
+// openLimit is how long one attempt to open may take. A JVM that compiles its adapter
+// needs some seconds on a busy machine.
+const openLimit = 20 * time.Second
+
 // retry calls open until it succeeds. Only set-up does this; no recorded call is repeated.
 func retry[T any](ctx context.Context, l *link, open func(context.Context) (T, error)) (T, error) {
 	said := time.Now()
 	for {
-		try, cancel := context.WithTimeout(ctx, 5*time.Second)
+		try, cancel := context.WithTimeout(ctx, openLimit)
 		v, err := open(try)
 		cancel()
 		if err == nil {
 			return v, nil
 		}
-		if errors.Is(err, locks.ErrConfig) || ctx.Err() != nil {
+		if errors.Is(err, locks.ErrConfig) || errors.Is(err, locks.ErrFaulty) || isFault(err) || ctx.Err() != nil {
 			return v, err
 		}
 		if time.Since(said) > time.Second {
@@ -144,12 +147,12 @@ func finally(ctx context.Context, l *link, s Spec) error {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	defer r.lock.Close()
+	defer func() { _ = r.closeLock() }()
 	r.note(history.Op{F: history.Final})
 	p := r.process()
 	for _, key := range s.Keys {
-		if g, err := p.acquire(ctx, key); err == nil {
-			_ = p.release(ctx, g) // recorded
+		if g, err := p.acquireAll(ctx, key); err == nil {
+			_ = p.giveBack(ctx, g) // recorded
 		}
 	}
 	if logged, ok := r.res.(resource.Logger); ok {

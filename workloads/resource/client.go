@@ -54,6 +54,14 @@ func (c *Client) Write(ctx context.Context, req WriteRequest) (Copies, error) {
 	return c.call(ctx, "Write", req)
 }
 
+// Do implements Doer.
+func (c *Client) Do(ctx context.Context, req EffectRequest) (Copies, error) {
+	if err := req.Check(); err != nil {
+		return Copies{}, err
+	}
+	return c.call(ctx, "Do", req)
+}
+
 // Close implements Resource.
 func (c *Client) Close() error {
 	c.mu.Lock()

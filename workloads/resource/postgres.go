@@ -87,9 +87,22 @@ func (db *Postgres) Write(ctx context.Context, req WriteRequest) (Copies, error)
 	if err := req.Check(); err != nil {
 		return Copies{}, err
 	}
-	copies, err := db.call(ctx, "SELECT * FROM dlmtest_write($1, $2, $3, $4, $5, $6, $7, $8)",
+	copies, err := db.call(ctx, "SELECT * FROM dlmtest_write($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 		req.Key, req.Owner, req.Token, db.rules.Fencing == Strict,
-		req.Value, req.UnfencedBase, req.FencedBase)
+		req.Value, req.UnfencedBase, req.FencedBase, req.IfUnchanged)
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && pg.Code == uniqueViolation {
+		return copies, Reused(req.Value)
+	}
+	return copies, err
+}
+
+// Do implements Doer.
+func (db *Postgres) Do(ctx context.Context, req EffectRequest) (Copies, error) {
+	if err := req.Check(); err != nil {
+		return Copies{}, err
+	}
+	copies, err := db.call(ctx, "SELECT * FROM dlmtest_do($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+		req.Key, req.Owner, req.Token, req.Value, req.Unfenced, req.Fenced, req.Once, req.Fence)
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && pg.Code == uniqueViolation {
 		return copies, Reused(req.Value)
 	}

@@ -28,6 +28,7 @@ type entry struct {
 	FencedPrevious   string
 	FencedAccepted   bool
 	FencedToken      int64
+	UnfencedAccepted bool
 }
 
 // copies is the row as the client is told of it.
@@ -35,7 +36,7 @@ func (e entry) copies() Copies {
 	return Copies{
 		Unfenced: history.Copy{
 			Value: e.UnfencedValue, Base: e.UnfencedBase, Previous: e.UnfencedPrevious,
-			Accepted: history.F(e.F) == history.Apply,
+			Accepted: e.UnfencedAccepted,
 		},
 		Fenced: history.Copy{
 			Value: e.FencedValue, Base: e.FencedBase, Previous: e.FencedPrevious,

@@ -14,7 +14,7 @@ import (
 
 func TestNotes(t *testing.T) {
 	got := notes([]entry{
-		{F: "apply", Key: "a", Value: "1", Sent: 100, FencedAccepted: true, FencedToken: 7},
+		{F: "apply", Key: "a", Value: "1", Sent: 100, UnfencedAccepted: true, FencedAccepted: true, FencedToken: 7},
 		{F: "apply", Key: "a", Value: "2", Sent: 50},             // sent before, decided after: held on the wire
 		{F: "read-seen", Key: "b", UnfencedValue: "x", Sent: 60}, // another key
 		{F: "apply", Key: "a", Value: "3", Sent: 200},

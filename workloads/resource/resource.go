@@ -56,7 +56,7 @@ type ReadRequest struct {
 
 // WriteRequest writes one value to both copies of a key. The bases are what the
 // writer had read there before: the resource logs them and does not compare
-// them, as that would be another kind of protection.
+// them, as that would be another kind of protection (see IfUnchanged).
 type WriteRequest struct {
 	Key          string
 	Owner        string // the grant on which the client acts
@@ -64,7 +64,13 @@ type WriteRequest struct {
 	Value        string // unique in the run, not empty
 	UnfencedBase string
 	FencedBase   string
+	// IfUnchanged is the protection that needs no lock, a version column: a copy
+	// takes the write only if its base still stands there.
+	IfUnchanged bool
 }
+
+// stands says whether the writer's base allows the write.
+func (r WriteRequest) stands(base, current string) bool { return !r.IfUnchanged || base == current }
 
 // Copies is the answer: both copies as this operation saw or decided them.
 type Copies struct {

@@ -120,6 +120,12 @@ func (s *service) Write(req WriteRequest, answer *Answer) error {
 	return answer.set(copies, err)
 }
 
+// Do serves Doer.Do.
+func (s *service) Do(req EffectRequest, answer *Answer) error {
+	copies, err := s.store.Do(context.Background(), req)
+	return answer.set(copies, err)
+}
+
 func (a *Answer) set(copies Copies, err error) error {
 	if errors.Is(err, ErrNoEffect) {
 		a.Refused = err.Error()

@@ -28,6 +28,8 @@ type record struct {
 	fenced   string
 	fence    fence
 	decided  map[string]decision // by Value; kept for the whole run, to know repeats
+	happened map[string]happening
+	once     map[string]string // world and what was done there under an idempotency key, to the Value that did it
 }
 
 type decision struct {
@@ -98,7 +100,7 @@ func (s *Store) Close() error { return nil }
 func (s *Store) record(key string) *record {
 	r := s.keys[key]
 	if r == nil {
-		r = &record{decided: map[string]decision{}}
+		r = &record{decided: map[string]decision{}, happened: map[string]happening{}, once: map[string]string{}}
 		s.keys[key] = r
 	}
 	return r
@@ -107,10 +109,12 @@ func (s *Store) record(key string) *record {
 // write decides both copies.
 func (r *record) write(rules Rules, req WriteRequest) Copies {
 	c := Copies{
-		Unfenced: history.Copy{Base: req.UnfencedBase, Previous: r.unfenced, Accepted: true},
-		Fenced:   history.Copy{Base: req.FencedBase, Previous: r.fenced, Accepted: rules.accepts(r.fence, req.Token)},
+		Unfenced: history.Copy{Base: req.UnfencedBase, Previous: r.unfenced, Accepted: req.stands(req.UnfencedBase, r.unfenced)},
+		Fenced:   history.Copy{Base: req.FencedBase, Previous: r.fenced, Accepted: rules.accepts(r.fence, req.Token) && req.stands(req.FencedBase, r.fenced)},
 	}
-	r.unfenced = req.Value
+	if c.Unfenced.Accepted {
+		r.unfenced = req.Value
+	}
 	if c.Fenced.Accepted {
 		r.fenced = req.Value
 		r.fence.highest = max(r.fence.highest, req.Token)

@@ -32,6 +32,8 @@ func Run(t *testing.T, open Open) {
 	t.Run("repeat", func(t *testing.T) { testRepeat(t, open) })
 	t.Run("refusals", func(t *testing.T) { testRefusals(t, open) })
 	t.Run("concurrency", func(t *testing.T) { testConcurrency(t, open) })
+	t.Run("effects", func(t *testing.T) { testEffects(t, open) })
+	t.Run("if unchanged", func(t *testing.T) { testIfUnchanged(t, open) })
 	t.Run("ended context", func(t *testing.T) { testEnded(t, open) })
 }
 
