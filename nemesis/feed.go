@@ -4,7 +4,8 @@
 // A fault has three duties. It returns its heal, and the heal runs even after a
 // cancel. It is proven from the victim's side, by what the victim itself shows;
 // a fault that was not seen makes the run inconclusive. And it reaches nothing
-// outside the run's own nodes.
+// outside the run's own nodes. README.md in this folder is the contract for those
+// who write one.
 package nemesis
 
 import (
@@ -20,6 +21,7 @@ import (
 type Event struct {
 	Node string
 	Op   *history.Op
+	Asks *agent.Hit // it stands at a gate, or its message on a link: is it to be hit?
 	Hit  *agent.Hit
 	Over *agent.Over
 }
@@ -29,10 +31,12 @@ type Feed struct {
 	mu   sync.Mutex
 	subs map[*Subscription]bool
 	last int64
+
+	waiting map[string]string // client → the key that it waits for
 }
 
 // NewFeed returns a feed that nobody listens to.
-func NewFeed() *Feed { return &Feed{subs: map[*Subscription]bool{}} }
+func NewFeed() *Feed { return &Feed{subs: map[*Subscription]bool{}, waiting: map[string]string{}} }
 
 // Publish never blocks.
 func (f *Feed) Publish(e Event) {
@@ -40,6 +44,9 @@ func (f *Feed) Publish(e Event) {
 	defer f.mu.Unlock()
 	if e.Op != nil && e.Op.Time > f.last {
 		f.last = e.Op.Time
+	}
+	if e.Op != nil {
+		f.waits(e.Op)
 	}
 	for s := range f.subs {
 		s.push(e)

@@ -3,7 +3,6 @@ package nemesis
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -91,7 +90,7 @@ func start(t *testing.T, f Fault) *playing {
 		p.nodes = append(p.nodes, &fakeNode{name: name, feed: feed, armed: make(chan agent.Arm, 10)})
 	}
 	p.stage = Stage{Clients: []Victim{p.nodes[0], p.nodes[1], p.nodes[2]}, Servers: []Victim{p.nodes[3]}, Feed: feed,
-		Random: rand.New(rand.NewPCG(1, 1)), Note: func(op history.Op) { p.notes = append(p.notes, op) }, Limit: time.Second}
+		Seed: 1, Note: func(op history.Op) { p.notes = append(p.notes, op) }, Limit: time.Second}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
 	t.Cleanup(cancel)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
@@ -14,14 +13,27 @@ import (
 // once waits for the trigger of a fault, has it injected, waits for what ends it
 // and heals it.
 func (s Stage) once(ctx context.Context, f Fault, id int) error {
+	if f.Refused != "" {
+		return unless(errors.New(f.Refused))
+	}
+	if f.Random && s.Patience > 0 {
+		s.Limit = s.Patience
+	}
 	sub := s.Feed.Subscribe()
 	defer sub.Close()
+	defer s.suffer.leave(id, names(s.Clients))
 	strikes, hit, err := s.begin(ctx, f, id, sub)
 	// From here on nodes may suffer. Their agents end it at Max in any case.
-	defer s.end(strikes, id)
+	defer func() {
+		if ctx.Err() != nil { // interrupted: its least length is of no use any more
+			s.tellAll(strikes, agent.Cancel, id)
+		}
+		s.end(strikes, id)
+	}()
 	if err != nil {
 		return err
 	}
+	s.reached.reach(f.Name, WhenBegun)
 	return s.until(ctx, f, id, strikes, hit, sub)
 }
 
@@ -31,96 +43,64 @@ func (s Stage) begin(ctx context.Context, f Fault, id int, sub *Subscription) ([
 	if err := s.known(f.Target); err != nil {
 		return nil, nil, err
 	}
-	if candidates := s.candidates(f.Target); f.On != "" && candidates != nil && local[f.Kind] {
-		arm := agent.Arm{Fault: id, Kind: f.Kind, Gate: f.On, Min: f.Min, Max: f.Max, Lie: s.Lie, Params: f.Params}
+	f, err := s.aim(ctx, f)
+	if err != nil {
+		return nil, nil, unless(err)
+	}
+	if candidates := s.candidates(f); (f.On != "" || f.waits()) && candidates != nil && local[f.Kind] {
+		arm := agent.Arm{Fault: id, Kind: f.Kind, Gate: f.On, Min: f.Min, Max: f.Max, Limit: s.Limit, Lie: s.Lie, Optional: f.Random, Params: f.Params}
 		hit, victim, err := s.trap(ctx, candidates, arm, sub)
-		if err == nil && hit.Error != "" {
+		if err != nil {
+			return nil, nil, unless(err)
+		}
+		if hit.Refused {
+			return nil, nil, unless(fmt.Errorf("%s of %s: %s", f.Kind, victim.Name(), hit.Error))
+		}
+		if hit.Error != "" {
 			err = fmt.Errorf("%s of %s: %s", f.Kind, victim.Name(), hit.Error)
 		}
-		if victim == nil {
-			return nil, nil, err
-		}
-		return []strike{{victim, arm}}, hit, err
+		return []strike{{victim, arm}}, hit, errors.Join(err, s.suffer.admit(id, f.Kind, []string{victim.Name()}, false))
 	}
 	var holder Victim
 	hit := &agent.Hit{Fault: id, At: s.Feed.Last()}
 	if f.On != "" {
-		var err error
 		hold := agent.Arm{Fault: -id, Kind: agent.Hold, Gate: f.On, Max: f.Max}
 		if hit, holder, err = s.trap(ctx, s.Clients, hold, sub); err != nil {
-			return nil, nil, err
+			return nil, nil, unless(err)
 		}
 		defer s.end([]strike{{holder, hold}}, hold.Fault)
 	}
+	s.at = hit
 	strikes, err := s.strikes(ctx, f, id, holder)
+	if err == nil {
+		err = s.suffer.admit(id, f.Kind, victims(strikes), f.Random)
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unless(err)
 	}
 	err = each(strikes, func(x strike) error {
 		return x.victim.Command(ctx, agent.Command{Do: agent.Inject, Arm: &x.arm})
 	})
+	if errors.Is(err, agent.ErrRefused) {
+		err = unless(err)
+	}
 	if f.On == "" && s.Armed != nil {
 		s.Armed(id) // in force: what is due at once is there before the first client moves
 	}
 	return strikes, hit, err
 }
 
-// trap arms all clients, waits for the first that is hit, and disarms the rest.
-func (s Stage) trap(ctx context.Context, clients []Victim, arm agent.Arm, sub *Subscription) (*agent.Hit, Victim, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.Limit, fmt.Errorf("no client reached the gate %q within %v", arm.Gate, s.Limit))
-	defer cancel()
-	hitNode := ""
-	defer func() { s.disarm(clients, hitNode, arm.Fault) }()
-	var armed atomic.Int32
-	err := each(clients, func(v Victim) error {
-		err := v.Command(ctx, agent.Command{Do: agent.ArmGate, Arm: &arm})
-		if err == nil {
-			armed.Add(1)
-		}
-		return err
-	})
-	if armed.Load() == 0 {
-		return nil, nil, err // one that an earlier fault has killed cannot be armed, and need not be
-	}
-	if s.Armed != nil {
-		s.Armed(arm.Fault)
-	}
-	e, err := sub.Wait(ctx, "the gate "+arm.Gate, func(e Event) bool { return e.Hit != nil && e.Hit.Fault == arm.Fault })
-	if err != nil {
-		return nil, nil, err
-	}
-	hitNode = e.Node
-	for _, v := range clients {
-		if v.Name() == e.Node {
-			return e.Hit, v, nil
-		}
-	}
-	return nil, nil, fmt.Errorf("fault %d was hit on %s, which it does not target", arm.Fault, e.Node)
-}
-
-// disarm makes all clients but the one that was hit forget fault id, and ends what
-// a second one may have begun before it was told.
-func (s Stage) disarm(clients []Victim, hit string, id int) {
-	ctx, cancel := context.WithTimeout(context.Background(), healLimit)
-	defer cancel()
-	_ = each(clients, func(v Victim) error { // a node that has died has nothing armed
-		if v.Name() == hit {
-			return nil
-		}
-		return errors.Join(v.Command(ctx, agent.Command{Do: agent.Disarm, Fault: id}),
-			v.Command(ctx, agent.Command{Do: agent.Cancel, Fault: id}))
-	})
-}
-
 // healLimit bounds a command that heals; the agents heal by themselves at Max.
 const healLimit = 20 * time.Second
 
 // end heals fault id on all victims, also after a cancel.
-func (s Stage) end(strikes []strike, id int) {
+func (s Stage) end(strikes []strike, id int) { s.tellAll(strikes, agent.Heal, id) }
+
+func (s Stage) tellAll(strikes []strike, do agent.Do, id int) {
 	ctx, cancel := context.WithTimeout(context.Background(), healLimit)
 	defer cancel()
 	_ = each(strikes, func(x strike) error { // a dead node cannot be healed; its Exit tells of it
-		return x.victim.Command(ctx, agent.Command{Do: agent.Heal, Fault: id})
+		return x.victim.Command(ctx, agent.Command{Do: do, Fault: id})
 	})
 }
 
@@ -135,7 +115,7 @@ func (s Stage) until(ctx context.Context, f Fault, id int, strikes []strike, hit
 			seen = othersGrant
 		}
 		if _, err := sub.Wait(ctx, "another client", func(e Event) bool {
-			return over.see(e) || seen(e, hit)
+			return over.see(e) || seen(e, hit) && !f.own(e, hit, strikes)
 		}); err != nil {
 			return err
 		}

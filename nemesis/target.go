@@ -8,6 +8,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/agent/cut"
+	"github.com/dlmtest/dlmtest/history"
 )
 
 // all lists every node: clients, servers, the resource.
@@ -27,14 +28,14 @@ func (s Stage) known(target string) error {
 	return fmt.Errorf("no node is named %q", target)
 }
 
-// candidates are the clients whose own agents can inject a fault at a gate: all
-// for the holder, one by its name; nil for servers and groups.
-func (s Stage) candidates(target string) []Victim {
-	if target == "holder" {
+// candidates are the clients whose own agents can inject a fault at its gate: all
+// for the holder or for who is about to wait, one by its name; nil for servers and groups.
+func (s Stage) candidates(f Fault) []Victim {
+	if f.Target == "holder" || f.Target == "a-waiter" && f.On == "waiting" {
 		return s.Clients
 	}
 	for _, c := range s.Clients {
-		if c.Name() == target {
+		if c.Name() == f.Target {
 			return []Victim{c}
 		}
 	}
@@ -50,6 +51,13 @@ func (s Stage) targets(ctx context.Context, role string, holder Victim) ([]Victi
 			return nil, errors.New(`the target "holder" needs a trigger, such as on: before-write`)
 		}
 		return []Victim{holder}, nil
+	case "a-waiter":
+		if s.at != nil && s.at.Gate == "waiting" {
+			return []Victim{holder}, nil
+		}
+		return s.waiter(ctx, s.at)
+	case quorumMember:
+		return s.member(ctx, s.at)
 	case "a-client":
 		return s.some(s.Clients, 1)
 	case "clients":
@@ -57,9 +65,9 @@ func (s Stage) targets(ctx context.Context, role string, holder Victim) ([]Victi
 	case "a-server":
 		return s.some(s.Servers, 1)
 	case "minority":
-		return s.some(s.Servers, (len(s.Servers)-1)/2)
+		return s.share(func(servers int) int { return (servers - 1) / 2 })
 	case "majority":
-		return s.some(s.Servers, len(s.Servers)/2+1)
+		return s.share(func(servers int) int { return servers/2 + 1 })
 	case "servers":
 		return s.Servers, nil
 	case "reached":
@@ -89,6 +97,25 @@ func (s Stage) some(nodes []Victim, n int) ([]Victim, error) {
 	return picked[:n], nil
 }
 
+// share picks so many servers of each tier.
+func (s Stage) share(of func(servers int) int) (picked []Victim, err error) {
+	for _, tier := range history.Tiers(names(s.Servers)) {
+		n := of(len(tier))
+		if n == 0 {
+			continue // the other tier may have some
+		}
+		some, err := s.some(slices.DeleteFunc(slices.Clone(s.Servers), func(v Victim) bool { return !slices.Contains(tier, v.Name()) }), n)
+		if err != nil {
+			return nil, err
+		}
+		picked = append(picked, some...)
+	}
+	if len(picked) == 0 {
+		return nil, fmt.Errorf("%d nodes are too few for this target", len(s.Servers))
+	}
+	return picked, nil
+}
+
 func (s Stage) led(ctx context.Context, role string) ([]Victim, error) {
 	leader, err := s.Leader(ctx)
 	if err != nil {
@@ -108,7 +135,7 @@ type strike struct {
 
 // strikes resolves a fault to what each victim suffers.
 func (s Stage) strikes(ctx context.Context, f Fault, id int, holder Victim) ([]strike, error) {
-	arm := agent.Arm{Fault: id, Kind: f.Kind, Min: f.Min, Max: f.Max, Lie: s.Lie, Params: f.Params}
+	arm := agent.Arm{Fault: id, Kind: f.Kind, Min: f.Min, Max: f.Max, Limit: s.Limit, Lie: s.Lie, Optional: f.Random, Params: f.Params}
 	if f.Kind == "partition" {
 		return s.partition(ctx, f, arm, holder)
 	}
@@ -119,6 +146,9 @@ func (s Stage) strikes(ctx context.Context, f Fault, id int, holder Victim) ([]s
 	s.Severed.add(names(victims))
 	var all []strike
 	for _, v := range victims {
+		if v == s.Resource && f.Kind == "kill" && f.Target == "all" {
+			continue // what was written to it is the evidence
+		}
 		all = append(all, strike{v, arm})
 	}
 	return all, nil
@@ -178,6 +208,15 @@ func (s Stage) grudges(ctx context.Context, f Fault, holder Victim) ([]cut.Grudg
 	s.Severed.add(cutOff)
 	rest := slices.DeleteFunc(names(others), func(n string) bool { return slices.Contains(cutOff, n) })
 	return []cut.Grudge{{From: cutOff, To: rest, Direction: cut.Direction(f.Direction)}}, nil
+}
+
+// victims names those that are struck.
+func victims(strikes []strike) []string {
+	var all []string
+	for _, x := range strikes {
+		all = append(all, x.victim.Name())
+	}
+	return all
 }
 
 func names(nodes []Victim) []string {
