@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
@@ -39,6 +40,25 @@ func (s Span) MarshalYAML() (any, error) {
 	}
 	type plain Span
 	return plain(s), nil
+}
+
+// UnmarshalYAML reads the name of a fault, which must have healed, or a map.
+func (a *After) UnmarshalYAML(node *yaml.Node) error {
+	*a = After{When: nemesis.WhenHealed}
+	if node.Kind == yaml.ScalarNode {
+		return node.Load(&a.Fault)
+	}
+	type plain After
+	return node.Load((*plain)(a))
+}
+
+// MarshalYAML writes the name alone where that says it all.
+func (a After) MarshalYAML() (any, error) {
+	if a.When == nemesis.WhenHealed {
+		return a.Fault, nil
+	}
+	type plain After
+	return plain(a), nil
 }
 
 // UnmarshalYAML reads a verdict, or a map with a verdict and a note.

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -28,6 +28,7 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
 	}
+	slices.Sort(names) // of files, gc-pause-read.yaml came before gc-pause.yaml
 	return names
 }
 
@@ -59,22 +60,14 @@ func isYAML(path string) bool {
 // Parse reads a scenario strictly; name is the file's, for messages. Its errors
 // about the content are Problems, with line numbers.
 func Parse(name string, data []byte) (*Scenario, error) {
-	root, err := tree(name, data)
+	s := defaults()
+	_, err := Document(name, data, &s, func() Problems {
+		var invalid Problems
+		errors.As(s.Validate(), &invalid)
+		return invalid
+	})
 	if err != nil {
 		return nil, err
-	}
-	w := walker{lines: map[string]int{}}
-	w.walk("", root, reflect.TypeFor[Scenario]())
-	if len(w.problems) > 0 {
-		return nil, w.problems.in(name, w.lines)
-	}
-	s := defaults()
-	if err := root.Load(&s); err != nil {
-		return nil, syntax(name, err)
-	}
-	var invalid Problems
-	if errors.As(s.Validate(), &invalid) {
-		return nil, invalid.in(name, w.lines)
 	}
 	return &s, nil
 }
@@ -86,7 +79,7 @@ func tree(name string, data []byte) (*yaml.Node, error) {
 		return nil, syntax(name, err)
 	}
 	if len(documents) > 1 {
-		return nil, Problems{{File: name, Line: documents[1].Line, Text: "a second document starts; one file holds one scenario"}}
+		return nil, Problems{{File: name, Line: documents[1].Line, Text: "a second document starts; a file holds one"}}
 	}
 	if len(documents) == 0 {
 		return nil, Problems{{File: name, Line: 1, Text: "the file is empty"}}

@@ -98,6 +98,31 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+func TestConcerns(t *testing.T) {
+	s := scenarios.Scenario{Backends: []string{"redlock", "broken/*"}}
+	for backend, want := range map[string]bool{"redlock": true, "redis": false, "broken/lease-put": true} {
+		if s.Concerns(backend) != want {
+			t.Errorf("%s: %v", backend, !want)
+		}
+	}
+	if s = (scenarios.Scenario{}); !s.Concerns("redis") {
+		t.Error("a scenario that names no backend is about all")
+	}
+}
+
+func TestAlone(t *testing.T) {
+	for name, want := range map[string]bool{"baseline": false, "gc-pause": false, "partition-minority": false,
+		"clock-jump": true, "clock-jump-client": true, "crash-amnesia": true, "token-amnesia": true} {
+		s, err := scenarios.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Alone() != want {
+			t.Errorf("%s runs alone: %v", name, !want)
+		}
+	}
+}
+
 // The file that Validate accepts, a scenario built in Go need not be.
 func TestValidateInGo(t *testing.T) {
 	s, err := scenarios.Load("gc-pause")

@@ -10,6 +10,9 @@
 package scenarios
 
 import (
+	"path"
+	"slices"
+
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -27,10 +30,14 @@ type Scenario struct {
 
 	// Workload is the loop that every client runs; see Workloads.
 	Workload string `yaml:"workload"`
+	// Use holds the numbers of a workload that is a well-known use of a lock.
+	Use Use `yaml:"use,omitempty"`
 	// Clients is the number of client nodes, from 1 to 100.
 	Clients int `yaml:"clients"`
 	// Keys is the number of locks that they compete for, from 1 to 1000; 1 if not given.
 	Keys int `yaml:"keys"`
+	// Permits is how many clients a key lets in at once, of the workload semaphore alone.
+	Permits int `yaml:"permits,omitempty"`
 	// Lease is what clients ask for, from 100ms to 10m; it must be fixed.
 	Lease Duration `yaml:"lease"`
 	// Renew lets a holder renew its grant at a third of the lease.
@@ -47,11 +54,20 @@ type Scenario struct {
 	// After is how long the clients go on when all is healed; 1 lease if not given.
 	After Duration `yaml:"after"`
 
+	// Backends are the only ones that the scenario is about, by name or as a glob
+	// such as broken/*; empty: all that have what its faults need.
+	Backends []string `yaml:"backends,omitempty"`
+
 	// Fsync is when the servers make their data durable, as --fsync; empty: the backend's default.
 	Fsync string `yaml:"fsync,omitempty"`
+	// Disk is what the servers' data lies on: lossy, the file system that can lose it,
+	// also where no fault needs that; empty: a plain folder unless a fault needs more.
+	Disk string `yaml:"disk,omitempty"`
 
 	// Faults are what goes wrong, each armed from the start.
 	Faults []Fault `yaml:"faults,omitempty"`
+	// Random is what goes wrong beside them, drawn from the seed.
+	Random Random `yaml:"random,omitempty"`
 	// Expect is what must have been seen for the verdict "holds" to mean anything.
 	Expect history.Expect `yaml:"expect,omitempty"`
 	// Expected is for reviewers: backend → property → what it is expected to show.
@@ -60,14 +76,18 @@ type Scenario struct {
 
 // Fault is one thing that goes wrong.
 type Fault struct {
+	// Name is by which other faults come after this one; empty: none do.
+	Name string `yaml:"name,omitempty"`
 	// Fault is what happens; see nemesis.Kinds.
 	Fault string `yaml:"fault"`
 	// Target is to whom: a role (see Targets) or the name of a node.
 	Target string `yaml:"target"`
 	// On is the trigger (see Triggers); "at" if not given.
 	On string `yaml:"on"`
+	// After is the fault that this one comes after; At counts from there.
+	After After `yaml:"after,omitempty"`
 	// At is the earliest time, from the begin of the load. With the trigger "at" it
-	// is the time itself, with "every" the time from one to the next.
+	// is the time itself, with "every" the time from the begin of one to the next.
 	At Duration `yaml:"at"`
 	// Count is how often it happens, from 1 to 1000; 1 if not given.
 	Count int `yaml:"count"`
@@ -81,15 +101,32 @@ type Fault struct {
 	Mode string `yaml:"mode,omitempty"`
 	// Clock is how a clock fault bends the clocks.
 	Clock Clock `yaml:"clock,omitempty"`
+	// To is where the faulty links lead; see nemesis.FarEnds, or a node's name; servers if empty.
+	To string `yaml:"to,omitempty"`
+	// When is the message on a link that the fault waits for; empty: at its trigger.
+	When When `yaml:"when,omitempty"`
+	// Latency is what slow links add to each round trip.
+	Latency Duration `yaml:"latency,omitempty"`
+	// Jitter is by how much Latency varies, up and down.
+	Jitter Duration `yaml:"jitter,omitempty"`
+	// Rate is what narrow links let through, in bytes a second each way.
+	Rate int `yaml:"rate,omitempty"`
 	// For is how long it lasts.
 	For Span `yaml:"for"`
+	// Optional faults are skipped, with the reason, where they cannot be; others are then missed.
+	Optional bool `yaml:"optional,omitempty"`
+	// Stream is the stream of the seed that the fault's own choices come from; its number
+	// if not given. It keeps them as they were where other faults are left out.
+	Stream int `yaml:"stream,omitempty"`
+	// Weight is how often a fault of a random mix is drawn beside the others; 1 if not given.
+	Weight int `yaml:"weight,omitempty"`
 }
 
 // Clock is how the clocks of a program are bent.
 type Clock struct {
 	// Step puts REALTIME this far ahead, at once.
 	Step Duration `yaml:"step,omitempty"`
-	// Back turns Step and Slew round, into the past.
+	// Back turns Step, Slew and Strobe round, into the past.
 	Back bool `yaml:"back,omitempty"`
 	// Drift is the error of the rate of both clocks: 0.05 is 5 % too fast, -0.05 too slow.
 	Drift float64 `yaml:"drift,omitempty"`
@@ -97,6 +134,10 @@ type Clock struct {
 	Slew Duration `yaml:"slew,omitempty"`
 	// SlewRate is 0.0005 if not given, the fastest of NTP.
 	SlewRate float64 `yaml:"slew-rate,omitempty"`
+	// Strobe puts REALTIME this far ahead and back to the truth again and again.
+	Strobe Duration `yaml:"strobe,omitempty"`
+	// Every is the time from one flip of a strobe to the next.
+	Every Duration `yaml:"every,omitempty"`
 }
 
 // Span is how long a fault lasts: a plain duration ("for: 1.5 lease"), or until
@@ -116,6 +157,24 @@ type Span struct {
 type Expectation struct {
 	Verdict checker.Verdict `yaml:"verdict"`
 	Note    string          `yaml:"note,omitempty"`
+}
+
+// Concerns says whether the scenario is about a backend; see Backends.
+func (s *Scenario) Concerns(backend string) bool {
+	return len(s.Backends) == 0 || slices.ContainsFunc(s.Backends, func(pattern string) bool {
+		match, _ := path.Match(pattern, backend) // Validate has refused a bad one
+		return match
+	})
+}
+
+// Alone says that the scenario's timing is so tight that no other run should share
+// the machine. It bends clocks, or a fault has to be over within one lease: what it
+// shows then hangs on who is first, and a stall of the machine decides that.
+func (s *Scenario) Alone() bool {
+	lease := s.Lease.Of(0)
+	return slices.ContainsFunc(s.Faults, func(f Fault) bool {
+		return f.Fault == "clock" || f.For.Max.Of(lease) < lease
+	})
 }
 
 // defaults is what a file need not say.

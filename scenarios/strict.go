@@ -26,8 +26,10 @@ func (w *walker) problem(path string, line int, format string, args ...any) {
 var (
 	durationType    = reflect.TypeFor[Duration]()
 	spanType        = reflect.TypeFor[Span]()
+	afterType       = reflect.TypeFor[After]()
 	expectationType = reflect.TypeFor[Expectation]()
 	verdictType     = reflect.TypeFor[checker.Verdict]()
+	wordType        = reflect.TypeFor[Word]()
 )
 
 // walk looks at one node that is to fill a value of type t.
@@ -38,8 +40,14 @@ func (w *walker) walk(path string, node *yaml.Node, t reflect.Type) {
 		w.problem(path, node.Line, "anchors and aliases are not supported: a scenario is plain data")
 	case node.Kind == yaml.ScalarNode && t == spanType:
 		w.leaf(path, node, durationType)
+	case node.Kind == yaml.ScalarNode && t == afterType:
+		w.leaf(path, node, reflect.TypeFor[string]())
 	case node.Kind == yaml.ScalarNode && t == expectationType:
 		w.leaf(path, node, verdictType)
+	case node.Kind == yaml.ScalarNode && reflect.PointerTo(t).Implements(wordType):
+		if err := reflect.New(t).Interface().(Word).CheckWord(node.Value); err != nil {
+			w.problem(path, node.Line, "%s%s", prefix(path), err)
+		}
 	case t == durationType:
 		w.leaf(path, node, t)
 	case t.Kind() == reflect.Struct:

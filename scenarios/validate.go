@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ var (
 	// namePattern is for names of scenarios, backends and nodes: "gc-pause", "redis-1".
 	namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*([-/][a-z0-9]+)*$`)
 	digits      = "0123456789"
+	// globs turns a glob into a name.
+	globs = strings.NewReplacer("*", "x", "?", "x", "[", "", "]", "")
 )
 
 // Validate checks what types cannot. Its error is Problems.
@@ -24,7 +27,11 @@ func (s *Scenario) Validate() error {
 	v.loop(s)
 	for i, f := range s.Faults {
 		v.fault(fmt.Sprintf("faults[%d]", i), f)
+		v.times(fmt.Sprintf("faults[%d]", i), f)
 	}
+	v.order(s.Faults)
+	v.mix(s.Random)
+	v.backends(s)
 	v.expect(s)
 	v.expected(s)
 	if len(v.problems) == 0 {
@@ -82,8 +89,14 @@ func (v *validator) texts(s *Scenario) {
 
 func (v *validator) loop(s *Scenario) {
 	v.word("workload", "workload", s.Workload, Workloads)
+	v.use(s)
 	v.between("clients", s.Clients, 1, 100)
 	v.between("keys", s.Keys, 1, 1000)
+	if semaphore := s.Workload == "semaphore"; semaphore {
+		v.between("permits", s.Permits, 1, 100)
+	} else if s.Permits != 0 {
+		v.problem("permits", "only the workload semaphore has permits")
+	}
 	if s.Lease.Leases != 0 || s.Lease.Fixed < 100*time.Millisecond || s.Lease.Fixed > 10*time.Minute {
 		v.problem("lease", "%s is not a fixed time between 100ms and 10m", s.Lease)
 	}
@@ -92,6 +105,9 @@ func (v *validator) loop(s *Scenario) {
 	v.positive("wait", s.Wait)
 	v.positive("duration", s.Duration)
 	v.duration("after", s.After)
+	if s.Disk != "" && s.Disk != "lossy" {
+		v.problem("disk", "%q is not lossy; leave it out for a plain folder", s.Disk)
+	}
 }
 
 func (v *validator) fault(path string, f Fault) {
@@ -104,10 +120,12 @@ func (v *validator) fault(path string, f Fault) {
 	v.partition(path, f)
 	v.clock(path, f)
 	v.crash(path, f)
-	if f.Fault == "stall-worker" && (f.On == "at" || f.Target != "holder") {
+	v.links(path, f)
+	v.aim(path, f)
+	if f.Fault == "stall-worker" && (f.On == "at" || f.On == "every" || f.Target != "holder") {
 		v.problem(path+".on", "stall-worker stops the holder at a gate; want the target holder and a trigger such as before-write")
 	}
-	if f.On == "at" && f.Target == "holder" {
+	if (f.On == "at" || f.On == "every") && f.Target == "holder" && f.When == (When{}) {
 		v.problem(path+".on", `the target "holder" needs a trigger that a holder passes, such as before-write`)
 	}
 	if f.For.Until != "" {
@@ -115,8 +133,8 @@ func (v *validator) fault(path string, f Fault) {
 	}
 	v.duration(path+".for", f.For.Min)
 	v.positive(path+".for", f.For.Max)
-	if a, b := f.For.Min, f.For.Max; (a.Leases == 0) == (b.Leases == 0) && a.Of(time.Second) > b.Of(time.Second) {
-		v.problem(path+".for", "min %s is longer than max %s", a, b)
+	if v.upsideDown(f.For) {
+		v.problem(path+".for", "min %s is longer than max %s", f.For.Min, f.For.Max)
 	}
 	if f.For.Until == "" && f.For.Min != f.For.Max {
 		v.problem(path+".for", "min and max differ and nothing ends it in between; say until what")
@@ -157,6 +175,8 @@ func (v *validator) clock(path string, f Fault) {
 	case f.Fault != "clock" && c != (Clock{}):
 		v.problem(path+".clock", "only the fault clock has it")
 	case f.Fault != "clock":
+	case !c.Strobe.IsZero() || !c.Every.IsZero():
+		v.strobe(path, c)
 	case c.Step.IsZero() && c.Slew.IsZero() && c.Drift == 0:
 		v.problem(path+".fault", "clock: say how, such as clock: {step: 2 lease} or clock: {drift: 0.05}")
 	case c.Drift <= -0.9 || c.Drift > 9 || c.SlewRate < 0 || c.SlewRate > 9:
@@ -190,8 +210,18 @@ func (v *validator) expect(s *Scenario) {
 	if e.Contention > 0 && s.Clients == 1 {
 		v.problem("expect.contention", "one client alone meets no contention")
 	}
-	if len(s.Faults) == 0 && e.Faults > 0 {
+	if len(s.Faults)+len(s.Random.Mix) == 0 && e.Faults > 0 {
 		v.problem("expect.faults", "there are no faults to expect")
+	}
+}
+
+// backends checks names and globs as words; which locks there are, the runner knows.
+func (v *validator) backends(s *Scenario) {
+	for i, b := range s.Backends {
+		_, err := path.Match(b, "")
+		if plain := globs.Replace(b); err != nil || !namePattern.MatchString(plain) {
+			v.problem(fmt.Sprintf("backends[%d]", i), "%q is neither the name of a backend nor a glob such as broken/*", b)
+		}
 	}
 }
 

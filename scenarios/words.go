@@ -8,13 +8,22 @@ import (
 )
 
 // Workloads are the loops that a client can run.
-var Workloads = nemesis.Words{
+var Workloads = with(uses, nemesis.Words{
 	"guarded-write": "acquire, read both copies, work, write both copies, release, think",
-}
+	"try":           "the guarded write, asked for without waiting or with a short limit",
+	"reentrant":     "two threads a client take the lock again while they hold it, give that back, and write before the last release",
+	"read-write":    "readers look twice and must see the same, writers do the guarded write; some change from one to the other",
+	"semaphore":     "take one permit or two of those that a key has, use the resource, give them back",
+	"leader":        "acquire, write the resource again and again while nothing tells of a loss, step down",
+	"watchdog":      "the guarded write, renewed by a watchdog, and not written where that tells of a loss",
+	"herd":          "the guarded write, while the servers are asked how many waiters they have woken",
+})
 
-// Triggers are the gates that a client passes, and "at": a time, whatever the
-// clients do.
-var Triggers = with(nemesis.Gates, nemesis.Words{"at": "a time, whatever the clients do"})
+// Triggers are the gates that a client passes, and times, whatever the clients do.
+var Triggers = with(nemesis.Gates, nemesis.Words{
+	"at":    "a time, whatever the clients do",
+	"every": "again and again at a fixed interval, from the begin of one to the begin of the next",
+})
 
 // Targets are the roles that a fault can be aimed at, beside nodes by name, and
 // the shapes of partitions.
@@ -34,5 +43,9 @@ var Properties = []string{
 	"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "fenced-writes",
 	"no-lost-update/unfenced", "no-lost-update/fenced", "release-by-owner", "honest-claims",
 	"false-loss", "validity-bound", "deadlock-freedom", "availability", "recovery",
-	"fairness", "reentrancy", "permits", "rw-exclusion", "linearizable",
+	"fairness", "reentrancy", "permits", "rw-exclusion", "same-reads", "starvation", "one-leader", "loss-noticed",
+	"honest-refusal", "wait-limit", "lock-info", "herd", "linearizable",
+	"never-oversold/unfenced", "never-oversold/fenced", "charged-once/unfenced", "charged-once/fenced",
+	"one-run-a-slot/unfenced", "one-run-a-slot/fenced", "no-interleaving/unfenced", "no-interleaving/fenced",
+	"one-rebuilder", "no-deadlock",
 }

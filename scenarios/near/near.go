@@ -11,14 +11,14 @@ import (
 )
 
 // Nearest returns the candidates that word may be a slip for, the best first,
-// at most three: those within a third of the word's length in edits, at least
-// one edit, without regard to case.
+// at most three: those within a third of the word's length in edits, rounded, at
+// least one edit, without regard to case. Two letters that changed places are two.
 func Nearest(word string, candidates []string) []string {
 	type match struct {
 		candidate string
 		distance  int
 	}
-	limit := max(1, len([]rune(word))/3)
+	limit := max(1, (len([]rune(word))+1)/3)
 	var matches []match
 	for _, c := range candidates {
 		d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(c))

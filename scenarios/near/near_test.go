@@ -13,7 +13,7 @@ var words = []string{"lease", "release", "redis", "redlock", "pause", "at", "key
 
 func TestNearest(t *testing.T) {
 	for word, want := range map[string][]string{
-		"leese": {"lease"}, "LEASE": {"lease"}, "relase": {"release", "lease"}, "redi": {"redis"},
+		"leese": {"lease"}, "LEASE": {"lease", "release"}, "relase": {"release", "lease"}, "redi": {"redis"}, "redsi": {"redis"},
 		"key": {"keys"}, "xyzzy": nil, "": nil, "x": nil,
 	} {
 		if got := near.Nearest(word, words); !slices.Equal(got, want) {
