@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
 )
@@ -17,20 +16,19 @@ import (
 const conformLimit = 3 * time.Minute
 
 // Conform runs the conformance suite of locks inside a client node, against a
-// real cluster. It returns how many checks were made and what each that failed
-// found; an error is dlmtest's own.
-func Conform(ctx context.Context, o Options, say Progress) (checks int, findings []string, err error) {
+// real cluster; of an adapter first that of the protocol. An error is dlmtest's own.
+func Conform(ctx context.Context, o Options, say Progress) (*workloads.Conformed, error) {
 	dir, err := os.MkdirTemp("", "dlmtest-conform-*")
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	if err := os.Mkdir(filepath.Join(dir, logsDir), 0o755); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	baseline, err := scenarios.Load("baseline")
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	lease := o.Scenario.Lease
 	o.Scenario = *baseline
@@ -38,45 +36,55 @@ func Conform(ctx context.Context, o Options, say Progress) (checks int, findings
 	if !lease.IsZero() {
 		o.Scenario.Lease = lease
 	}
-	plan, err := newPlan(ctx, o, locks.Table[o.Backend])
+	entry, err := o.lock()
 	if err != nil {
-		return 0, nil, err
+		return nil, err
+	}
+	plan, err := newPlan(ctx, o, entry)
+	if err != nil {
+		return nil, err
 	}
 	plan.mode = workloads.Conform
 	rec, err := newRecorder(filepath.Join(dir, partFile), plan.setup)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	s, err := up(ctx, plan, rec, dir, say)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	say.Phase("Running the conformance suite")
-	checks, findings, err = s.conform(ctx)
-	return checks, findings, errors.Join(err, s.down(context.WithoutCancel(ctx)))
+	out, err := s.conform(ctx)
+	return out, errors.Join(err, s.down(context.WithoutCancel(ctx)))
 }
 
 // conform starts the suite in the one client and waits for what it finds.
-func (s *stage) conform(ctx context.Context) (int, []string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, conformLimit, fmt.Errorf("the suite did not end within %v", conformLimit))
+func (s *stage) conform(ctx context.Context) (*workloads.Conformed, error) {
+	limit := conformLimit
+	if len(s.Adapter) > 0 { // each check starts it anew, and a bad one is waited for
+		limit *= 4
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the suite did not end within %v", limit))
 	defer cancel()
 	c := s.clients[0]
 	if err := c.tell(ctx, workloads.Told{Begin: true}); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	for {
 		select {
 		case w := <-c.said:
 			switch {
 			case w.Fatal != "":
-				return 0, nil, fmt.Errorf("%s: %s", c.Name(), w.Fatal)
-			case w.Checks > 0:
-				return w.Checks, w.Findings, nil
+				return nil, fmt.Errorf("%s: %s", c.Name(), w.Fatal)
+			case w.Conformed != nil:
+				return w.Conformed, nil
 			}
 		case e := <-c.exits:
-			return 0, nil, fmt.Errorf("%s: the worker has ended: %s", c.Name(), e.Reason)
+			return nil, fmt.Errorf("%s: the worker has ended: %s", c.Name(), e.Reason)
+		case <-c.gone:
+			return nil, fmt.Errorf("%s: the node has gone", c.Name())
 		case <-ctx.Done():
-			return 0, nil, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }

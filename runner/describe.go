@@ -1,23 +1,32 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
 // describe gathers what a report shows beside the history and the judgement.
 func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 	run := reports.Run{Format: reports.Format, ID: filepath.Base(s.dir), Scenario: s.Scenario.Name, Backend: s.Backend,
-		Library: "reference", Title: s.Scenario.Title, About: s.Scenario.About, Command: s.Command, Seed: s.Seed,
+		Library: cmp.Or(s.setup.Promise.Library, history.Reference), LibraryVersion: s.setup.Promise.Version, Title: s.Scenario.Title, About: s.Scenario.About, Command: s.Command, Seed: s.Seed,
 		Started: started, Took: time.Since(started), Lease: s.lease,
 		Options: map[string]string{
 			"resource": s.Resource, "fencing": s.Fencing, "fence-on": s.FenceOn, "self-fence": s.SelfFence,
 			"renew": fmt.Sprint(s.Scenario.Renew), "strict": fmt.Sprint(s.Strict), "idle-timeout": s.Idle.String(), "fsync": s.Fsync,
+			"runtime": s.where, "compose": cmp.Or(s.Compose, "built in"), "wait": fmt.Sprint(s.Wait), "etcd": s.Etcd, "endpoint": strings.Join(s.Endpoints, ", "), "oracle": s.Oracle, "dlmtest": s.Version,
 		}}
-	run.Resolved = string(s.Scenario.YAML())
+	run.Resolved, run.Planned, run.Machine = string(s.Scenario.YAML()), s.written(), machine(s.where)
 	if interrupted {
 		run.Interrupted = "the run was interrupted before its end"
 	}
@@ -29,12 +38,65 @@ func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 		case "resource":
 			role = reports.Resource
 		}
-		run.Nodes = append(run.Nodes, reports.NodeInfo{Name: n.Name(), Role: role, Addr: n.Addr.String()})
+		info := reports.NodeInfo{Name: n.Name(), Role: role, Addr: n.Addr.String()}
+		if role != reports.Client {
+			info.Command, info.Env, info.User, info.Caps = discreet(n.Spec.Argv()), discreet(settings(n)), n.Spec.User, n.Spec.CapAdd
+		}
+		run.Nodes = append(run.Nodes, info)
 		run.Versions = append(run.Versions, n.version)
 		run.Logs = append(run.Logs, filepath.Join(logsDir, n.Name()+".log"))
 	}
 	run.Doubts = s.rec.doubts
+	run.Schedule = s.drawn
+	run.Repeat = s.repeat(s.where)
 	return run
+}
+
+// written are the faults that the scenario names, numbered as the nemesis does. The
+// random ones come after them.
+func (p *plan) written() (all []reports.Planned) {
+	id := 1
+	for _, f := range p.faults[:len(p.Scenario.Faults)] {
+		x := reports.Planned{ID: id, At: f.At, Fault: f.Kind, Target: f.Target, On: f.On, Min: f.Min, Max: f.Max, Count: f.Count, Until: f.Until}
+		if f.After != "" {
+			x.After = fmt.Sprintf("%s of %s", f.When, f.After)
+		}
+		all = append(all, x)
+		id += max(f.Count, 1)
+	}
+	return all
+}
+
+// secret is what looks like one in a user's own compose file.
+var secret = regexp.MustCompile(`(?i)([\w-]*(?:pass|secret|token|api_?key)[\w-]*)(=|:\s*|\s+)\S+`)
+
+// discreet leaves secrets out of a command line or an environment: a report is shown
+// around.
+func discreet(words []string) []string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = secret.ReplaceAllString(w, "$1$2…")
+		if i > 0 && !strings.ContainsAny(words[i-1], "= ") && secret.MatchString(words[i-1]+" x") {
+			all[i] = "…" // --requirepass WORD
+		}
+	}
+	return all
+}
+
+// settings is a node's environment without what every node has.
+func settings(n *node) []string {
+	return slices.DeleteFunc(slices.Clone(n.Spec.Env), func(e string) bool {
+		return e == "HOSTNAME="+n.Name() || strings.HasPrefix(e, "PATH=")
+	})
+}
+
+// machine is what all nodes share, and where they run.
+func machine(where string) string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return fmt.Sprintf("All nodes share one machine: Linux %s, %s, %d CPUs. Runtime: %s.", unix.ByteSliceToString(u.Release[:]), runtime.GOARCH, runtime.NumCPU(), where)
 }
 
 // nodes lists all nodes: servers, the resource, clients.

@@ -19,6 +19,8 @@ const (
 	reportFile  = "report.html"
 	junitFile   = "junit.xml"
 	logsDir     = "logs"
+
+	violationsDir = "violations" // the minimal histories, by the numbers of the violations
 )
 
 // roomNeeded is the free space below which a run does not start.
@@ -27,9 +29,11 @@ const roomNeeded = 64 << 20
 // newFolder makes the folder of a run, with its logs folder. It fails before
 // anything is started if the run could not be saved.
 func newFolder(out, scenario, backend string, now time.Time) (string, error) {
-	name := fmt.Sprintf("%s_%s_%s", now.UTC().Format("20060102T150405.000"), scenario, strings.ReplaceAll(backend, "/", "-"))
-	dir := filepath.Join(out, name)
-	if err := os.MkdirAll(filepath.Join(dir, logsDir), 0o755); err != nil {
+	dir, err := NewFolder(out, fmt.Sprintf("%s_%s", scenario, strings.ReplaceAll(backend, "/", "-")), now)
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, logsDir), 0o755)
+	}
+	if err != nil {
 		return "", fmt.Errorf("the run's folder: %w; choose another with --out DIR", err)
 	}
 	var fs syscall.Statfs_t
@@ -44,11 +48,27 @@ func newFolder(out, scenario, backend string, now time.Time) (string, error) {
 	return dir, nil
 }
 
-// link points the link "latest" beside a run's folder at it, in one step, as two
+// NewFolder makes a folder under out that is named by the time and a word. Two
+// that begin in one millisecond get a folder each.
+func NewFolder(out, word string, now time.Time) (string, error) {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	for {
+		dir := filepath.Join(out, now.UTC().Format("20060102T150405.000")+"_"+word)
+		err := os.Mkdir(dir, 0o755)
+		if !errors.Is(err, os.ErrExist) {
+			return dir, err
+		}
+		now = now.Add(time.Millisecond)
+	}
+}
+
+// Link points a link beside a folder, such as "latest", at it, in one step, as two
 // runs may start at once.
-func link(dir string) error {
+func Link(dir, as string) error {
 	out, name := filepath.Split(dir)
-	latest := filepath.Join(out, "latest")
+	latest := filepath.Join(out, as)
 	fresh := filepath.Join(out, "."+name)
 	if err := os.Symlink(name, fresh); err != nil {
 		if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.ENOTSUP) {

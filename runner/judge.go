@@ -2,6 +2,8 @@ package runner
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -16,26 +19,45 @@ import (
 )
 
 // judge decides a history, saves it and all that is made from it.
-func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts, oracle []string) (*Outcome, error) {
+func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts []string, oracle checker.Oracle) (*Outcome, error) {
 	out := &Outcome{Dir: dir, Run: run, Setup: setup, Ops: ops}
 	if err := history.Validate(setup, ops); err != nil {
-		return nil, fmt.Errorf("the history breaks dlmtest's own rules, so it is not judged: %w; it is kept in %s", err, dir)
+		err = fmt.Errorf("the history breaks dlmtest's own rules, so it is not judged: %w; it is kept in %s", err, dir)
+		return nil, errors.Join(err, draw(out, err))
 	}
 	if run.Interrupted != "" {
 		doubts = append(doubts, run.Interrupted)
 	}
 	out.Result = checker.Judge(setup, ops)
 	checker.Doubt(setup, &out.Result, doubts)
-	if oracle != nil {
-		checker.Confirm(ctx, oracle, setup, ops, &out.Result)
+	if err := minimize(out); err != nil {
+		return nil, errors.Join(err, save(out)) // what was found is not lost with it
+	}
+	oracle.Save = func(number int, page string) (string, error) {
+		name := fmt.Sprintf("%d.html", number)
+		err := Write(filepath.Join(dir, violationsDir), name, func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
+		return violationsDir + "/" + name, err
+	}
+	if err := checker.Confirm(ctx, oracle, setup, ops, &out.Result); err != nil {
+		return nil, errors.Join(err, save(out))
 	}
 	return out, save(out)
+}
+
+// draw writes the report of a history that is not judged, with the reason: a drawing is
+// needed most where something is wrong.
+func draw(out *Outcome, why error) error {
+	reason := why.Error()
+	r := checker.Result{
+		Service: checker.Answer{Sentence: "Not judged."}, Data: checker.Answer{Sentence: "Not judged."}, Doubts: []string{reason},
+	}
+	return Write(out.Dir, reportFile, func(w io.Writer) error { return reports.HTML(w, out.Run, out.Setup, out.Ops, r) })
 }
 
 // saveHistory writes the history in the order of time, then drops the file that
 // was written as it came.
 func saveHistory(dir string, setup history.Setup, ops []history.Op) error {
-	err := write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, setup, ops) })
+	err := Write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, setup, ops) })
 	if err != nil {
 		return err
 	}
@@ -47,21 +69,44 @@ func saveHistory(dir string, setup history.Setup, ops []history.Op) error {
 
 // save writes everything that a person or a program reads.
 func save(out *Outcome) error {
+	var err error
+	if out.Run.History, err = historyFileOf(out.Dir); err != nil {
+		return err
+	}
+	out.Figures = reports.Measure(out.Setup, out.Ops, out.Result)
 	files := []struct {
 		name   string
 		render func(io.Writer) error
 	}{
 		{runFile, func(w io.Writer) error { return writeJSON(w, out.Run) }},
-		{resultsFile, func(w io.Writer) error { return writeJSON(w, out.Result) }},
+		{resultsFile, func(w io.Writer) error { return writeJSON(w, results{out.Result, out.Figures}) }},
 		{junitFile, func(w io.Writer) error { return reports.JUnit(w, out.Run, out.Result) }},
 		{reportFile, func(w io.Writer) error { return reports.HTML(w, out.Run, out.Setup, out.Ops, out.Result) }},
 	}
 	for _, f := range files {
-		if err := write(out.Dir, f.name, f.render); err != nil {
+		if err := Write(out.Dir, f.name, f.render); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// results is results.json: the judgement, and the figures that docs/figures.md names.
+type results struct {
+	checker.Result
+	Figures reports.Figures `json:"figures"`
+}
+
+// historyFileOf says how large the history is, and its digest.
+func historyFileOf(dir string) (*reports.HistoryFile, error) {
+	f, err := os.Open(filepath.Join(dir, historyFile))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	return &reports.HistoryFile{Name: historyFile, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -70,8 +115,8 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// write makes a file whole or not at all.
-func write(dir, name string, render func(io.Writer) error) error {
+// Write makes a file whole or not at all.
+func Write(dir, name string, render func(io.Writer) error) error {
 	f, err := os.CreateTemp(dir, "."+name+"-*")
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -89,7 +134,7 @@ func write(dir, name string, render func(io.Writer) error) error {
 
 // Check judges a saved run again, with no cluster. The history itself is left as
 // it is; one that a killed run has left is written anew in the order of time.
-func Check(ctx context.Context, dir string, oracle []string) (*Outcome, error) {
+func Check(ctx context.Context, dir string, oracle checker.Oracle) (*Outcome, error) {
 	saved, err := readHistory(dir)
 	if err != nil {
 		return nil, err
@@ -99,7 +144,7 @@ func Check(ctx context.Context, dir string, oracle []string) (*Outcome, error) {
 		return nil, err
 	}
 	if saved.part {
-		err := write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
+		err := Write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
 		if err != nil {
 			return nil, err
 		}
@@ -119,6 +164,9 @@ type saved struct {
 // readHistory reads a finished history, or what a killed run has left.
 func readHistory(dir string) (saved, error) {
 	var h saved
+	if _, err := os.Stat(dir); err != nil {
+		return h, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
+	}
 	f, err := os.Open(filepath.Join(dir, historyFile))
 	if errors.Is(err, os.ErrNotExist) {
 		h.part = true
@@ -128,6 +176,9 @@ func readHistory(dir string) (saved, error) {
 		return h, fmt.Errorf("%w; DIR is the folder of a run, such as runs/latest", err)
 	}
 	defer f.Close()
+	if h.part && syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == syscall.EWOULDBLOCK {
+		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", dir)
+	}
 	h.setup, h.ops, err = history.Decode(f)
 	if errors.Is(err, history.ErrTruncated) {
 		h.doubts, err = []string{"The history ends in the middle of a line: what came after it is missing."}, nil
@@ -135,7 +186,9 @@ func readHistory(dir string) (saved, error) {
 	if err != nil {
 		return h, fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	history.Sort(h.ops)
+	if h.part { // as it came: several nodes, each in its own order
+		history.Sort(h.ops)
+	}
 	return h, nil
 }
 

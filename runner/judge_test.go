@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func saveSession(t *testing.T, name string) string {
 
 func TestCheckWritesWhatPeopleRead(t *testing.T) {
 	dir := saveSession(t, historyFile)
-	out, err := Check(t.Context(), dir, nil)
+	out, err := Check(t.Context(), dir, checker.Oracle{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestCheckWritesWhatPeopleRead(t *testing.T) {
 // What a killed run has left is judged, kept, and never green.
 func TestCheckOfAKilledRun(t *testing.T) {
 	dir := saveSession(t, partFile)
-	out, err := Check(t.Context(), dir, nil)
+	out, err := Check(t.Context(), dir, checker.Oracle{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestCheckOfATruncatedHistory(t *testing.T) {
 	if err := os.WriteFile(path, cut, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := Check(t.Context(), dir, nil)
+	out, err := Check(t.Context(), dir, checker.Oracle{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,17 +113,90 @@ func TestCheckOfATruncatedHistory(t *testing.T) {
 	}
 }
 
+// Nothing holds of a history that was changed after it had been judged, or cut at the
+// end of a line, until it is judged again.
+func TestOpenOfAnotherHistory(t *testing.T) {
+	dir := saveSession(t, historyFile)
+	if err := os.WriteFile(filepath.Join(dir, runFile), []byte(`{"dlmtest_run":1,"id":"test"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Check(t.Context(), dir, checker.Oracle{}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Open(dir)
+	if err != nil || len(out.Result.Doubts) != 0 || !slices.ContainsFunc(out.Result.Properties, holds) {
+		t.Fatalf("as it was judged: %v, doubts %q", err, out.Result.Doubts)
+	}
+	path := filepath.Join(dir, historyFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := bytes.IndexByte(text, '\n') + 1
+	for what, now := range map[string][]byte{
+		"no operation left": text[:header],
+		"another client":    bytes.ReplaceAll(text, []byte("client-2"), []byte("client-3")),
+	} {
+		if err := os.WriteFile(path, now, 0o644); err != nil || bytes.Equal(now, text) {
+			t.Fatal(err)
+		}
+		out, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(out.Result.Properties, holds) || out.Result.Service.Verdict == checker.Holds || !strings.Contains(strings.Join(out.Result.Doubts, " "), "not the one that was judged") {
+			t.Errorf("%s: %v, %v, doubts %q", what, out.Result.Verdict, out.Result.Service, out.Result.Doubts)
+		}
+	}
+}
+
+func holds(p checker.Property) bool { return p.Verdict == checker.Holds }
+
+// A history that cannot be judged is drawn all the same: a drawing is needed most where
+// something is wrong.
+func TestCheckDrawsWhatItCannotJudge(t *testing.T) {
+	dir := saveSession(t, historyFile)
+	path := filepath.Join(dir, historyFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := bytes.Replace(text, []byte(`"process":1000,"type":"invoke"`), []byte(`"process":0,"type":"ok"`), 1)
+	if err := os.WriteFile(path, broken, 0o644); err != nil || bytes.Equal(broken, text) {
+		t.Fatalf("nothing was broken: %v", err)
+	}
+	if _, err := Check(t.Context(), dir, checker.Oracle{}); err == nil || !strings.Contains(err.Error(), "breaks dlmtest's own rules") {
+		t.Fatalf("got %v", err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, reportFile))
+	if err != nil || !bytes.Contains(page, []byte("own rules, so it is not judged")) || bytes.Contains(page, []byte("every property holds")) {
+		t.Errorf("the report does not say why it has no verdict (%v)", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, resultsFile)); err == nil {
+		t.Error("there is a verdict")
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, broken) {
+		t.Errorf("the history was changed (%v)", err)
+	}
+}
+
 func TestFolder(t *testing.T) {
 	out := t.TempDir()
 	dir, err := newFolder(out, "gc-pause", "broken/lease-put", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := link(dir); err != nil {
+	if err := Link(dir, "latest"); err != nil {
 		t.Fatal(err)
 	}
 	if target, err := os.Readlink(filepath.Join(out, "latest")); err != nil || target != filepath.Base(dir) {
 		t.Errorf("latest points at %q, %v", target, err)
+	}
+	now := time.Now()
+	one, err1 := newFolder(out, "a", "b", now)
+	two, err2 := newFolder(out, "a", "b", now)
+	if one == two || err1 != nil || err2 != nil {
+		t.Errorf("two runs of one millisecond share %s (%v, %v)", one, err1, err2)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
@@ -15,6 +14,7 @@ import (
 // and every fault is healed. A cancel of ctx ends it early, healed as well.
 func (s *stage) load(ctx context.Context, say Progress) error {
 	say.Phase("Clients and nemesis at work")
+	s.tellSchedule(say)
 	playing, stop := context.WithCancel(ctx)
 	defer stop()
 	played := make(chan error, 1)
@@ -48,7 +48,7 @@ func (s *stage) load(ctx context.Context, say Progress) error {
 func (s *stage) awaitArmed(ctx context.Context, armed <-chan int) {
 	limit := time.After(2 * time.Second)
 	for _, f := range s.faults {
-		if f.At > 0 {
+		if !f.AtOnce() {
 			continue
 		}
 		select {
@@ -62,8 +62,8 @@ func (s *stage) awaitArmed(ctx context.Context, armed <-chan int) {
 }
 
 func (s *stage) nemesisStage(armed func(int)) nemesis.Stage {
-	return nemesis.Stage{Armed: armed, Lie: s.Lie, Clients: victims(s.clients), Servers: victims(s.servers), Resource: s.resource, Feed: s.rec.feed,
-		Random: rand.New(rand.NewPCG(s.Seed, 0)), Leader: s.leader, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
+	return nemesis.Stage{Armed: armed, Lie: s.Lie, Clients: victims(s.clients), Servers: victims(s.servers), Linked: s.linkedServers(), Resource: s.resource, Feed: s.rec.feed,
+		Seed: s.Seed, Patience: 2 * s.lease, Holds: s.holds, Leader: s.leader, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
 }
 
 // leader asks every server whether it leads.
@@ -99,6 +99,7 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
 	healed := false
+	var far furthest
 	var err error
 	for {
 		select {
@@ -108,7 +109,10 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 				end = after
 			}
 		case <-tick.C:
-			say.Live(s.rec.live(), min(1, float64(time.Since(begun))/float64(end.Sub(begun))))
+			say.Live(s.rec.live(), far.at(time.Since(begun), end.Sub(begun), healed))
+			if err := s.rec.blame(); err != nil {
+				return err
+			}
 			if dead := s.deadNode(); dead != nil {
 				return dead
 			}
@@ -130,19 +134,22 @@ func (s *stage) deadNode() error {
 	for _, n := range s.nodes() {
 		select {
 		case e := <-n.exits:
-			return s.explain(fmt.Errorf("%s: its program has ended during the run: %s", n.Name(), e.Reason))
+			return s.explain(n.lastSaid(fmt.Errorf("%s: its program has ended during the run: %s", n.Name(), e.Reason)))
 		case <-n.gone:
-			return fmt.Errorf("%s: the node has gone during the run: somebody has killed its container, or memory ran out", n.Name())
+			return fmt.Errorf("%s: the node has gone during the run: somebody has killed it, memory ran out, or the connection to the Docker daemon was lost", n.Name())
 		default:
 		}
 	}
 	return nil
 }
 
+// killLimit is how long a killed worker's end may take to be told.
+const killLimit = 10 * time.Second
+
 // stopClients lets every worker finish the round in hand; what has not ended after
 // two leases is killed, and its pending operation stays unknown.
 func (s *stage) stopClients() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*s.lease+2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), s.stopLimit())
 	defer cancel()
 	ended := make(chan struct{}, len(s.clients))
 	for _, c := range s.clients {
@@ -153,9 +160,16 @@ func (s *stage) stopClients() {
 			}
 			select {
 			case <-c.exits:
+			case <-c.gone:
 			case <-ctx.Done():
-				_ = c.Command(context.Background(), agent.Command{Do: agent.Kill}) // its death is the aim
-				<-c.exits
+				kill, cancel := context.WithTimeout(context.Background(), killLimit)
+				defer cancel()
+				_ = c.Command(kill, agent.Command{Do: agent.Kill}) // its death is the aim
+				select {
+				case <-c.exits:
+				case <-c.gone:
+				case <-kill.Done(): // the daemon does not pass on what is said; down removes the node
+				}
 			}
 		}()
 	}
@@ -165,8 +179,8 @@ func (s *stage) stopClients() {
 }
 
 // finish acquires every key once with a new worker, on new connections.
-func (s *stage) finish(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+func (s *stage) finish(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c := s.clients[0]
 	spec := s.worker(len(s.clients), "final", workloads.Finally)
@@ -184,6 +198,8 @@ func (s *stage) finish(ctx context.Context) error {
 			}
 		case <-c.exits:
 			return nil
+		case <-c.gone:
+			return fmt.Errorf("%s: the node has gone before the final acquire", c.Name())
 		case <-ctx.Done():
 			s.rec.doubt("the final acquire did not end: " + context.Cause(ctx).Error())
 			return nil

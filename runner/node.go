@@ -78,6 +78,9 @@ func (a *node) ask(ctx context.Context, c agent.Command) (agent.Message, error) 
 	}
 	select {
 	case m := <-reply:
+		if m.Refused {
+			return m, fmt.Errorf("%s: %w: %s", a.Name(), agent.ErrRefused, m.Error)
+		}
 		if m.Error != "" {
 			return m, fmt.Errorf("%s: %s", a.Name(), m.Error)
 		}
@@ -132,8 +135,8 @@ func (a *node) take(m agent.Message) {
 		}
 	case m.Op != nil:
 		a.rec.add(a.Name(), m.Op)
-	case m.Hit != nil, m.Over != nil:
-		a.rec.feed.Publish(nemesis.Event{Node: a.Name(), Hit: m.Hit, Over: m.Over})
+	case m.Asks != nil, m.Hit != nil, m.Over != nil:
+		a.rec.feed.Publish(nemesis.Event{Node: a.Name(), Asks: m.Asks, Hit: m.Hit, Over: m.Over})
 	case m.Say != nil:
 		a.say(m.Say)
 	case m.Exit != nil:

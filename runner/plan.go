@@ -5,19 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
-	dlmtest "github.com/dlmtest/dlmtest"
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/agent/lossy"
 	"github.com/dlmtest/dlmtest/agent/vdso"
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/scenarios"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 	"github.com/dlmtest/dlmtest/workloads"
 )
 
@@ -33,6 +32,8 @@ type plan struct {
 	clients []clusters.NodeSpec
 	setup   history.Setup
 	faults  []nemesis.Fault
+	drawn   []reports.Planned // the random ones among them
+	sum     string            // of the user's own compose file; empty: there is none
 }
 
 // storePort is where the built-in store listens, in its own container.
@@ -45,12 +46,29 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	if o.Fsync == "" {
 		o.Fsync = o.Scenario.Fsync
 	}
-	p := &plan{Options: o, mode: workloads.Guarded, entry: entry, lease: o.Scenario.Lease.Of(0)}
-	servers, err := loadProfile(ctx, o.Compose, entry.Profile, o.Fsync)
-	if err != nil {
+	kind, known := workloads.Kind(workloads.Mode(o.Scenario.Workload))
+	if !known {
+		return nil, fmt.Errorf("%w: no workload is named %q", ErrUsage, o.Scenario.Workload)
+	}
+	if kind == history.Watchdog && o.SelfFence == workloads.FenceNone {
+		o.SelfFence = workloads.FenceSession // its holder listens: that is what it is for
+	}
+	p := &plan{Options: o, mode: workloads.Mode(o.Scenario.Workload), entry: entry, lease: o.Scenario.Lease.Of(0)}
+	if err := o.fits(entry); err != nil {
 		return nil, err
 	}
+	var servers []clusters.NodeSpec
+	if !o.elsewhere() {
+		var err error
+		if servers, err = loadProfile(ctx, o.Compose, entry.Profile, o.Fsync); err != nil {
+			return nil, err
+		}
+	}
+	var err error
 	p.servers = servers
+	if p.sum, err = composeSum(o.Compose); err != nil {
+		return nil, err
+	}
 	if p.other, err = p.resourceNode(ctx); err != nil {
 		return nil, err
 	}
@@ -61,38 +79,18 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	for n := range o.Scenario.Clients {
 		name := fmt.Sprintf("client-%d", n+1)
 		names = append(names, name)
-		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: clusters.ClientImage})
+		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(), Mounts: o.adapterFiles()})
 	}
-	promise := entry.Promise
+	promise := entry.Bounded(p.lease)
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
-		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict, Expect: o.Scenario.Expect}
-	for _, f := range o.Scenario.Faults {
-		if err := p.aimed(f); err != nil {
-			return nil, err
-		}
-		p.faults = append(p.faults, p.fault(f))
+		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict, Expect: o.Scenario.Expect, Kind: kind, Permits: o.Scenario.Permits}
+	p.setup.Use = o.Scenario.UseOf()
+	p.write()
+	if err := errors.Join(p.serves(), p.draw()); err != nil {
+		return nil, err
 	}
 	p.empower()
 	return p, nil
-}
-
-// aimed refuses a fault on a node that this run does not have.
-func (p *plan) aimed(f scenarios.Fault) error {
-	var nodes []string
-	for _, n := range append(append([]clusters.NodeSpec{p.other}, p.servers...), p.clients...) {
-		nodes = append(nodes, n.Name)
-	}
-	if f.Clock.Drift != 0 && p.entry.Profile == "zookeeper" && f.Target != "holder" && f.Target != "a-client" && f.Target != "clients" {
-		// The JVM waits until times of its own MONOTONIC, and the kernel keeps them by
-		// the true one: after a drift it spins or hangs (measured, see agent/vdso).
-		return fmt.Errorf("%w: a JVM does not survive a drift of its clocks; slew REALTIME instead, or let %s alone", ErrUsage, f.Target)
-	}
-	for _, target := range []string{f.Target, f.From} {
-		if _, role := scenarios.Targets[target]; target != "" && !role && !slices.Contains(nodes, target) {
-			return fmt.Errorf("%w: fault %s: no node is named %q%s", ErrUsage, f.Fault, target, near.Hint(target, nodes))
-		}
-	}
-	return nil
 }
 
 // ErrUsage says that what was asked for cannot be run as it is.
@@ -104,7 +102,7 @@ func (p *plan) empower() {
 	for i := range p.servers {
 		p.servers[i].CapAdd = append(p.servers[i].CapAdd, caps...)
 	}
-	if nemesis.Disks(p.faults) {
+	if p.disks() {
 		for i := range p.servers {
 			p.servers[i].CapAdd = append(p.servers[i].CapAdd, "SYS_ADMIN")
 			p.servers[i].Devices = append(p.servers[i].Devices, "/dev/fuse")
@@ -130,26 +128,6 @@ func nodeNames(nodes []clusters.NodeSpec) []string {
 	return all
 }
 
-// loadProfile reads the servers of a profile from the user's compose file or ours.
-func loadProfile(ctx context.Context, file, profile, fsync string) ([]clusters.NodeSpec, error) {
-	var settings []clusters.Settings
-	if fsync != "" {
-		policy, err := clusters.Fsync(profile, fsync)
-		if err != nil {
-			return nil, fmt.Errorf("%w: --fsync: %w", ErrUsage, err)
-		}
-		settings = append(settings, policy)
-	}
-	project, err := clusters.Load(ctx, dlmtest.Compose, profile, settings...)
-	if file != "" {
-		project, err = clusters.LoadFile(ctx, file, profile, settings...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return project.Nodes, nil
-}
-
 // resourceNode is a node of its own: the built-in store, or a PostgreSQL.
 func (p *plan) resourceNode(ctx context.Context) (clusters.NodeSpec, error) {
 	if p.Resource != "postgres" {
@@ -165,45 +143,55 @@ func (p *plan) resourceNode(ctx context.Context) (clusters.NodeSpec, error) {
 }
 
 func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
-	if f.On == "at" { // a time is no gate
+	interval := time.Duration(0)
+	if f.On == "every" {
+		interval = f.At.Of(p.lease)
+	}
+	if f.On == "at" || f.On == "every" { // a time is no gate
 		f.On = ""
 	}
-	params := agent.Params{Mode: lossy.Mode(f.Mode)}
+	params := agent.Params{Mode: lossy.Mode(f.Mode), Link: p.linkFault(f)}
 	if c := f.Clock; c != (scenarios.Clock{}) {
 		sign := time.Duration(1)
 		if c.Back {
 			sign = -1
 		}
 		params.Skew = &vdso.Skew{Step: sign * c.Step.Of(p.lease), Drift: c.Drift, Slew: sign * c.Slew.Of(p.lease), SlewRate: c.SlewRate}
+		params.Strobe = c.Every.Of(p.lease)
+		params.Skew.Step += sign * c.Strobe.Of(p.lease)
 	}
-	return nemesis.Fault{Kind: f.Fault, Params: params, Every: f.Every.Of(p.lease), From: f.From, Direction: f.Direction, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
+	return nemesis.Fault{Random: f.Optional, Stream: f.Stream, Name: f.Name, After: f.After.Fault, When: f.After.When, Interval: interval, Kind: f.Fault, Params: params, Every: f.Every.Of(p.lease), From: f.From, Direction: f.Direction, To: f.To, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
 		Until: f.For.Until, Min: f.For.Min.Of(p.lease), Max: f.For.Max.Of(p.lease)}
 }
 
-// oracle says how to start Porcupine in a process of its own; nil: do not.
-func (p *plan) oracle() []string {
-	if !p.Oracle {
-		return nil
+// oracle says how to start Porcupine in a process of its own.
+func (p *plan) oracle() checker.Oracle {
+	if p.Oracle == "off" || p.Oracle == "" {
+		return checker.Oracle{}
 	}
-	return []string{p.Self, "oracle"}
+	return checker.Oracle{Self: []string{p.Self, "oracle"}, Full: p.Oracle == "full"}
 }
 
 // worker is what client number n is told. A client beyond the last is the one
 // that acquires every key at the end.
 func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
-	s := workloads.Spec{Mode: mode, Backend: p.Backend, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
+	s := workloads.Spec{Mode: mode, Backend: p.Backend, Library: p.Library, Adapter: p.Adapter, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
 		Renew: p.Scenario.Renew, Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
-		Wait: p.Scenario.Wait.Of(p.lease), SelfFence: p.SelfFence,
+		Wait: p.Scenario.Wait.Of(p.lease), Kind: p.setup.Kind, Permits: p.setup.Permits, SelfFence: p.SelfFence, Use: p.setup.Use,
 		Resource: workloads.ResourceSpec{Kind: p.Resource, Addr: fmt.Sprintf("resource:%d", storePort), Fencing: p.Fencing, FenceOn: p.FenceOn},
 		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.Idle, Wait: p.Wait}}
 	if p.Resource == "postgres" {
 		s.Resource.Addr = "resource:5432"
 	}
-	for _, server := range p.servers {
-		if role := p.entry.Endpoints; role != "" && server.Role != role {
-			continue
-		}
+	s.Lock.Endpoints = p.Endpoints
+	if entry := p.entry.Profile; entry == serviceProfile {
+		s.Lock.Bearer = os.Getenv(BearerVariable)
+	}
+	for _, server := range p.serving() {
 		s.Lock.Endpoints = append(s.Lock.Endpoints, fmt.Sprintf("%s:%d", server.Name, p.entry.Port))
+	}
+	if p.links() && n < len(p.clients) {
+		p.reroute(&s)
 	}
 	if mode == workloads.Finally {
 		s.Wait = finalLimit(p.lease)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -23,6 +24,7 @@ type recorder struct {
 	lines  *history.Writer
 	counts Counts
 	doubts []string
+	blamed error // an adapter broke the protocol: the first
 	err    error
 }
 
@@ -31,6 +33,8 @@ func newRecorder(path string, setup history.Setup) (*recorder, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Who checks the folder sees by the lock that the run lives. It ends with this process.
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	lines, err := history.NewWriter(f, setup)
 	if err != nil {
 		return nil, err
@@ -55,8 +59,12 @@ func (r *recorder) addOp(op history.Op) {
 	r.mu.Lock()
 	r.ops = append(r.ops, op)
 	r.counts.see(op)
+	if op.F == history.Adapter && r.blamed == nil {
+		r.blamed = fmt.Errorf("%s: %s", op.Node, op.Error)
+	}
+	err := r.lines.Append(op)
 	r.mu.Unlock()
-	if err := r.lines.Append(op); err != nil {
+	if err != nil {
 		r.fail(err)
 	}
 	r.feed.Publish(nemesis.Event{Node: op.Node, Op: &op})

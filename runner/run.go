@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -20,21 +20,23 @@ type Outcome struct {
 	Setup  history.Setup
 	Ops    []history.Op
 	Result checker.Result
+	// Figures is what was measured; results.json holds it beside the judgement.
+	Figures reports.Figures
 }
 
 // Run runs one scenario against one backend, from an empty network to a saved
 // verdict. A cancel of ctx heals, tears down and judges what there is. An error
 // is dlmtest's own and says nothing about the lock.
 func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
-	entry, ok := locks.Table[o.Backend]
-	if !ok {
-		return nil, fmt.Errorf("unknown backend %q", o.Backend)
+	entry, err := o.lock()
+	if err != nil {
+		return nil, err
 	}
 	plan, err := newPlan(ctx, o, entry)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := newFolder(o.Out, o.Scenario.Name, o.Backend, time.Now())
+	dir, err := newFolder(o.Out, o.Scenario.Name, o.Label(), time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -45,22 +47,36 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	started := time.Now()
 	stage, err := up(ctx, plan, rec, dir, p)
 	if err != nil {
+		var refused *Refused
+		if errors.As(err, &refused) { // nothing has happened: there is nothing to look at
+			_, recErr := rec.close()
+			err = errors.Join(err, recErr, os.RemoveAll(dir))
+		}
 		return nil, err
 	}
-	if err := link(dir); err != nil {
-		return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))
+	if !o.Part {
+		if err := Link(dir, "latest"); err != nil {
+			return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))
+		}
 	}
 	loadErr := stage.load(ctx, p)
 	interrupted := ctx.Err() != nil
 	if loadErr == nil {
 		p.Phase("Healed; acquiring every key once more")
-		loadErr = stage.finish(context.WithoutCancel(ctx))
+		limit := readyLimit
+		if interrupted { // somebody waits
+			limit = 2 * finalLimit(stage.lease)
+		}
+		loadErr = stage.finish(context.WithoutCancel(ctx), limit)
+	}
+	if blamed := rec.blame(); loadErr == nil { // an adapter shows at the end whether it ends
+		loadErr = blamed
 	}
 	p.Phase("Taking the cluster down")
 	downErr := stage.down(context.WithoutCancel(ctx))
 	ops, recErr := rec.close()
 	for _, err := range []error{loadErr, recErr} {
-		if err != nil {
+		if err != nil && !errors.Is(err, rec.blame()) { // of an adapter's fault the history tells
 			rec.doubt(err.Error()) // what was seen is judged, and nothing of it is green
 		}
 	}

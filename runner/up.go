@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
@@ -20,11 +21,16 @@ type stage struct {
 	*plan
 	dir      string
 	rec      *recorder
+	run      clusters.Run
 	cluster  *clusters.Cluster
+	where    string // docker or local
 	janitor  *clusters.Janitor
 	servers  []*node
 	resource *node
 	clients  []*node
+
+	greeting sync.Mutex
+	hello    string // what the adapter of the clients said of itself; empty: the lock is no process
 }
 
 // readyLimit is how long a cluster may take until a first operation of every
@@ -37,10 +43,14 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 	say.Phase("Preparing images")
 	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
 	specs = append(specs, p.clients...)
+	if err := p.putPin(ctx, specs, say); err != nil {
+		return nil, err
+	}
 	runtime, janitor, err := connect(ctx, p, specs, say)
 	if err != nil {
 		return nil, err
 	}
+	run := clusters.Run{ID: fmt.Sprintf("%d-%x", os.Getpid(), time.Now().UnixNano())}
 	defer func() {
 		if err != nil {
 			_ = janitor.Done() // the first error tells more
@@ -50,17 +60,24 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 		return nil, err
 	}
 	say.Phase(fmt.Sprintf("Starting %d nodes", len(specs)))
-	cluster, err := runtime.Up(ctx, clusters.Run{ID: fmt.Sprintf("%d-%x", os.Getpid(), time.Now().UnixNano())}, specs)
+	cluster, err := runtime.Up(ctx, run, specs)
 	if err != nil {
-		return nil, err
+		janitor.Leave(run) // what could not be removed either
+		return nil, p.deviceMissing(err)
 	}
-	s := &stage{plan: p, dir: dir, rec: rec, cluster: cluster, janitor: janitor}
+	s := &stage{plan: p, dir: dir, rec: rec, run: run, cluster: cluster, where: "docker", janitor: janitor}
+	if _, local := runtime.(*clusters.Local); local {
+		s.where = "local"
+	}
 	defer func() {
 		if err != nil {
 			_ = s.down(context.WithoutCancel(ctx)) // the first error tells more
 		}
 	}()
 	if err := s.attach(); err != nil {
+		return nil, err
+	}
+	if err := s.tryAll(ctx); err != nil {
 		return nil, err
 	}
 	say.Phase("Waiting until a lock operation succeeds on every client")
@@ -81,22 +98,33 @@ func connect(ctx context.Context, p *plan, specs []clusters.NodeSpec, say Progre
 			return docker, janitor, err
 		}
 		say.Line("no Docker daemon answers: the nodes run in namespaces of this machine")
-		local, localErr := connectLocal(ctx, p)
+		local, localErr := connectLocal(ctx, p, specs, say)
 		if localErr != nil {
 			return nil, nil, errors.Join(err, localErr)
 		}
 		return local, nil, nil
 	}
-	local, err := connectLocal(ctx, p)
+	local, err := connectLocal(ctx, p, specs, say)
 	return local, nil, err
 }
 
-// connectLocal refuses what only an image can bring: the servers are the machine's own.
-func connectLocal(ctx context.Context, p *plan) (place, error) {
-	if p.Etcd != "" {
-		return nil, fmt.Errorf("%w: --etcd builds an image; without Docker the etcd of this machine runs", ErrUsage)
+// connectLocal finds out what nodes can do here, and builds an etcd of another version
+// if one is asked for: otherwise the servers are the machine's own.
+func connectLocal(ctx context.Context, p *plan, specs []clusters.NodeSpec, say Progress) (place, error) {
+	if p.Image != "" {
+		return nil, fmt.Errorf("%w: --client-image is for Docker; with the runtime local clients see the programs of this machine", ErrUsage)
 	}
-	return clusters.NewLocal(ctx, p.Self)
+	if p.elsewhere() {
+		return nil, fmt.Errorf("%w: --endpoint needs Docker: without it nodes have no way out of the run's own network", ErrUsage)
+	}
+	local, err := clusters.NewLocal(ctx, p.Self)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.lacks(local); err != nil || p.Etcd == "" {
+		return local, err
+	}
+	return local, local.PutEtcd(ctx, specs, p.Etcd, say.Line)
 }
 
 // connectDocker finds the daemon, has a janitor stand by, removes what dead runs
@@ -112,7 +140,7 @@ func connectDocker(ctx context.Context, p *plan, specs []clusters.NodeSpec, say 
 	if _, err := docker.Sweep(ctx); err != nil {
 		say.Line("what an earlier run has left could not be removed: " + err.Error()) // no reason not to run
 	}
-	if p.Etcd == "" {
+	if p.Etcd == "" || clusters.EtcdOfImage(p.Etcd) {
 		return docker, docker.Janitor, nil
 	}
 	image, err := docker.BuildEtcd(ctx, p.Etcd, say.Line)
@@ -169,22 +197,18 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 	}
 	for range total {
 		if err := <-errs; err != nil {
-			return s.explain(err)
+			return fmt.Errorf("the cluster did not come up: %w", s.explain(err))
 		}
 	}
 	s.askVersions(ctx)
-	return nil
+	return s.settle(ctx)
 }
 
 func (s *stage) startServer(ctx context.Context, n *node) error {
 	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir,
 		Health: n.Spec.Health, Tells: n.Spec.Tells, Bend: nemesis.Bends(s.faults),
 		Stall: stallLimit(s.lease), Probe: s.probes()}
-	if nemesis.Disks(s.faults) && n != s.resource {
-		if child.Data, child.Seed = n.Spec.Data, s.Seed; child.Data == "" {
-			return fmt.Errorf("%w: %s has no label dlmtest.data, the folder that a crash or a disk-stall hits", ErrUsage, n.Name())
-		}
-	}
+	child.Data, child.Seed = s.diskOf(n)
 	if err := n.start(ctx, child); err != nil {
 		return err
 	}
@@ -201,7 +225,8 @@ func (s *stage) startResource(ctx context.Context) error {
 
 // startClient starts a worker and waits for its first lock operation.
 func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, say Progress) error {
-	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Bend: nemesis.Bends(s.faults), Stall: stallLimit(s.lease), Probe: s.probes()}); err != nil {
+	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Bend: nemesis.Bends(s.faults), Stall: stallLimit(s.lease), Probe: s.probes(),
+		Links: s.clientLinks(), Seed: s.Seed + uint64(spec.Number)}); err != nil {
 		return err
 	}
 	if err := n.tell(ctx, workloads.Told{Spec: &spec}); err != nil {
@@ -216,6 +241,9 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 			case w.Waiting != "":
 				say.Line(n.Name() + " waits: " + w.Waiting)
 			case w.Ready:
+				if err := s.greeted(n, w.Hello); err != nil {
+					return err
+				}
 				return n.Command(ctx, agent.Command{Do: agent.Check})
 			}
 		case e := <-n.exits:
@@ -242,8 +270,8 @@ func (a *node) lastSaid(err error) error {
 	}
 }
 
-// explain adds the last log lines of the servers: a server that did not come up
-// says there why.
+// explain adds the last log lines of the servers, and of a client that the error is
+// about: one that did not come up says there why.
 func (s *stage) explain(err error) error {
 	var b strings.Builder
 	for _, n := range append(append([]*node{}, s.servers...), s.resource) {
@@ -257,17 +285,27 @@ func (s *stage) explain(err error) error {
 		}
 		fmt.Fprintf(&b, " Its last log lines:\n  %s", strings.Join(n.lastWords(), "\n  "))
 	}
-	if b.Len() == 0 {
-		return fmt.Errorf("the cluster did not come up: %w; logs are in %s", err, filepath.Join(s.dir, logsDir))
+	for _, n := range s.clients { // the lock's own code runs there; what its worker said of it stands in err
+		if words := n.lastWords(); len(words) > 0 && strings.HasPrefix(err.Error(), n.Name()+":") && strings.Contains(err.Error(), "has ended") {
+			fmt.Fprintf(&b, " Its last log lines:\n  %s", strings.Join(words, "\n  "))
+		}
 	}
-	return fmt.Errorf("the cluster did not come up: %w%s", err, b.String())
+	if b.Len() == 0 {
+		return fmt.Errorf("%w; logs are in %s", err, filepath.Join(s.dir, logsDir))
+	}
+	return fmt.Errorf("%w%s", err, b.String())
 }
 
 // down removes all nodes and closes their logs.
 func (s *stage) down(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	err := errors.Join(s.cluster.Down(ctx), s.janitor.Done())
+	err := s.cluster.Down(ctx)
+	if err != nil {
+		s.janitor.Leave(s.run)
+		err = fmt.Errorf("not all of the cluster could be removed; what is left goes within two minutes if the daemon can be reached, else at the next start: %w", err)
+	}
+	err = errors.Join(err, s.janitor.Done())
 	for _, n := range s.nodes() {
 		_ = n.log.Close() // a log is no evidence
 	}

@@ -1,0 +1,111 @@
+package runner
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks/libraries"
+	"github.com/dlmtest/dlmtest/protocol"
+)
+
+// filesAt is where client nodes see the files of the user's adapter.
+const filesAt = "/adapter"
+
+func (o Options) adapterFiles() []clusters.Mount {
+	if o.Files == "" {
+		return nil
+	}
+	path, err := filepath.Abs(o.Files)
+	if err != nil {
+		path = o.Files // there is no working directory; the mount will tell
+	}
+	return []clusters.Mount{{Type: "bind", Source: path, Target: filesAt, ReadOnly: true}}
+}
+
+// clientImage is what client nodes run in.
+func (o Options) clientImage() string {
+	l, _ := libraries.Get(strings.SplitN(o.Library, "@", 2)[0]) // the reference has none of its own
+	return cmp.Or(o.Image, l.Image, clusters.ClientImage)
+}
+
+// greeted takes note of what an adapter says of itself, before anything is judged by it:
+// nobody knows it earlier, as it runs in its node alone.
+func (s *stage) greeted(n *node, h *protocol.Result) error {
+	if h == nil {
+		return nil
+	}
+	s.greeting.Lock()
+	defer s.greeting.Unlock()
+	if s.hello != "" && s.hello != fmt.Sprint(*h) {
+		return fmt.Errorf("%s: its adapter says %v, that of another client said %s", n.Name(), *h, s.hello)
+	}
+	if s.hello != "" {
+		return nil
+	}
+	s.hello = fmt.Sprint(*h)
+	if len(s.Adapter) == 0 {
+		return s.pinned(h)
+	}
+	entry := libraries.Told(s.entry, *h)
+	if err := s.fits(entry); err != nil {
+		return err
+	}
+	s.setup.Promise = entry.Bounded(s.lease)
+	return s.rec.restate(s.setup)
+}
+
+// pinned compares the version that is there with the one that was asked for.
+func (s *stage) pinned(h *protocol.Result) error {
+	if _, want, ok := strings.Cut(s.Library, "@"); ok && want != h.Library {
+		return fmt.Errorf("--library %s: the client's node has version %s", s.Library, h.Library)
+	}
+	s.setup.Promise.Version = h.Library
+	return s.rec.restate(s.setup)
+}
+
+// stopLimit is how long clients may take to finish the round in hand and to end.
+func (s *stage) stopLimit() time.Duration {
+	limit := 2*s.lease + 2*time.Second
+	if s.hello != "" {
+		limit += protocol.CloseMax
+	}
+	return limit
+}
+
+// restate writes the history's first line anew, with what is known now of the lock.
+func (r *recorder) restate(setup history.Setup) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.lines.Sync(); err != nil {
+		return err
+	}
+	if err := r.file.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := r.file.Seek(0, 0); err != nil {
+		return err
+	}
+	lines, err := history.NewWriter(r.file, setup)
+	if err != nil {
+		return err
+	}
+	r.lines = lines
+	for _, op := range r.ops {
+		if err := lines.Append(op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blame is what an adapter did against the protocol; nil: nothing.
+func (r *recorder) blame() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.blamed
+}

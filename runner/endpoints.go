@@ -1,0 +1,102 @@
+package runner
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// BearerVariable names the environment variable with the bearer token of the lock
+// service under test. It is no flag and no part of a run's files: it is a secret.
+const BearerVariable = "DLMTEST_BEARER"
+
+// elsewhere says whether the lock service is the user's own, which dlmtest only calls.
+func (o Options) elsewhere() bool { return len(o.Endpoints) > 0 }
+
+// reaches refuses endpoints that no client of a run can use.
+func (o Options) reaches(entry locks.Lock) error {
+	if !o.elsewhere() {
+		return nil
+	}
+	switch {
+	case entry.Profile != serviceProfile:
+		return misfitf("--endpoint is for a lock service that you run, with --backend http or grpc; %s is started by dlmtest, and --compose changes how", o.Backend)
+	case o.Runtime == "local":
+		return fmt.Errorf("%w: --endpoint: nodes of the runtime local have no way out of the run's own network; use --runtime docker", ErrUsage)
+	case o.Compose != "", o.Fsync != "", o.Etcd != "", o.Scenario.Disk == "lossy":
+		return misfitf("--endpoint: dlmtest does not start the service, so --compose, --fsync, --etcd and disk: lossy have nothing to be about")
+	}
+	for _, e := range o.Endpoints {
+		host, _, err := net.SplitHostPort(hostOf(e))
+		if err != nil {
+			return fmt.Errorf("%w: --endpoint %s: want host:port, or http://host:port/path for http: %w", ErrUsage, e, err)
+		}
+		if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+			return fmt.Errorf("%w: --endpoint %s: in a client's node that is the node itself; have the service listen on all addresses (0.0.0.0) and name this machine by one that others reach it at, as hostname -I lists them", ErrUsage, e)
+		}
+	}
+	return nil
+}
+
+// serviceProfile is that of the lock services with an API.
+const serviceProfile = "lockservice"
+
+// hostOf is the host:port of an endpoint; HTTP has a usual port.
+func hostOf(endpoint string) string {
+	if !strings.Contains(endpoint, "://") {
+		return endpoint
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return endpoint
+	}
+	if u.Port() == "" && u.Scheme == "http" {
+		return net.JoinHostPort(u.Hostname(), "80")
+	}
+	return u.Host
+}
+
+// outOfReach says why a fault cannot hit a service that dlmtest has not started, or "".
+// Its clients, their links to it and the resource are dlmtest's own.
+func (p *plan) outOfReach(f scenarios.Fault) string {
+	if !p.elsewhere() {
+		return ""
+	}
+	if f.Fault == "partition" && f.From == "" || !p.isOurs(f.Target) || !p.isOurs(f.From) || !p.isOurs(f.To) {
+		return fmt.Sprintf("%s on %s: the service at --endpoint is not dlmtest's to break; only clients (holder, a-waiter, …), their links and the resource can be hit. Describe its nodes in a compose file (--compose) for the rest", f.Fault, f.Target)
+	}
+	return ""
+}
+
+// isOurs says whether a target is a node that this run starts; "" leaves it open.
+func (p *plan) isOurs(target string) bool {
+	return target == "" || target == "resource" || p.isClient(target)
+}
+
+// endpointLinks are the links of a client to a service elsewhere.
+func (p *plan) endpointLinks() (all []agent.Link) {
+	for i, e := range p.Endpoints {
+		all = append(all, agent.Link{Name: fmt.Sprintf("endpoint-%d", i+1), Upstream: hostOf(e), Protocol: p.speaks(),
+			Listen: fmt.Sprintf("127.0.0.1:%d", linkPort+i)})
+	}
+	return all
+}
+
+// through is an endpoint as a client reaches it by its link: a URL keeps its path.
+func through(endpoint, link string) string {
+	if !strings.Contains(endpoint, "://") {
+		return link
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return link
+	}
+	u.Host = link
+	return u.String()
+}

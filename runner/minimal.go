@@ -1,0 +1,34 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// minimize saves the smallest history of each of the first violations in
+// violations/N.jsonl of the run's folder. Those of an earlier judgement go.
+func minimize(out *Outcome) error {
+	dir := filepath.Join(out.Dir, violationsDir)
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	return checker.Minimize(out.Setup, out.Ops, &out.Result, func(number int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
+		name := fmt.Sprintf("%d.jsonl", number)
+		var text bytes.Buffer
+		err := errors.Join(os.MkdirAll(dir, 0o755), history.Encode(&text, setup, ops))
+		if err == nil {
+			err = Write(dir, name, func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err })
+		}
+		if err == nil {
+			setup, ops, err = history.Decode(&text)
+		}
+		return violationsDir + "/" + name, setup, ops, err
+	})
+}

@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/reports"
+)
+
+// ErrNotJudged says that a run has a history and no results, as one has that was
+// killed.
+var ErrNotJudged = errors.New("the run was not judged")
+
+// Open reads a saved run with its judgement. Nothing is judged or written. A history
+// that is cut off is a doubt, also where the judgement is older than the damage, and so
+// is one that is not as it was judged: what held there need not hold here.
+func Open(dir string) (*Outcome, error) {
+	saved, err := readHistory(dir)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Dir: dir, Setup: saved.setup, Ops: saved.ops}
+	if out.Run, err = readRun(dir); err != nil {
+		return nil, err
+	}
+	if out.Result, err = readResults(dir); err != nil {
+		return nil, err
+	}
+	doubts := saved.doubts
+	if len(doubts) == 0 && !sameHistory(dir, out.Run.History) {
+		doubts = []string{"The history is not the one that was judged: dlmtest check judges it as it is now."}
+	}
+	doubts = slices.DeleteFunc(doubts, func(d string) bool { return slices.Contains(out.Result.Doubts, d) })
+	if len(doubts) > 0 {
+		checker.Doubt(out.Setup, &out.Result, doubts)
+	}
+	path := filepath.Join(dir, resultsFile)
+	for _, p := range out.Result.Properties {
+		for _, v := range p.Violations {
+			if v.Number == 0 {
+				return nil, fmt.Errorf("%s: written by an older dlmtest, which numbered no violations: dlmtest check %s", path, dir)
+			}
+		}
+	}
+	return out, nil
+}
+
+// sameHistory says whether a run's history is as run.json has it; an older dlmtest
+// noted nothing of it there.
+func sameHistory(dir string, was *reports.HistoryFile) bool {
+	if was == nil {
+		return true
+	}
+	info, err := os.Stat(filepath.Join(dir, historyFile))
+	if err != nil || info.Size() != was.Bytes {
+		return err != nil // what a killed run has left was never judged
+	}
+	is, err := historyFileOf(dir)
+	return err == nil && is.SHA256 == was.SHA256
+}
+
+// readResults reads the judgement of a run.
+func readResults(dir string) (r checker.Result, err error) {
+	path := filepath.Join(dir, resultsFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return r, fmt.Errorf("%s: %w: dlmtest check %s", path, ErrNotJudged, dir)
+	}
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("%s: %w; dlmtest check %s judges the run again", path, err, dir)
+	}
+	return r, nil
+}
+
+// JudgeFile judges one file of a history of dlmtest, such as a minimal history,
+// by all properties. Nothing is written.
+func JudgeFile(path string) (*Outcome, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out := &Outcome{}
+	out.Setup, out.Ops, err = history.Decode(f)
+	if err == nil {
+		history.Sort(out.Ops)
+		err = history.Validate(out.Setup, out.Ops)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	out.Result = checker.Judge(out.Setup, out.Ops)
+	return out, nil
+}

@@ -1,0 +1,145 @@
+package runner
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// Saved is a run as it can be done again: what decided it, and what it has shown.
+type Saved struct {
+	Dir     string
+	Options Options // without Out, Self, Version and Command, which are the caller's
+	Run     reports.Run
+	Result  checker.Result
+}
+
+// Replayable reads what decides a saved run. An error says what is missing, and what
+// to do instead.
+func Replayable(dir string) (*Saved, error) {
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%w: %s is a file; want the folder of a run, such as runs/latest", ErrUsage, dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, runFile)); err != nil {
+		return nil, fmt.Errorf("%w: the run goes on, was killed, or this is no run's folder; without %s it cannot be done again", err, runFile)
+	}
+	s := &Saved{Dir: dir}
+	var err error
+	if s.Run, err = readRun(dir); err != nil {
+		return nil, err
+	}
+	r := s.Run.Repeat
+	if r == nil {
+		return nil, fmt.Errorf("%s: an older dlmtest wrote %s, without all that decides the run; repeat it by its command instead: %s",
+			dir, runFile, strings.Join(s.Run.Command, " "))
+	}
+	if s.Result, err = readResults(dir); err != nil {
+		return nil, err
+	}
+	scenario, err := scenarios.Parse(filepath.Join(dir, runFile)+": repeat.scenario", []byte(r.Scenario))
+	if err != nil {
+		return nil, err
+	}
+	s.Options = Options{Scenario: *scenario, Backend: s.Run.Backend, Library: libraryOf(r, s.Run), Seed: s.Run.Seed, Resource: r.Resource, Fencing: r.Fencing, FenceOn: r.FenceOn,
+		SelfFence: r.SelfFence, Idle: r.Idle, Fsync: r.Fsync, Wait: r.Wait, Etcd: r.Etcd, Endpoints: r.Endpoints, Strict: r.Strict, Oracle: r.Oracle, Runtime: r.Runtime,
+		Adapter: r.Adapter, Files: r.Files, Image: r.Image, Compose: r.Compose, Lie: r.Lie}
+	if err := s.Options.known(); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, runFile), err)
+	}
+	return s, s.sameCompose()
+}
+
+// libraryOf is the library under test; where the user's own adapter was, it has given
+// the lock its name, and is none that could be asked for.
+func libraryOf(r *reports.Repeat, run reports.Run) string {
+	if len(r.Adapter) > 0 {
+		return ""
+	}
+	return cmp.Or(r.Library, run.Library)
+}
+
+// known refuses words that no run has: a file can hold anything.
+func (o Options) known() error {
+	if _, err := o.lock(); err != nil {
+		return err
+	}
+	for _, w := range []struct {
+		name, word string
+		words      []string
+	}{
+		{"resource", o.Resource, []string{"store", "postgres"}}, {"fencing", o.Fencing, []string{"at-least", "strict"}},
+		{"fence_on", o.FenceOn, []string{"write", "read"}}, {"self_fence", o.SelfFence, []string{"none", "check-deadline", "check-session"}},
+		{"oracle", o.Oracle, []string{"", "off", "windows", "full"}}, {"runtime", o.Runtime, []string{"docker", "local"}},
+	} {
+		if !slices.Contains(w.words, w.word) {
+			return fmt.Errorf("repeat.%s: %q is none of %s", w.name, w.word, strings.Join(w.words, ", "))
+		}
+	}
+	if o.Idle < 0 || o.Wait < 0 {
+		return errors.New("repeat: idle_timeout and wait must not be below 0")
+	}
+	return nil
+}
+
+// sameCompose wants the user's compose file to be what it was.
+func (s *Saved) sameCompose() error {
+	sum, err := composeSum(s.Options.Compose)
+	if err != nil {
+		return fmt.Errorf("the compose file of the run: %w", err)
+	}
+	if sum == noFile {
+		return fmt.Errorf("the compose file of the run was %s, %s, and cannot be read again; run its command anew: %s",
+			s.Options.Compose, noFile, strings.Join(s.Run.Command, " "))
+	}
+	if was := s.Run.Repeat.ComposeSum; sum != was {
+		return fmt.Errorf("%s has changed since the run (SHA-256 %s, then %s): bring it back, or run its command anew: %s",
+			s.Options.Compose, sum, was, strings.Join(s.Run.Command, " "))
+	}
+	return nil
+}
+
+// noFile is in place of the sum of what can be read once, such as <(a command).
+const noFile = "no plain file"
+
+// composeSum is the SHA-256 of a compose file; "" of none.
+func composeSum(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return noFile, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// repeat is what decides this run, for run.json.
+func (p *plan) repeat(where string) *reports.Repeat {
+	s := p.asDrawn()
+	compose := p.Compose
+	if path, err := filepath.Abs(compose); err == nil && compose != "" {
+		compose = path // the next one may begin in another folder
+	}
+	return &reports.Repeat{Scenario: string(s.YAML()), Library: p.Library, Adapter: p.Adapter, Files: p.Files, Image: p.Image, Resource: p.Resource, Fencing: p.Fencing, FenceOn: p.FenceOn, SelfFence: p.SelfFence,
+		Idle: p.Idle, Fsync: p.Fsync, Wait: p.Wait, Etcd: p.Etcd, Endpoints: p.Endpoints, Strict: p.Strict, Oracle: p.Oracle, Runtime: where, Compose: compose,
+		ComposeSum: p.sum, Lie: p.Lie}
+}
