@@ -119,14 +119,14 @@ func sampleRun(backend, scenario string, setup history.Setup, ops []history.Op) 
 		server, version = "etcd", "3.6.16"
 	}
 	for _, c := range setup.Clients {
-		r.Nodes = append(r.Nodes, NodeInfo{c, Client, fmt.Sprintf("10.77.0.%d", 20+len(r.Nodes))})
+		r.Nodes = append(r.Nodes, NodeInfo{Name: c, Role: Client, Addr: fmt.Sprintf("10.77.0.%d", 20+len(r.Nodes))})
 	}
 	for i := range count {
 		name := fmt.Sprintf("%s-%d", server, i+1)
-		r.Nodes = append(r.Nodes, NodeInfo{name, Server, fmt.Sprintf("10.77.0.%d", 2+i)})
+		r.Nodes = append(r.Nodes, NodeInfo{Name: name, Role: Server, Addr: fmt.Sprintf("10.77.0.%d", 2+i)})
 		r.Versions = append(r.Versions, NodeVersion{name, server, version, "dlmtest/" + server + ":bookworm"})
 		r.Logs = append(r.Logs, "logs/"+name+".log")
 	}
-	r.Nodes = append(r.Nodes, NodeInfo{"resource", Resource, "10.77.0.40"})
+	r.Nodes = append(r.Nodes, NodeInfo{Name: "resource", Role: Resource, Addr: "10.77.0.40"})
 	return r
 }

@@ -14,7 +14,7 @@ type drought struct {
 	from     int64 // raw time since when nobody was granted the key
 	holder   *grant
 	next     *grant // the grant that ends it; nil: none came
-	wait     int    // the acquire that the violation names
+	wait     int    // the first acquire that the violation names
 	waits    []int  // invokes of acquires that met it, in order
 	refusals []int  // ends of acquires without a grant
 }
@@ -27,7 +27,7 @@ func (s *teller) gatherDrought() bool {
 	fault := false
 	for i := range s.named {
 		fault = fault || s.ops[i].F == history.Fault
-		if s.ops[i].Type == history.Invoke && isAcquire(s.ops[i].F) {
+		if s.ops[i].Type == history.Invoke && isAcquire(s.ops[i].F) && (d.wait < 0 || i < d.wait) {
 			d.wait = i
 		}
 	}

@@ -12,18 +12,16 @@ import (
 // microseconds since the first operation; strings are indexes into Strings, of
 // which the first is "".
 type drawing struct {
-	Length   int64     `json:"length"`
-	Strings  []string  `json:"strings"`
-	Lanes    []*lane   `json:"lanes"`
-	Faults   []int64   `json:"faults"`   // lane, from, to, kind, proof, op, 1 if it was missed
-	Overlaps []int64   `json:"overlaps"` // lane, lane, from, to, key
-	Stalls   []int64   `json:"stalls"`   // lane, from, to, op; holds by the harness too
-	Points   []int64   `json:"points"`   // acquires: end, took, op, 1 if granted
-	Bands    []int64   `json:"bands"`    // from, to, p50, p99
-	Ops      rawOps    `json:"ops"`
-	Steps    []stepRef `json:"steps"` // of the story
-	View     [2]int64  `json:"view"`  // what to show first
-	Lease    int64     `json:"lease"`
+	Length   int64    `json:"length"`
+	Strings  []string `json:"strings"`
+	Lanes    []*lane  `json:"lanes"`
+	Faults   []int64  `json:"faults"`   // lane, from, to, kind, proof, op, 1 if it was missed
+	Overlaps []int64  `json:"overlaps"` // lane, lane, from, to, key
+	Stalls   []int64  `json:"stalls"`   // lane, from, to, op; holds by the harness too
+	Points   []int64  `json:"points"`   // acquires: end, took, op, 1 if granted
+	Bands    []int64  `json:"bands"`    // from, to, p50, p99
+	Ops      rawOps   `json:"ops"`
+	Lease    int64    `json:"lease"`
 }
 
 // lane is one row of the timeline.
@@ -46,18 +44,13 @@ const (
 	tickAbstained
 )
 
-type stepRef struct {
-	At   int64 `json:"at"`
-	Lane int   `json:"lane"`
-	Op   int   `json:"op"`
-}
-
 // drawer fills a drawing from a trace.
 type drawer struct {
 	*trace
 	drawing
 	strings map[string]int64
 	lanes   map[string]int
+	early   int // how many strings there are without the raw operations
 }
 
 // draw encodes a trace. Nothing here looks at a verdict.
@@ -79,6 +72,7 @@ func (t *trace) draw(run Run) *drawer {
 	d.addFaults()
 	d.addOverlaps()
 	d.sort()
+	d.early = len(d.Strings)
 	d.encodeOps()
 	return d
 }
@@ -108,9 +102,9 @@ func (d *drawer) addLanes(run Run) {
 	}
 	for i := range d.ops { // nodes that nobody announced
 		switch op := &d.ops[i]; {
-		case op.F == history.Fault && op.Fault != nil:
+		case op.F == history.Fault && op.Fault != nil && op.Fault.Phase != history.Skipped:
 			d.lane(op.Fault.Target, Server)
-		case op.F != history.Apply && op.F != history.ReadSeen && op.F != history.HostClock && op.F != history.Final && op.Type != history.Note:
+		case op.F != history.Apply && op.F != history.Happened && op.F != history.ReadSeen && op.F != history.HostClock && op.F != history.Final && op.Type != history.Note:
 			d.lane(op.Node, Client)
 		}
 	}

@@ -114,6 +114,9 @@ func (d *drawer) addOverlaps() {
 				if d.ops[h.ok].Process == d.ops[g.ok].Process {
 					continue // reentrant: one client holding twice is no overlap
 				}
+				if !d.excess(open, h, g) {
+					continue
+				}
 				to := min(h.belief.to, g.belief.to)
 				d.Overlaps = append(d.Overlaps, int64(d.laneOf(h.node)), int64(d.laneOf(g.node)), d.at(g.belief.from), d.at(to), d.str(key))
 			}
@@ -121,19 +124,6 @@ func (d *drawer) addOverlaps() {
 		}
 	}
 	d.Overlaps = slices.Concat(slices.SortedStableFunc(slices.Chunk(d.Overlaps, 5), func(a, b []int64) int { return int(a[2] - b[2]) })...)
-}
-
-// addStory places the steps of a story, and begins the view at them.
-func (d *drawer) addStory(steps []Step) {
-	d.View = [2]int64{0, d.Length}
-	for _, s := range steps {
-		lane := d.laneOf(s.Node)
-		d.Steps = append(d.Steps, stepRef{s.At.Microseconds(), lane, s.Op})
-	}
-	if n := len(d.Steps); n > 0 {
-		pad := max((d.Steps[n-1].At-d.Steps[0].At)/8, 2000)
-		d.View = [2]int64{max(d.Steps[0].At-pad, 0), min(d.Steps[n-1].At+pad, d.Length)}
-	}
 }
 
 func flag01(b bool) int64 {

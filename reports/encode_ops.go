@@ -9,7 +9,7 @@ import (
 type rawOps struct {
 	Time    []int64     `json:"time"` // µs since the one before
 	Node    []int64     `json:"node"`
-	Process []int       `json:"process"`
+	Process []int64     `json:"process"`
 	Type    []int64     `json:"type"`
 	F       []int64     `json:"f"`
 	Key     []int64     `json:"key"`
@@ -31,7 +31,7 @@ func (d *drawer) encodeOps() {
 		r.Time = append(r.Time, at-last)
 		last = at
 		r.Node = append(r.Node, d.str(op.Node))
-		r.Process = append(r.Process, op.Process)
+		r.Process = append(r.Process, int64(op.Process))
 		r.Type = append(r.Type, d.str(string(op.Type)))
 		r.F = append(r.F, d.str(string(op.F)))
 		r.Key = append(r.Key, d.str(op.Key))

@@ -60,6 +60,15 @@ func (e *episode) begins() string {
 		return e.verb("%s is killed.", "%s are killed.")
 	case "partition":
 		return e.parted()
+	case "crash":
+		return e.verb("%s crashes and loses what it has not synced.", "%s crash and lose what they have not synced.")
+	case "clock":
+		return e.verb("The clock of %s is bent.", "The clocks of %s are bent.")
+	case "disk-stall":
+		return e.verb("The disk of %s stalls: no fsync comes back.", "The disks of %s stall: no fsync comes back.")
+	}
+	if w, ok := linkWords[e.kind]; ok {
+		return strings.ReplaceAll(w.begins, "%s", e.names())
 	}
 	return fmt.Sprintf("%s begins on %s.", strings.ToUpper(e.kind[:min(1, len(e.kind))])+e.kind[min(1, len(e.kind)):], e.names())
 }
@@ -72,6 +81,12 @@ func (e *episode) ends(after string, isClient func(string) bool) string {
 		words = e.verb("%s runs again", "%s run again")
 	case "stall-worker":
 		words = e.verb("The work of %s goes on", "The work of %s goes on")
+	case "crash":
+		words = e.verb("%s is started again", "%s are started again")
+	case "clock":
+		words = e.verb("The clock of %s is no longer bent", "The clocks of %s are no longer bent")
+	case "disk-stall":
+		words = e.verb("The disk of %s works again", "The disks of %s work again")
 	case "kill":
 		if isClient(e.victims[0].target) {
 			return ""
@@ -81,6 +96,12 @@ func (e *episode) ends(after string, isClient func(string) bool) string {
 		words = "The partition ends"
 	default:
 		words = fmt.Sprintf("The %s of %s ends", e.kind, e.names())
+		if w, ok := linkWords[e.kind]; ok {
+			words = strings.ReplaceAll(w.ends, "%s", e.names())
+		}
+	}
+	if words == "" {
+		return ""
 	}
 	return words + ", after " + after + "."
 }
@@ -94,6 +115,9 @@ func meanwhile(kind string) string {
 		return "while its work stands still"
 	case "partition":
 		return "while it is cut off"
+	}
+	if w, ok := linkWords[kind]; ok {
+		return w.meanwhile
 	}
 	return "in the middle of the " + kind
 }

@@ -17,6 +17,10 @@ func (s span) holds(at int64) bool { return s.from <= at && at <= s.to }
 type grant struct {
 	owner, key, node string
 	token            int64
+	mode             history.Mode
+	permits          int32
+	both             bool  // it was held in both modes, one after the other
+	depth            int32 // of a reentrant lock: acquires, less releases
 	invoke, ok       int
 	belief           span   // from acquire-ok to whatever ended it, or to the end of the history
 	end              int    // the operation that ended the belief
@@ -25,6 +29,7 @@ type grant struct {
 	renewed          []int // ok of every extend
 	reads            []int // ok of every read
 	writes           []*write
+	effects          []*effect
 	events           []int // told of a loss, abstained, released, refused
 }
 
@@ -77,7 +82,7 @@ func (t *trace) next(g *grant) *grant {
 	after := t.byKey[g.key]
 	at, _ := slices.BinarySearchFunc(after, g.ok, func(h *grant, ok int) int { return cmp.Compare(h.ok, ok) })
 	for _, h := range after[min(at, len(after)):] {
-		if h.ok > g.ok && h.owner != g.owner {
+		if h.ok > g.ok && h.owner != g.owner && !t.together(g, h) {
 			return h
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -20,39 +21,40 @@ var files embed.FS
 
 // The parts of the page, in the order in which they are run.
 var (
-	scripts = []string{"data.js", "scale.js", "draw.js", "marks.js", "latency.js", "view.js", "hover.js", "page.js"}
-	style   = asset("page.css")
+	scripts = []string{"unpack.js", "data.js", "scale.js", "story.js", "search.js", "focus.js", "draw.js", "marks.js", "latency.js", "overview.js", "view.js", "hover.js", "page.js"}
+	style   = asset("page.css") + asset("figures.css")
 	code    = joined(scripts)
 	layout  = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
 		"mark": mark, "seconds": func(d time.Duration) string { return seconds(int64(d)) }, "length": length, "thousands": thousands, "inc": func(i int) int { return i + 1 },
-	}).ParseFS(files, "page/page.html.tmpl"))
+		"sign": copySign, "short": short, "sureWords": sureWords, "past": func(left string) bool { return strings.HasPrefix(left, "over") },
+		"base": path.Base, "afterReply": afterReply,
+	}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
 )
-
-// mostListed is how many violations of one property a page lists.
-const mostListed = 50
 
 // page is what the template shows.
 type page struct {
-	Run        Run
-	Setup      history.Setup
-	Result     checker.Result
-	CSS        template.CSS
-	JS         template.JS
-	Policy     string
-	Name       string
-	Facts      []string
-	Overall    string
-	Questions  []question
-	Doubts     []string
-	Prose      Prose
+	Run       Run
+	Setup     history.Setup
+	Result    checker.Result
+	CSS       template.CSS
+	JS        template.JS
+	Policy    string
+	Name      string
+	Facts     []string
+	Overall   string
+	Questions []question
+	Doubts    []string
+	Silences  []Silence // of a library under test
+	Prose     Prose
+	measured
 	Properties []propertyRow
-	Story      []Step
-	StoryOf    string
+	Told       *pageStory // the story that is told first; nil: there is none
+	Untold     string
+	NoStory    string
 	Tally      []string
-	Quantiles  []Quantiles
 	Options    []option
 	Command    string
-	Data       drawing
+	packs
 }
 
 // propertyRow is one row of the table of properties.
@@ -62,11 +64,11 @@ type propertyRow struct {
 	More   int
 }
 
-// violationRow is one violation and the stretch of the timeline that shows it.
+// violationRow is one violation and what the page tells of it.
 type violationRow struct {
 	checker.Violation
-	At       time.Duration
-	From, To int64 // µs since the first operation
+	Told pageStory
+	At   time.Duration
 }
 
 type option struct{ Name, Value string }
@@ -77,45 +79,30 @@ func HTML(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker
 	run = run.known(setup)
 	p := page{
 		Run: run, Setup: setup, Result: r, CSS: template.CSS(style), JS: template.JS(code), Policy: policy,
-		Overall: overall(r), Questions: questions(r), Doubts: allDoubts(run, r), Prose: Explain(setup, r),
+		Overall: overall(r), Questions: questions(r), Doubts: allDoubts(run, r), Silences: Silences(setup.Promise), Prose: Explain(setup, r),
 		Name: run.name(), Facts: run.facts("2006-01-02 15:04:05 MST"), Tally: tally(r.Counts), Command: shell(run.Command),
 	}
+	p.measure(t, run, r)
 	d := t.draw(run)
-	if name, v, ok := First(r); ok {
-		p.StoryOf, p.Story = name, t.story(v)
-	}
-	d.addStory(p.Story)
 	l := t.measure()
-	d.Points, d.Bands, p.Quantiles = l.points, l.bands, l.table
-	p.Data = d.drawing
-	for _, pr := range r.Properties {
-		p.Properties = append(p.Properties, t.row(pr))
+	d.Points, d.Bands = l.points, l.bands
+	var err error
+	if p.packs, err = d.pack(); err != nil {
+		return fmt.Errorf("pack the timeline of run %s: %w", run.ID, err)
 	}
+	p.tellAll(d, r)
+	p.NoStory = noStory(ops, r)
 	for name, value := range run.Options {
+		if value == "" {
+			continue // the default
+		}
 		p.Options = append(p.Options, option{name, value})
 	}
 	slices.SortFunc(p.Options, func(a, b option) int { return strings.Compare(a.Name, b.Name) })
-	if err := layout.Execute(w, p); err != nil {
+	if err := layout.Execute(straightener{w}, p); err != nil {
 		return fmt.Errorf("write the report of run %s: %w", run.ID, err)
 	}
 	return nil
-}
-
-// row lists the violations of a property, each with where to look.
-func (t *trace) row(p checker.Property) propertyRow {
-	row := propertyRow{Property: p, More: max(len(p.Violations)-mostListed, 0)}
-	for _, v := range p.Violations[:len(p.Violations)-row.More] {
-		s := span{v.At, v.At}
-		for _, i := range v.Operations {
-			if i >= 0 && i < len(t.ops) {
-				s = span{min(s.from, t.ops[i].Time), max(s.to, t.ops[i].Time)}
-			}
-		}
-		pad := max((s.to-s.from)/8, int64(2*time.Millisecond))
-		start := t.startTime()
-		row.Listed = append(row.Listed, violationRow{v, time.Duration(v.At - start), (s.from - pad - start) / 1000, (s.to + pad - start) / 1000})
-	}
-	return row
 }
 
 // policy lets the page run and show nothing but what it was written with.

@@ -2,10 +2,10 @@ package reports
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 )
 
 // pages are written to the folder that REPORTS_OUT names, to be looked at.
@@ -48,50 +49,86 @@ func TestHTMLIsSelfContained(t *testing.T) {
 }
 
 func TestHTMLEscapes(t *testing.T) {
-	const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&` + "\u2028`${1}"
-	r := gcPause(true, 14)
-	plain := shape(t, render(t, r))
-	r.run.Title, r.run.About, r.run.Resolved, r.run.ID = hostile, hostile, hostile, hostile
-	r.run.Command = append(r.run.Command, hostile)
-	r.run.Options["fencing"] = hostile
-	r.run.Logs[0] = "javascript:alert(1)"
-	for i := range r.ops {
-		if r.ops[i].Key != "" {
-			r.ops[i].Key = hostile
-		}
-		if r.ops[i].Node == "client-5" {
-			r.ops[i].Node = hostile
-		}
-		if r.ops[i].Fault != nil {
-			r.ops[i].Fault.Proof = hostile
-		}
-	}
-	r.setup.Clients[4], r.run.Nodes[4].Name = hostile, hostile
-	r.res.Properties[0].Reason, r.res.Properties[0].Violations[0].Message = hostile, hostile
+	plain := shape(t, render(t, gcPause(true, 14)))
+	r, hostile := hostileRun()
 	page := render(t, r)
 	if got := shape(t, page); got != plain {
 		t.Errorf("hostile text changed the elements of the page:\n%s\nwant\n%s", got, plain)
 	}
+	if bytes.ContainsRune(page, '\u202e') {
+		t.Error("hostile text turns the words after it around")
+	}
 	if bytes.Contains(page, []byte(`href="javascript:`)) {
 		t.Error("a log's path became a script")
 	}
-	if !strings.Contains(payload(t, page).Get("strings"), hostile) {
+	_, texts := unpacked(t, page)
+	if !slices.Contains(texts, hostile) {
 		t.Error("hostile text is not in the data as it was")
 	}
 }
 
-func TestHTMLDrawingDoesNotDependOnTheVerdict(t *testing.T) {
+// hostileRun has text that would be HTML or a script wherever a run has text.
+func hostileRun() (report, string) {
+	const hostile = `</script><script>alert(hacked=1)</script><img src=x onerror="hacked=2">"'&` + "\u2028`${hacked=3}<!--\u202e"
 	r := gcPause(true, 14)
-	t1 := newTrace(r.setup, r.ops).draw(r.run)
-	r.res = checker.Result{}
-	if render(t, r) == nil {
-		t.Fatal("no page without a verdict")
+	r.run.Title, r.run.About, r.run.Resolved, r.run.ID = hostile, hostile, hostile, hostile
+	r.run.Command = append(r.run.Command, hostile)
+	r.run.Options["fencing"] = hostile
+	r.run.Logs[0] = "javascript:alert(hacked=4)"
+	for i := range r.ops {
+		op := &r.ops[i]
+		for _, s := range []*string{&op.Key, &op.Error} {
+			if *s != "" {
+				*s = hostile
+			}
+		}
+		if op.Node == "client-5" {
+			op.Node = hostile
+		}
+		if op.Owner != "" {
+			op.Owner += hostile
+		}
+		if op.Value != "" {
+			op.Value += hostile
+		}
+		op.Unfenced, op.Fenced = worse(op.Unfenced, hostile), worse(op.Fenced, hostile)
+		if op.Fault != nil {
+			f := *op.Fault
+			f.Proof, f.Target = hostile, strings.Replace(f.Target, "client-5", hostile, 1)
+			op.Fault = &f
+		}
 	}
-	t2 := newTrace(r.setup, r.ops).draw(r.run)
-	a, _ := json.Marshal(t1.drawing)
-	b, _ := json.Marshal(t2.drawing)
-	if !bytes.Equal(a, b) {
-		t.Error("the drawing changed with the verdict")
+	r.setup.Clients[4], r.run.Nodes[4].Name = hostile, hostile
+	r.res.Properties[0].Reason, r.res.Properties[0].Violations[0].Message = hostile, hostile
+	return r, hostile
+}
+
+func worse(c *history.Copy, hostile string) *history.Copy {
+	if c == nil {
+		return nil
+	}
+	w := *c
+	for _, s := range []*string{&w.Value, &w.Base, &w.Previous} {
+		if *s != "" {
+			*s += hostile
+		}
+	}
+	return &w
+}
+
+// A page draws the same without a verdict, and of a judge that said nonsense.
+func TestHTMLDrawingDoesNotDependOnTheVerdict(t *testing.T) {
+	drawn := regexp.MustCompile(`id="drawn">([^<]*)<`)
+	r := gcPause(true, 14)
+	want := drawn.FindSubmatch(render(t, r))
+	for what, res := range map[string]checker.Result{
+		"no verdict": {},
+		"nonsense":   {Properties: []checker.Property{{Name: "x", Verdict: checker.Violated, Violations: []checker.Violation{{Number: 1, Operations: []int{-5, 1 << 40}, At: -1}}}}},
+	} {
+		r.res = res
+		if got := drawn.FindSubmatch(render(t, r)); want == nil || got == nil || len(want[1]) < 100 || !bytes.Equal(got[1], want[1]) {
+			t.Errorf("%s: the drawing changed", what)
+		}
 	}
 }
 
@@ -110,8 +147,8 @@ func TestHTMLSize(t *testing.T) {
 	began := time.Now()
 	page := render(t, r)
 	t.Logf("%d lines of history: %.1f MB in %v", len(r.ops), float64(len(page))/1e6, time.Since(began))
-	if len(r.ops) < 100_000 || len(page) > 15_000_000 {
-		t.Errorf("%d lines make %d bytes, want at most 15 MB at 100,000", len(r.ops), len(page))
+	if len(r.ops) < 100_000 || len(page) > 1_500_000 { // 20 MB are for a million operations, of up to 11 lines in four
+		t.Errorf("%d lines make %d bytes, want at most 1.5 MB at 100,000", len(r.ops), len(page))
 	}
 }
 
@@ -139,26 +176,4 @@ func shape(t *testing.T, page []byte) string {
 		}
 	}
 	return b.String()
-}
-
-type decoded map[string]json.RawMessage
-
-// Get is the text of a list of strings in the data of a page.
-func (d decoded) Get(name string) string {
-	var all []string
-	_ = json.Unmarshal(d[name], &all)
-	return strings.Join(all, "\n")
-}
-
-// payload reads the data of a page back.
-func payload(t *testing.T, page []byte) decoded {
-	t.Helper()
-	const open = `<script type="application/json" id="data">`
-	_, rest, _ := bytes.Cut(page, []byte(open))
-	text, _, ok := bytes.Cut(rest, []byte("</script>"))
-	d := decoded{}
-	if err := json.Unmarshal(text, &d); err != nil || !ok {
-		t.Fatalf("the data does not parse: %v", err)
-	}
-	return d
 }

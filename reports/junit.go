@@ -1,9 +1,11 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -15,7 +17,7 @@ import (
 // not skipped, since CI shows a skipped test as green, and inconclusive never is.
 func JUnit(w io.Writer, run Run, r checker.Result) error {
 	suite := junitSuite{
-		Name: strings.Join(strings.Fields("dlmtest "+run.Scenario+" "+run.Backend), " "), Time: run.Took.Seconds(),
+		Name: strings.Join(strings.Fields("dlmtest "+run.Scenario+" "+run.lock()), " "), Time: junitTime(run.Took.Seconds()),
 	}
 	if !run.Started.IsZero() {
 		suite.Timestamp = run.Started.UTC().Format("2006-01-02T15:04:05")
@@ -53,7 +55,7 @@ type junitSuite struct {
 	Failures  int         `xml:"failures,attr"`
 	Errors    int         `xml:"errors,attr"`
 	Skipped   int         `xml:"skipped,attr"`
-	Time      float64     `xml:"time,attr"`
+	Time      junitTime   `xml:"time,attr"`
 	Timestamp string      `xml:"timestamp,attr,omitempty"`
 	Cases     []junitCase `xml:"testcase"`
 }
@@ -61,9 +63,20 @@ type junitSuite struct {
 type junitCase struct {
 	Class   string      `xml:"classname,attr"`
 	Name    string      `xml:"name,attr"`
+	Time    junitTime   `xml:"time,attr,omitempty"`
 	Failure *junitState `xml:"failure"`
 	Error   *junitState `xml:"error"`
 	Skipped *junitState `xml:"skipped"`
+	Out     string      `xml:"system-out,omitempty"`
+}
+
+// junitTime is seconds to the millisecond, never in the form 1e-05, which viewers
+// refuse.
+type junitTime float64
+
+// MarshalXMLAttr implements xml.MarshalerAttr.
+func (t junitTime) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
+	return xml.Attr{Name: name, Value: strconv.FormatFloat(float64(t), 'f', 3, 64)}, nil
 }
 
 type junitState struct {
@@ -72,19 +85,30 @@ type junitState struct {
 }
 
 func (s *junitSuite) add(run Run, p checker.Property) {
-	c := junitCase{Class: strings.Trim(run.Scenario+"."+run.Backend, "."), Name: p.Name}
+	c := junitCase{Class: cmp.Or(strings.Trim(run.Scenario+"."+run.lock(), "."), "dlmtest"), Name: p.Name}
 	state := &junitState{Message: p.Reason}
-	switch s.Tests++; p.Verdict {
+	switch p.Verdict {
 	case checker.Violated:
-		s.Failures++
 		state.Body = evidence(p, run)
 		c.Failure = state
 	case checker.Unknown:
-		s.Errors++
 		c.Error = state
 	case checker.NA:
-		s.Skipped++
 		c.Skipped = state
+	}
+	s.put(c)
+}
+
+// put adds a case and counts it.
+func (s *junitSuite) put(c junitCase) {
+	s.Tests++
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	case c.Skipped != nil:
+		s.Skipped++
 	}
 	s.Cases = append(s.Cases, c)
 }

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -11,109 +10,143 @@ import (
 
 // Quantiles is how long one kind of operation took, over a whole run.
 type Quantiles struct {
-	Name                     string
-	Count                    int
-	P50, P90, P99, P999, Max time.Duration
+	Operation string        `json:"operation"` // acquire, acquire-refused, renew, renew-refused, release, release-refused, read, write
+	Name      string        `json:"-"`         // the same for people
+	Count     int           `json:"count"`
+	P50       time.Duration `json:"p50_ns"`
+	P90       time.Duration `json:"p90_ns"`
+	P99       time.Duration `json:"p99_ns"`
+	P999      time.Duration `json:"p999_ns"`
+	Max       time.Duration `json:"max_ns"`
 }
 
-// windows is how many stretches the chart of latency cuts a run into.
+// windows is how many stretches the charts of latency cut a run into.
 const windows = 120
 
-// latency is what the chart of acquisition shows.
+// latency is what the charts of latency show.
 type latency struct {
-	points []int64 // end µs, took µs, index of the completion, 1 if granted
-	bands  []int64 // start µs, end µs, p50 µs, p99 µs of each window that has any
+	points []int64 // acquires: end µs, took µs, index of the completion, 1 if granted
+	bands  []int64 // of granted acquires: start µs, end µs, p50 µs, p99 µs of each window that has any
 	table  []Quantiles
+	width  int64       // of a window, ns
+	over   [][]*window // class → window; nil where nothing ended
+	whole  []window    // class
 }
 
-// measure takes the time from invoke to ok of each operation that succeeded, and
-// of each acquire that did not: it waited as well, often the longest of all.
-func (t *trace) measure() latency {
-	var l latency
-	names := []string{"acquire, granted", "acquire, not granted", "renew", "read", "write", "release"}
-	all := make([]*hdrhistogram.Histogram, len(names))
-	for i := range all {
-		all[i] = newHistogram()
-	}
-	width := max((t.endTime()-t.startTime())/windows, 1)
-	in := make([]*hdrhistogram.Histogram, windows+1)
-	for i := range t.ops {
-		from, ok := t.started[i]
-		if !ok {
-			continue
-		}
-		began := t.ops[from].Time
-		took := max((t.ops[i].Time-began)/1000, 1)
-		class := classOf(&t.ops[i])
-		if class < 0 {
-			continue
-		}
-		record(all[class], took)
-		at := t.ops[i].Time - t.startTime()
-		if class <= refused {
-			l.points = append(l.points, at/1000, took, int64(i), flag01(class == granted))
-		}
-		if class == granted {
-			if w := at / width; in[w] == nil {
-				in[w] = newHistogram()
-			}
-			record(in[at/width], took)
-		}
-	}
-	l.bands = bands(in, width)
-	for i, h := range all {
-		if h.TotalCount() > 0 {
-			l.table = append(l.table, quantiles(names[i], h))
-		}
-	}
-	return l
+// window is how long the operations took that ended in one stretch of the run. A
+// histogram rounds; the longest is exact.
+type window struct {
+	*hdrhistogram.Histogram
+	most int64 // µs
 }
 
-func bands(in []*hdrhistogram.Histogram, width int64) (flat []int64) {
-	for i, h := range in {
-		if h != nil {
-			from := int64(i) * width / 1000
-			flat = append(flat, from, from+width/1000, h.ValueAtQuantile(50), h.ValueAtQuantile(99))
-		}
-	}
-	return flat
+func (w *window) record(took int64) {
+	took = min(max(took, 1), hour)
+	w.most = max(w.most, took)
+	_ = w.RecordValue(took) // fails only out of range
 }
 
-// The classes of acquires; those of other operations follow.
+// at is a quantile in µs, of 0 to 100.
+func (w *window) at(q float64) int64 { return min(w.ValueAtQuantile(q), w.most) }
+
+// took is the same as a duration.
+func (w *window) took(q float64) time.Duration { return micros(w.at(q)) }
+
+// newWindow counts from 1 µs to 1 h, to so many digits.
+func newWindow(digits int) *window { return &window{Histogram: hdrhistogram.New(1, hour, digits)} }
+
+// class is a kind of operation with one outcome; a refused one is another kind, as
+// it waited as well, often the longest of all.
+type class struct {
+	f               history.F
+	ok              bool
+	operation, name string
+	windowed        bool // it has a chart over time
+}
+
+var classes = []class{
+	{history.Acquire, true, "acquire", "acquire, granted", true},
+	{history.Acquire, false, "acquire-refused", "acquire, not granted", false},
+	{history.Extend, true, "renew", "renew", true},
+	{history.Extend, false, "renew-refused", "renew, refused or not answered", false},
+	{history.Release, true, "release", "release", true},
+	{history.Release, false, "release-refused", "release, refused or not answered", false},
+	{history.Read, true, "read", "read", false},
+	{history.Write, true, "write", "write", false},
+}
+
+// The classes of acquires.
 const (
 	granted = iota
 	refused
 )
 
-// classOf is the row of the table that an operation's end belongs to; -1: none.
+// classOf is the class that an operation's end belongs to; -1: none.
 func classOf(op *history.Op) int {
-	switch {
-	case isAcquire(op.F) && op.Type == history.OK:
-		return granted
-	case isAcquire(op.F):
-		return refused
-	case op.Type != history.OK:
-		return -1
+	f := op.F
+	if f == history.Try {
+		f = history.Acquire
 	}
-	if i := slices.Index([]history.F{history.Extend, history.Read, history.Write, history.Release}, op.F); i >= 0 {
-		return refused + 1 + i
+	for i := range classes {
+		if classes[i].f == f && classes[i].ok == (op.Type == history.OK) {
+			return i
+		}
 	}
 	return -1
 }
 
-// newHistogram counts from 1 µs to 1 h, to three digits.
-func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, hour, 3) }
+// measure takes the time from invoke to end of each operation, once.
+func (t *trace) measure() latency {
+	if t.latency != nil {
+		return *t.latency
+	}
+	l := latency{width: max((t.endTime()-t.startTime())/windows, 1), over: make([][]*window, len(classes))}
+	for i, c := range classes {
+		l.whole = append(l.whole, *newWindow(3))
+		if c.windowed {
+			l.over[i] = make([]*window, windows+1)
+		}
+	}
+	for i := range t.ops {
+		from, ok := t.started[i]
+		class := classOf(&t.ops[i])
+		if !ok || class < 0 {
+			continue
+		}
+		took := (t.ops[i].Time - t.ops[from].Time) / 1000
+		l.whole[class].record(took)
+		at := max(t.ops[i].Time-t.startTime(), 0)
+		if class <= refused {
+			l.points = append(l.points, at/1000, max(took, 1), int64(i), flag01(class == granted))
+		}
+		if over := l.over[class]; over != nil {
+			w := min(at/l.width, windows)
+			if over[w] == nil {
+				over[w] = newWindow(2)
+			}
+			over[w].record(took)
+		}
+	}
+	for i := range l.whole {
+		if h := &l.whole[i]; h.TotalCount() > 0 {
+			l.table = append(l.table, h.quantiles(classes[i]))
+		}
+	}
+	for i, w := range l.over[granted] {
+		if w != nil {
+			from := int64(i) * l.width / 1000
+			l.bands = append(l.bands, from, from+l.width/1000, w.at(50), w.at(99))
+		}
+	}
+	t.latency = &l
+	return l
+}
 
 const hour = int64(time.Hour / time.Microsecond)
 
-func record(h *hdrhistogram.Histogram, took int64) {
-	_ = h.RecordValue(min(took, hour)) // fails only out of range
+func (w *window) quantiles(c class) Quantiles {
+	return Quantiles{Operation: c.operation, Name: c.name, Count: int(w.TotalCount()),
+		P50: w.took(50), P90: w.took(90), P99: w.took(99), P999: w.took(99.9), Max: micros(w.most)}
 }
 
-func quantiles(name string, h *hdrhistogram.Histogram) Quantiles {
-	at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
-	return Quantiles{
-		Name: name, Count: int(h.TotalCount()),
-		P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: time.Duration(h.Max()) * time.Microsecond,
-	}
-}
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }

@@ -38,6 +38,19 @@ func (t *trace) losses(w *write) (all []loss) {
 	return all
 }
 
+// lossy is the writes with losses. Every story asks, and a page tells many stories.
+func (t *trace) lossy() []*write {
+	if !t.sought {
+		t.sought = true
+		for _, w := range t.writes {
+			if len(t.losses(w)) > 0 {
+				t.losing = append(t.losing, w)
+			}
+		}
+	}
+	return t.losing
+}
+
 // tellLoss tells of the updates that a write replaced without having read them.
 func (s *teller) tellLoss(w *write) {
 	for _, l := range s.losses(w) {
@@ -61,12 +74,14 @@ func (s *teller) tellLoss(w *write) {
 	}
 }
 
-// tellVictim tells of the write that is about to be lost, where its grant is not
-// one of those told of anyway.
+// tellVictim tells of the write that is about to be lost, and of its grant, where
+// that is not one of those told of anyway.
 func (s *teller) tellVictim(w *write) {
 	if g := s.byOwner[w.owner]; g != nil && w.apply >= 0 && !slices.Contains(s.grants, g) {
 		a := &s.ops[w.apply]
-		s.addOp(w.apply, g.node, StepWrite, "writes %s as the rightful holder. %s", value(a.Value), decided(a))
+		s.tellAcquire(g)
+		s.addOp(w.apply, g.node, StepWrite, "writes %s as the rightful holder. %s", value(a.Value), decided(a)).brief =
+			"writes " + value(a.Value) + " as the rightful holder."
 	}
 }
 
@@ -77,13 +92,14 @@ func (s *teller) follow() {
 		return
 	}
 	var first, victim *write
-	for _, w := range s.writes {
+	for _, w := range s.lossy() {
+		if s.ops[w.apply].Time < s.window.from || first != nil && w.apply >= first.apply {
+			continue
+		}
 		for _, l := range s.losses(w) {
-			v := s.byValue[l.value]
-			if s.ours(w) || s.ours(v) {
-				if s.ops[w.apply].Time >= s.window.from && (first == nil || w.apply < first.apply) {
-					first, victim = w, v
-				}
+			if v := s.byValue[l.value]; s.ours(w) || s.ours(v) {
+				first, victim = w, v
+				break
 			}
 		}
 	}

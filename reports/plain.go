@@ -11,12 +11,7 @@ import (
 
 // names lists nodes in order: "client-1 to client-4, etcd-2 and resource".
 func names(nodes []string) string {
-	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b string) int {
-		aName, aN := numbered(a)
-		bName, bN := numbered(b)
-		return cmp.Or(cmp.Compare(aName, bName), aN-bN)
-	})
+	nodes = sortedNames(nodes)
 	var parts []string
 	for len(nodes) > 0 {
 		n := consecutive(nodes)
@@ -30,6 +25,15 @@ func names(nodes []string) string {
 		return strings.Join(parts[:n], ", ") + " and " + parts[n]
 	}
 	return strings.Join(parts, "")
+}
+
+// sortedNames are nodes by name and number, so that 2 comes before 10.
+func sortedNames(nodes []string) []string {
+	return slices.SortedFunc(slices.Values(nodes), func(a, b string) int {
+		aName, aN := numbered(a)
+		bName, bN := numbered(b)
+		return cmp.Or(cmp.Compare(aName, bName), cmp.Compare(aN, bN), cmp.Compare(a, b))
+	})
 }
 
 // consecutive is how many nodes at the start count up by one.

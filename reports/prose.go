@@ -17,6 +17,9 @@ type Prose struct {
 
 // Explain puts a judgement into plain language. It adds no verdict of its own.
 func Explain(setup history.Setup, r checker.Result) Prose {
+	if len(r.Properties) == 0 {
+		return Prose{"Not known: the run was not judged.", "Not known: the run was not judged.", "Nothing about the lock. The timeline shows what was recorded."}
+	}
 	verdicts := map[string]checker.Verdict{}
 	for _, p := range r.Properties {
 		verdicts[p.Name] = p.Verdict
@@ -33,7 +36,7 @@ func broke(r checker.Result) string {
 			text += " This hangs on an operation whose outcome is unknown."
 		}
 		if n := violated(r) - 1; n > 0 {
-			return fmt.Sprintf("%s That breaks %s; %d more of the %d properties broke with it.", text, name, n, len(r.Properties))
+			return fmt.Sprintf("%s That breaks %s; %d more of the %d properties %s violated, too.", text, name, n, len(r.Properties), verb(n, "is", "are"))
 		}
 		return fmt.Sprintf("%s That breaks %s.", text, name)
 	case r.Verdict == checker.Holds:
@@ -41,7 +44,7 @@ func broke(r checker.Result) string {
 	case r.Verdict == checker.Violated:
 		return "A property is violated; the table says which."
 	}
-	return "Nothing was seen to break, but too little was seen to say that nothing would."
+	return "Nothing was seen to break, but this run cannot say that nothing would: why stands beside the unknown properties."
 }
 
 func fencing(setup history.Setup, r checker.Result, verdicts map[string]checker.Verdict) string {
@@ -54,8 +57,10 @@ func fencing(setup history.Setup, r checker.Result, verdicts map[string]checker.
 		return seen + ". This lock gives no token, so the fenced copy had nothing to tell a late write by."
 	case verdicts["no-lost-update/fenced"] == checker.Violated:
 		return fmt.Sprintf("%s; the fenced copy refused %d and still lost an update.", seen, refused)
-	case refused == stale:
+	case refused == stale && verdicts["no-lost-update/fenced"] == checker.Holds:
 		return seen + ". The fenced copy refused every one, and its data is whole."
+	case refused == stale:
+		return seen + ". The fenced copy refused every one."
 	}
 	return fmt.Sprintf("%s; the fenced copy refused %d.", seen, refused)
 }
@@ -66,7 +71,7 @@ func prevented(setup history.Setup, r checker.Result, verdicts map[string]checke
 	bad := func(name string) bool { return verdicts[name] == checker.Violated }
 	switch {
 	case bad("lease-exclusion"):
-		return "Two grants were valid at once, so no care of the clients would have helped. Look at what the service forgot or misjudged: writes not yet synced, replicas behind, clocks that step. Durable quorums prevent it; tokens that never repeat contain it."
+		return "Two grants were valid at once, so no care of the clients would have helped. Look at what the service forgot or misjudged: writes not yet synced, replicas behind, clocks that step. A durable quorum that goes by no wall clock prevents it; tokens that never repeat contain it."
 	case bad("fencing-monotonic"):
 		return "A token must never repeat or fall: make it where the lock is granted, and make it durable before the grant is answered."
 	case bad("release-by-owner"):
@@ -75,8 +80,8 @@ func prevented(setup history.Setup, r checker.Result, verdicts map[string]checke
 		return "A lock that gives a rising token with each grant, and a resource that refuses a lower token than it has seen. Checking the deadline before a write makes the window smaller; it does not close it."
 	case bad("no-lost-update/fenced") && setup.FenceOn == "write":
 		return "Registering the token when the resource is read (--fence-on read), so that a late write is refused even if the new holder has only read so far."
-	case bad("mutual-exclusion") && setup.Promise.Leased:
-		return "Nothing in the lock: any lock with a lease lets a stopped client wake up and act. The remedy is at the resource, which must check tokens as the fenced copy does."
+	case bad("mutual-exclusion") && verdicts["lease-exclusion"] == checker.Holds:
+		return "Nothing in the service, which kept its promise: a lease ends also while its holder has stopped or its write is under way. The remedy is at the resource, which must check tokens as the fenced copy does."
 	case bad("mutual-exclusion"), bad("no-lost-update/unfenced"):
 		return "Checking the token of every write at the resource, as the fenced copy does."
 	case r.Verdict == checker.Violated:

@@ -6,6 +6,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -17,45 +18,99 @@ const Format = 1
 // Run is what a report shows beside the history and the judgement; run.json
 // holds it. Durations are nanoseconds.
 type Run struct {
-	Format      int               `json:"dlmtest_run"` // version of this file
-	ID          string            `json:"id"`
-	Scenario    string            `json:"scenario"`
-	Backend     string            `json:"backend"`
-	Library     string            `json:"library"`
-	Title       string            `json:"title"`   // of the scenario
-	About       string            `json:"about"`   // of the scenario, a few sentences
-	Command     []string          `json:"command"` // that repeats the run
-	Seed        uint64            `json:"seed"`
-	Started     time.Time         `json:"started"`
-	Took        time.Duration     `json:"took"`
-	Lease       time.Duration     `json:"lease"`
-	Versions    []NodeVersion     `json:"versions,omitempty"`
-	Options     map[string]string `json:"options,omitempty"`  // resolved: fencing, fence-on, self-fence, renew, …
-	Resolved    string            `json:"resolved,omitempty"` // the resolved scenario as YAML
-	Nodes       []NodeInfo        `json:"nodes,omitempty"`
-	Interrupted string            `json:"interrupted,omitempty"` // why it ended early, or ""
-	Logs        []string          `json:"logs,omitempty"`        // server logs, relative to the run's folder
-	Doubts      []string          `json:"doubts,omitempty"`      // of the recording: why it may be incomplete
+	Format   int    `json:"dlmtest_run"` // version of this file
+	ID       string `json:"id"`
+	Scenario string `json:"scenario"`
+	Backend  string `json:"backend"`
+	Library  string `json:"library"` // under test, or reference
+	// LibraryVersion is the library's own; "" of the reference, which is dlmtest's.
+	LibraryVersion string            `json:"library_version,omitempty"`
+	Title          string            `json:"title"`   // of the scenario
+	About          string            `json:"about"`   // of the scenario, a few sentences
+	Command        []string          `json:"command"` // that repeats the run
+	Seed           uint64            `json:"seed"`
+	Started        time.Time         `json:"started"`
+	Took           time.Duration     `json:"took"`
+	Lease          time.Duration     `json:"lease"`
+	Versions       []NodeVersion     `json:"versions,omitempty"`
+	Options        map[string]string `json:"options,omitempty"`  // resolved: fencing, fence-on, self-fence, renew, …
+	Resolved       string            `json:"resolved,omitempty"` // the resolved scenario as YAML
+	Nodes          []NodeInfo        `json:"nodes,omitempty"`
+	Machine        string            `json:"machine,omitempty"`     // that all nodes share, and what runs them
+	Planned        []Planned         `json:"planned,omitempty"`     // the faults that the scenario names
+	History        *HistoryFile      `json:"history,omitempty"`     // as it was when this was written
+	Interrupted    string            `json:"interrupted,omitempty"` // why it ended early, or ""
+	Logs           []string          `json:"logs,omitempty"`        // server logs, relative to the run's folder
+	Doubts         []string          `json:"doubts,omitempty"`      // of the recording: why it may be incomplete
+	Schedule       []Planned         `json:"schedule,omitempty"`    // of the random faults, as drawn from the seed
+	Folder         string            `json:"-"`                     // the run's, as a link from where its page is; "": the page is in it
+	Repeat         *Repeat           `json:"repeat,omitempty"`      // all else that decides the run; nil: an older dlmtest wrote this
+}
+
+// Repeat is what decides a run beside its backend and its seed, so that it can be
+// done again exactly.
+type Repeat struct {
+	Library    string        `json:"library,omitempty"` // as it was asked for: NAME or NAME@VERSION
+	Adapter    []string      `json:"adapter,omitempty"` // argv of the user's own adapter
+	Files      string        `json:"adapter_files,omitempty"`
+	Image      string        `json:"client_image,omitempty"`
+	Scenario   string        `json:"scenario"` // as YAML, its random faults written out as they were drawn
+	Resource   string        `json:"resource"`
+	Fencing    string        `json:"fencing"`
+	FenceOn    string        `json:"fence_on"`
+	SelfFence  string        `json:"self_fence"`
+	Idle       time.Duration `json:"idle_timeout,omitempty"`
+	Fsync      string        `json:"fsync,omitempty"`
+	Wait       int           `json:"wait,omitempty"`
+	Etcd       string        `json:"etcd,omitempty"` // the version asked for
+	Endpoints  []string      `json:"endpoints,omitempty"`
+	Strict     bool          `json:"strict,omitempty"`
+	Oracle     string        `json:"oracle,omitempty"`
+	Runtime    string        `json:"runtime"`                  // where it was: docker or local
+	Compose    string        `json:"compose,omitempty"`        // the path of the user's own compose file
+	ComposeSum string        `json:"compose_sha256,omitempty"` // of what was in it
+	Lie        bool          `json:"lie,omitempty"`            // no fault was injected: a self-test
 }
 
 // known fills in what a history says of a run that was killed before it could
 // write the rest.
 func (r Run) known(setup history.Setup) Run {
 	r.Backend = cmp.Or(r.Backend, setup.Promise.Backend)
-	r.Lease = cmp.Or(r.Lease, time.Duration(setup.Lease))
+	r.Library = cmp.Or(r.Library, setup.Promise.Library)
+	r.LibraryVersion = cmp.Or(r.LibraryVersion, setup.Promise.Version)
+	r.Lease = cmp.Or(r.Lease, setup.Lease)
 	return r
+}
+
+// File is the link to a file of the run's folder.
+func (r Run) File(name string) string {
+	if r.Folder == "" {
+		return name
+	}
+	return r.Folder + "/" + name
 }
 
 // name is what a run is called, by as much as is known.
 func (r Run) name() string {
 	switch {
 	case r.Scenario != "" && r.Backend != "":
-		return r.Scenario + " on " + r.Backend
+		return r.Scenario + " on " + r.lock()
 	case r.Backend != "":
-		return "a run on " + r.Backend
+		return "a run on " + r.lock()
 	}
 	return cmp.Or(r.Scenario, r.ID, "a run")
 }
+
+// lock is what was under test: the backend, and the library where it is not the reference.
+func (r Run) lock() string {
+	if r.Library == "" || r.Library == history.Reference {
+		return r.Backend
+	}
+	return r.Backend + " with " + r.library()
+}
+
+// library is the library with its version.
+func (r Run) library() string { return strings.TrimSpace(r.Library + " " + r.LibraryVersion) }
 
 // facts are the figures of a run, those left out that are not known, and the
 // start where no layout is given.
@@ -65,7 +120,7 @@ func (r Run) facts(layout string) (facts []string) {
 			facts = append(facts, fmt.Sprintf(format, arg))
 		}
 	}
-	add(r.Library != "", "library %s", r.Library)
+	add(r.Library != "", "library %s", r.library())
 	add(r.Lease != 0, "lease %s", length(r.Lease))
 	add(layout != "" && !r.Started.IsZero(), "started %s", r.Started.Format(cmp.Or(layout, time.DateTime)))
 	add(r.Took != 0, "took %s", length(r.Took))
@@ -83,9 +138,13 @@ type NodeVersion struct {
 
 // NodeInfo is one node of the cluster. A drawing has one lane for each.
 type NodeInfo struct {
-	Name string `json:"name"`
-	Role Role   `json:"role"`
-	Addr string `json:"addr,omitempty"`
+	Name    string   `json:"name"`
+	Role    Role     `json:"role"`
+	Addr    string   `json:"addr,omitempty"`
+	Command []string `json:"command,omitempty"` // that its program was started with; what looks like a secret is left out
+	Env     []string `json:"env,omitempty"`     // KEY=value, the same
+	User    string   `json:"user,omitempty"`    // whom the program runs as; empty: root
+	Caps    []string `json:"caps,omitempty"`    // privileges beyond the runtime's default
 }
 
 // Role is what a node is for.

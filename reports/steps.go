@@ -11,6 +11,22 @@ import (
 
 // tellGrant tells what was done under one grant, up to the end of the window.
 func (s *teller) tellGrant(g *grant) {
+	s.tellAcquire(g)
+	s.tellLease(g)
+	s.tellLooks(g)
+	writes := s.telling(g)
+	for _, w := range writes {
+		s.tellRead(g, w)
+		s.tellWrite(g, w)
+	}
+	s.tellEffects(g)
+	for _, i := range g.events {
+		s.tellEvent(g, i)
+	}
+}
+
+// tellAcquire tells of a grant, and how long it is good for.
+func (s *teller) tellAcquire(g *grant) {
 	op := &s.ops[g.ok]
 	token := ""
 	if g.token != 0 {
@@ -25,16 +41,7 @@ func (s *teller) tellGrant(g *grant) {
 	case !s.setup.Promise.Leased:
 		claim = "; this lock has no lease"
 	}
-	s.addOp(g.ok, g.node, StepGrant, "acquires %q%s%s.", g.key, token, claim)
-	s.tellLease(g)
-	writes := s.telling(g)
-	for _, w := range writes {
-		s.tellRead(g, w)
-		s.tellWrite(g, w)
-	}
-	for _, i := range g.events {
-		s.tellEvent(g, i)
-	}
+	s.addOp(g.ok, g.node, StepGrant, "acquires %q%s%s%s.", g.key, s.as(g), token, claim)
 }
 
 // tellLease tells the last renewal and the end of the lease, where the holder
@@ -58,7 +65,7 @@ func (s *teller) tellLease(g *grant) {
 		if f := s.faultAt(g.node, until); f != nil {
 			tail = ", " + meanwhile(f.kind)
 		}
-		s.add(until, -1, g.node, g.node, StepEnd, "The lease of %s ends by its own deadline%s.", g.node, tail)
+		s.add(until, -1, g.node, g.node, StepEnd, "The lease of %s ends by its own deadline%s.", g.node, tail).g = g
 	}
 }
 
@@ -127,7 +134,7 @@ func (s *teller) tellWrite(g *grant, w *write) {
 	if kind == StepZombie && a.Fenced != nil && a.Fenced.Accepted && g.token != 0 && a.Fenced.Token == g.token {
 		why = " No higher token had reached the fenced copy."
 	}
-	s.addOp(w.apply, g.node, kind, "%s. %s%s", lead, decided(a), why)
+	s.addOp(w.apply, g.node, kind, "%s. %s%s", lead, decided(a), why).brief = lead + "." + why
 	s.tellLoss(w)
 }
 
@@ -167,6 +174,8 @@ func (s *teller) tellEvent(g *grant, i int) {
 		s.addOp(i, g.node, StepTold, "is told that its lock is lost%s.", why)
 	case op.F == history.Abstain:
 		s.addOp(i, g.node, StepTold, "does not write, as its own check says that the lock is lost%s.", why)
+	case op.F == history.Release && op.Type == history.OK && op.Depth > 0:
+		s.addOp(i, g.node, StepRelease, "gives back an inner hold of %q; %d are left.", g.key, op.Depth)
 	case op.F == history.Release && op.Type == history.OK:
 		s.addOp(i, g.node, StepRelease, "releases %q.", g.key)
 	case op.F == history.Release:

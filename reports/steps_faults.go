@@ -55,9 +55,9 @@ func (s *teller) faultAt(node string, at int64) *fault {
 
 // tellHolds tells where the harness itself held a client of the story.
 func (s *teller) tellHolds() {
-	for i := range s.ops {
+	for _, i := range s.gates {
 		op := &s.ops[i]
-		if op.F != history.Gate || !slices.Contains(s.grants, s.byOwner[op.Owner]) {
+		if !slices.Contains(s.grants, s.byOwner[op.Owner]) {
 			continue
 		}
 		if from := op.Time - op.Length; s.window.holds(from) {
@@ -107,6 +107,9 @@ func plain(op *history.Op) string {
 	}
 	if op.Key != "" {
 		words += fmt.Sprintf(" of %q", op.Key)
+	}
+	if op.F == history.Effect && op.Type == history.Invoke && op.Unfenced != nil && op.Fenced != nil {
+		words += ", " + cmp.Or(op.Unfenced.Value, op.Fenced.Value)
 	}
 	if op.Token != 0 {
 		words += fmt.Sprintf(" with token %d", op.Token)

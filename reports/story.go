@@ -19,6 +19,14 @@ type Step struct {
 	What string        `json:"what"` // a plain sentence
 	Op   int           `json:"op"`   // index of its operation; -1: it follows from the others
 	Kind Kind          `json:"kind"`
+
+	Token    int64          `json:"token,omitempty"`    // of the grant it acts on
+	Left     *time.Duration `json:"left,omitempty"`     // until the holder's own deadline; negative: since
+	Fault    string         `json:"fault,omitempty"`    // in force there at that instant
+	Unfenced *State         `json:"unfenced,omitempty"` // what became of the unfenced copy
+	Fenced   *State         `json:"fenced,omitempty"`   // and of the fenced one
+
+	brief string // what it says without the copies, where those are shown beside it
 }
 
 // Kind says what a step is about.
@@ -54,14 +62,12 @@ func Story(setup history.Setup, ops []history.Op, v checker.Violation) []Step {
 // First is the violation to tell first: the earliest, certain before possible
 // and undisturbed before disturbed.
 func First(r checker.Result) (property string, v checker.Violation, ok bool) {
-	for _, p := range r.Properties {
-		for _, next := range p.Violations {
-			if p.Verdict == checker.Violated && (!ok || firmer(next, v) < 0) {
-				property, v, ok = p.Name, next, true
-			}
-		}
+	at := firstOf(r)
+	if at.property < 0 {
+		return "", v, false
 	}
-	return property, v, ok
+	p := r.Properties[at.property]
+	return p.Name, p.Violations[at.violation], true
 }
 
 func firmer(a, b checker.Violation) int {
@@ -91,6 +97,7 @@ type teller struct {
 // told is a step with its raw time, for the order.
 type told struct {
 	at int64
+	g  *grant // that it is about; nil: that of its operation
 	Step
 }
 
@@ -114,12 +121,13 @@ func (t *trace) story(v checker.Violation) []Step {
 		s.tellHolder()
 		s.tellRest()
 	}
-	if !dry && !slices.ContainsFunc(s.steps, func(x told) bool { return x.Kind == StepLoss || x.Kind == StepZombie }) {
+	if !dry && (s.setup.Use.Name != "" || !slices.ContainsFunc(s.steps, func(x told) bool { return x.Kind == StepLoss || x.Kind == StepZombie })) {
 		s.add(s.window.to, -1, "judge", "", StepBroken, "%s", s.v.Message)
 	}
 	slices.SortStableFunc(s.steps, func(a, b told) int { return cmp.Compare(a.at, b.at) })
 	steps := make([]Step, len(s.steps))
 	for i, x := range s.steps {
+		s.detail(&x)
 		steps[i] = x.Step
 	}
 	return steps
@@ -151,6 +159,9 @@ func (s *teller) gather() bool {
 
 // outcome is the raw time at which the write of an operation took effect, or 0.
 func (s *teller) outcome(i int) int64 {
+	if e := s.effects[s.ops[i].Value]; e != nil && e.note >= 0 {
+		return s.ops[e.note].Time
+	}
 	if s.ops[i].F != history.Write {
 		return 0
 	}
@@ -160,16 +171,18 @@ func (s *teller) outcome(i int) int64 {
 	return 0
 }
 
-func (s *teller) add(at int64, op int, who, node string, kind Kind, format string, args ...any) {
+func (s *teller) add(at int64, op int, who, node string, kind Kind, format string, args ...any) *told {
 	step := Step{At: time.Duration(at - s.startTime()), Who: who, Node: node, What: fmt.Sprintf(format, args...), Op: op, Kind: kind}
-	s.steps = append(s.steps, told{at, step})
+	s.steps = append(s.steps, told{at: at, Step: step})
+	return &s.steps[len(s.steps)-1]
 }
 
 // addOp adds a step at an operation, unless it lies outside the window.
-func (s *teller) addOp(i int, who string, kind Kind, format string, args ...any) {
+func (s *teller) addOp(i int, who string, kind Kind, format string, args ...any) *told {
 	if op := &s.ops[i]; s.window.holds(op.Time) {
-		s.add(op.Time, i, who, op.Node, kind, format, args...)
+		return s.add(op.Time, i, who, op.Node, kind, format, args...)
 	}
+	return &told{}
 }
 
 // tellRest adds the operations that the violation names and no step covers.
@@ -178,8 +191,12 @@ func (s *teller) tellRest() {
 	for _, x := range s.steps {
 		covered[x.Op] = true
 	}
-	for _, w := range s.writes {
-		if covered[w.apply] || covered[w.done] {
+	for _, i := range slices.Sorted(maps.Keys(covered)) {
+		if i < 0 || s.ops[i].Value == "" {
+			continue
+		}
+		s.covers(covered, i)
+		if w := s.byValue[s.ops[i].Value]; w != nil && (i == w.apply || i == w.done) {
 			covered[w.invoke], covered[w.apply], covered[w.done] = true, true, true
 		}
 	}

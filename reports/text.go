@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ type TextOptions struct {
 	Color bool   // ANSI colours; minding NO_COLOR is the caller's business
 	Width int    // columns of the terminal; 0: 100
 	Path  string // of the page that says more, or ""
+	// Figures is what was measured; nil: it is measured now.
+	Figures *Figures
 	// Program is how the reader calls dlmtest, for the line that repeats the run;
 	// empty: as this process was called. A run's own Command says dlmtest.
 	Program string
@@ -28,17 +31,22 @@ type TextOptions struct {
 
 // Text writes what a terminal shows at the end of a run.
 func Text(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker.Result, o TextOptions) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	o.Width = max(o.Width, 40)
 	run = run.known(setup)
-	p := &printer{width: o.Width, color: o.Color}
+	p := newPrinter(o)
 	p.header(run, r)
 	p.answers(r)
+	p.silences(setup)
 	p.doubts(run, r)
+	p.skipped(ops)
 	p.properties(r)
 	p.story(setup, ops, r)
+	if setup.Shows == "" { // of a part of a history no figure means anything
+		if o.Figures == nil {
+			measured := Measure(setup, ops, r)
+			o.Figures = &measured
+		}
+		p.figures(*o.Figures)
+	}
 	p.footer(run, r, o)
 	_, err := io.WriteString(w, p.b.String())
 	return err
@@ -50,12 +58,19 @@ type printer struct {
 	color bool
 }
 
+func newPrinter(o TextOptions) *printer {
+	if o.Width <= 0 {
+		o.Width = 100
+	}
+	return &printer{width: max(o.Width, 40), color: o.Color}
+}
+
 func (p *printer) header(run Run, r checker.Result) {
 	head := run.name()
-	if run.Library != "" {
+	if run.Library == history.Reference {
 		head += " (" + run.Library + ")"
 	}
-	run.Library = ""
+	run.Library = "" // the head has named it
 	p.line("%s  %s: %s", p.paint(r.Verdict, mark(r.Verdict)), p.bold(plainText(head)), p.paint(r.Verdict, overall(r)))
 	if facts := run.facts(""); len(facts) > 0 {
 		p.wrap("   ", strings.Join(facts, ", "))
@@ -66,7 +81,19 @@ func (p *printer) answers(r checker.Result) {
 	p.line("")
 	for _, a := range questions(r) {
 		p.line("%s %s", p.bold(a.Question), p.paint(a.Verdict, a.Reply))
-		p.wrap("   ", a.Sentence)
+		p.wrap("   ", afterReply(a))
+	}
+}
+
+// silences say what a library under test does not tell its user.
+func (p *printer) silences(setup history.Setup) {
+	all := Silences(setup.Promise)
+	if len(all) == 0 {
+		return
+	}
+	p.line("\n%s", p.bold("What "+setup.Promise.Library+" does not tell its user"))
+	for _, s := range all {
+		p.wrap(" - ", s.Sentence())
 	}
 }
 
@@ -100,8 +127,11 @@ func (p *printer) story(setup history.Setup, ops []history.Op, r checker.Result)
 	}
 	p.line("")
 	p.wrap("", "How it came about: "+name)
-	t := p.table(table.Row{"", "at", "who", "what"})
-	steps, who := Story(setup, ops, v), 4
+	p.steps(Story(setup, ops, v))
+}
+
+func (p *printer) steps(steps []Step) {
+	t, who := p.table(table.Row{"", "at", "who", "what"}), 4
 	for i, s := range steps {
 		who = max(who, len(s.Who))
 		t.AppendRow(table.Row{i + 1, seconds(int64(s.At)), plainText(s.Who), p.step(s)})
@@ -123,6 +153,9 @@ func (p *printer) footer(run Run, r checker.Result, o TextOptions) {
 	p.wrap("", strings.Join(tally(r.Counts), ", ")+".")
 	if o.Path != "" {
 		p.line("report  %s", plainText(o.Path))
+		if slices.ContainsFunc(r.Properties, func(pr checker.Property) bool { return len(pr.Violations) > 0 }) {
+			p.line("explain %s", plainText(shell([]string{cmp.Or(o.Program, os.Args[0]), "explain", filepath.Dir(o.Path)})))
+		}
 	}
 	if len(run.Command) > 0 {
 		command := slices.Clone(run.Command)
@@ -186,13 +219,14 @@ func (p *printer) paint(v checker.Verdict, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// plainText keeps names and messages from steering the terminal.
+// plainText keeps names and messages from steering the terminal, or the sentence that
+// they stand in.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return '·'
 		}
-		return r
+		return straight(r)
 	}, s)
 }
 
@@ -207,6 +241,15 @@ func questions(r checker.Result) []question {
 		{r.Service, "Did the service keep its promise?", reply(r.Service.Verdict)},
 		{r.Data, "Was the data saved?", reply(r.Data.Verdict)},
 	}
+}
+
+// afterReply is the sentence of an answer without the reply that it begins with.
+func afterReply(q question) string {
+	s := strings.TrimPrefix(q.Sentence, q.Reply+": ")
+	for _, lead := range []string{"Not decided: ", "Not asked: "} {
+		s = strings.TrimPrefix(s, lead)
+	}
+	return upperFirst(s)
 }
 
 // allDoubts is why the run as a whole may not be believed.

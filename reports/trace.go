@@ -10,6 +10,7 @@ import (
 
 // trace is a history paired up: what is drawn and what stories are made of.
 type trace struct {
+	latency *latency // once it was measured
 	setup   history.Setup
 	ops     []history.Op
 	started map[int]int // completion → its invoke
@@ -18,8 +19,12 @@ type trace struct {
 	byOwner map[string]*grant
 	writes  []*write
 	byValue map[string]*write
+	effects map[string]*effect // by value
 	faults  []*fault
 	byKey   map[string][]*grant
+	gates   []int    // notes of the harness holding a client
+	losing  []*write // see lossy
+	sought  bool
 }
 
 // newTrace pairs up a history in one pass.
@@ -27,7 +32,7 @@ func newTrace(setup history.Setup, ops []history.Op) *trace {
 	t := &trace{
 		setup: setup, ops: ops,
 		started: map[int]int{}, ended: map[int]int{},
-		byOwner: map[string]*grant{}, byValue: map[string]*write{}, byKey: map[string][]*grant{},
+		byOwner: map[string]*grant{}, byValue: map[string]*write{}, effects: map[string]*effect{}, byKey: map[string][]*grant{},
 	}
 	pending := map[int]int{} // process → invoke
 	open := map[string][]*grant{}
@@ -56,7 +61,11 @@ func newTrace(setup history.Setup, ops []history.Op) *trace {
 func (t *trace) invoked(i int, op *history.Op) {
 	switch op.F {
 	case history.Release:
-		t.endBelief(t.byOwner[op.Owner], i)
+		if !t.byOwner[op.Owner].inner() {
+			t.endBelief(t.byOwner[op.Owner], i)
+		}
+	case history.Effect:
+		t.asked(i, op)
 	case history.Write:
 		w := &write{owner: op.Owner, invoke: i, done: -1, apply: -1}
 		t.writes = append(t.writes, w)
@@ -71,12 +80,20 @@ func (t *trace) invoked(i int, op *history.Op) {
 func (t *trace) completed(i, from int, op *history.Op, open map[string][]*grant) {
 	g := t.byOwner[cmp.Or(op.Owner, t.ops[from].Owner)]
 	switch {
+	case isAcquire(op.F) && op.Type == history.OK && op.Depth > 1 && g != nil:
+		g.depth++
+		g.renewed = append(g.renewed, i)
+		g.claim(op)
 	case isAcquire(op.F) && op.Type == history.OK:
-		g = &grant{owner: op.Owner, key: cmp.Or(op.Key, t.ops[from].Key), node: op.Node, token: op.Token, invoke: from, ok: i, end: -1}
+		g = &grant{depth: 1, mode: op.Mode, permits: max(op.Permits, 1), owner: op.Owner, key: cmp.Or(op.Key, t.ops[from].Key), node: op.Node, token: op.Token, invoke: from, ok: i, end: -1}
 		t.grants, t.byOwner[op.Owner] = append(t.grants, g), g
 		t.byKey[g.key] = append(t.byKey[g.key], g)
 		open[op.Node] = append(slices.DeleteFunc(open[op.Node], func(g *grant) bool { return g.end >= 0 }), g)
 		g.claim(op)
+	case op.F == history.Effect:
+		if e := t.effects[t.ops[from].Value]; e != nil {
+			e.done = i
+		}
 	case op.F == history.Write:
 		if w := t.byValue[t.ops[from].Value]; w != nil {
 			w.done = i
@@ -90,7 +107,14 @@ func (t *trace) completed(i, from int, op *history.Op, open map[string][]*grant)
 		t.endBelief(g, i)
 	case op.F == history.Read && op.Type == history.OK:
 		g.reads = append(g.reads, i)
+	case op.F == history.Change && op.Type == history.OK:
+		g.both = true
+		g.renewed = append(g.renewed, i)
+		g.claim(op)
 	case op.F == history.Release:
+		if op.Type == history.OK && g.depth > 1 {
+			g.depth--
+		}
 		g.events = append(g.events, i)
 	}
 }
@@ -102,6 +126,10 @@ func (t *trace) noted(i int, op *history.Op, open map[string][]*grant) {
 		if w := t.byValue[op.Value]; w != nil {
 			w.apply = i
 		}
+	case history.Happened:
+		if e := t.effects[op.Value]; e != nil {
+			e.note = i
+		}
 	case history.Fault:
 		if op.Fault != nil {
 			t.faulted(i, op.Fault)
@@ -110,6 +138,8 @@ func (t *trace) noted(i int, op *history.Op, open map[string][]*grant) {
 				open[op.Fault.Target] = nil
 			}
 		}
+	case history.Gate:
+		t.gates = append(t.gates, i)
 	case history.Lost, history.Abstain:
 		t.told(i, open[op.Node], op.Owner)
 	}
@@ -141,6 +171,9 @@ func (t *trace) faulted(i int, note *history.FaultNote) {
 			f = known
 			break
 		}
+	}
+	if f == nil && note.Phase == history.Skipped {
+		return // it never was
 	}
 	if f == nil {
 		f = &fault{id: note.ID, kind: note.Kind, target: note.Target, begin: -1, observed: -1, end: -1, beg: i}

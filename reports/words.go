@@ -120,6 +120,9 @@ func tally(c checker.Counts) []string {
 	if c.Faults > 0 {
 		words = append(words, fmt.Sprintf("%s, %d seen at the victim", count(c.Faults, "fault"), c.FaultsSeen))
 	}
+	if c.FaultsSkipped > 0 {
+		words = append(words, fmt.Sprintf("%d of the random schedule skipped", c.FaultsSkipped))
+	}
 	if c.Unknowns > 0 {
 		words = append(words, count(c.Unknowns, "unknown outcome"))
 	}

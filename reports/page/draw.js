@@ -16,6 +16,9 @@ function draw() {
   nameFaults(c);
   lanes.forEach(l => drawTicks(c, l));
   lanes.forEach(l => l.role === "resource" ? drawResource(c, l) : 0);
+  drawStalls(c);
+  drawFound(c);
+  drawFocus(c);
   drawStep(c);
   c.restore();
   drawNames(c);
@@ -68,47 +71,79 @@ function drawWash(c, l) {
 }
 
 function drawLane(c, l) {
-  const px = scale.pixel(), at = r => l.y + 4 + r * l.row;
+  const px = 2 * scale.pixel(), at = r => l.y + 4 + r * l.row;
   c.fillStyle = color.wait;
   visible(l.waits, view.from, view.to, px, (i, a, b, share) => bar(c, a, b, l.y + l.h / 2 - 1.5, 3, share));
   c.fillStyle = color.belief;
-  visible(l.bars, view.from, view.to, px, (i, a, b, share) => bar(c, a, b, at(l.bars.flat[i + 3]) + 1, l.row - 2, share));
+  l.bars.forEach((bars, row) => visible(bars, view.from, view.to, px, (i, a, b, share) => bar(c, a, b, at(row) + 1, l.row - 2, share)));
   c.fillStyle = color.valid;
-  visible(l.valid, view.from, view.to, px, (i, a, b, share) => bar(c, a, b, at(l.valid.flat[i + 3]) + 1, l.row - 2, share));
+  l.valid.forEach((valid, row) => visible(valid, view.from, view.to, px, (i, a, b, share) => bar(c, a, b, at(row) + 1, l.row - 2, share)));
 }
 
 // labelBars writes the token on each belief that has room for it.
 function labelBars(c, l) {
-  const at = r => l.y + 4 + r * l.row;
+  if (!ops) return;
   c.font = "600 10.5px system-ui, sans-serif";
   c.textAlign = "left";
   c.textBaseline = "middle";
-  visible(l.bars, view.from, view.to, 46 * scale.pixel(), (i, a, b, share) => {
-    const x = Math.max(scale.x(a), box.left), room = Math.min(scale.x(b), box.left + box.width) - x, op = l.bars.flat[i + 2];
-    if (share < 1 || room < 46 || !data.ops.token[op]) return;
-    const words = "token " + data.ops.token[op], y = at(l.bars.flat[i + 3]) + l.row / 2 + 0.5;
+  l.bars.forEach((bars, row) => visible(bars, view.from, view.to, 46 * scale.pixel(), (i, a, b, share, many) => {
+    const x = Math.max(scale.x(a), box.left), room = Math.min(scale.x(b), box.left + box.width) - x, op = bars.flat[i + 2];
+    if (many || room < 46 || !tokenOf(op)) return;
+    const words = "token " + tokenOf(op), y = l.y + 4 + row * l.row + l.row / 2 + 0.5;
     c.strokeStyle = color.valid;
     c.lineWidth = 3;
     c.strokeText(words, x + 5, y, room - 8);
     c.lineWidth = 1;
     c.fillStyle = color.paper;
     c.fillText(words, x + 5, y, room - 8);
-  });
+  }));
 }
 
-// drawTicks shows renewals as short strokes, refusals and losses as crosses.
+// drawTicks shows renewals as short strokes, refusals and losses as crosses. Of
+// those that share a pixel one is drawn.
 function drawTicks(c, l) {
-  const px = scale.pixel();
-  let last = -Infinity;
-  for (let i = lower(l.ticks, 3, view.from - 4 * px); i * 3 < l.ticks.length && l.ticks[i * 3] <= view.to; i++) {
-    const t = l.ticks[i * 3], what = l.ticks[i * 3 + 2], x = scale.x(t);
-    if (x - last < 1.5 && what === 0) continue;
-    last = x;
-    c.strokeStyle = what ? color.bad : color.paper;
-    c.lineWidth = what ? 2 : 1.5;
-    if (what) cross(c, x, l.y + l.h / 2, 4);
-    else line(c, x, l.y + 4, x, l.y + l.h - 4);
-    c.lineWidth = 1;
+  c.fillStyle = color.paper;
+  eachRun(l.renewed, 3, (x, w) => c.fillRect(x - 0.75, l.y + 4, w, l.h - 8));
+  c.strokeStyle = color.bad;
+  c.lineWidth = 2;
+  eachPixel(l.told, 3, 3, (i, x) => cross(c, x, l.y + l.h / 2, 4));
+  c.lineWidth = 1;
+}
+
+// eachPixel calls draw(record, x) for the first record in view of every few pixels.
+function eachPixel(flat, width, apart, draw) {
+  const px = scale.pixel(), n = flat.length / width;
+  for (let i = lower(flat, width, view.from - 10 * px); i < n && flat[i * width] <= view.to + 10 * px;) {
+    draw(i * width, scale.x(flat[i * width]));
+    i = Math.max(lower(flat, width, flat[i * width] + apart * px), i + 1);
+  }
+}
+
+// eachRun calls draw(x, width) for strokes that are drawn side by side: one for all
+// that touch.
+function eachRun(flat, width, draw, keep = () => true) {
+  let from = NaN, to = NaN;
+  eachPixel(flat, width, 1, (i, x) => {
+    if (!keep(i)) return;
+    if (x - to < 1) { to = x + 1.5; return; }
+    if (to === to) draw(from, to - from);
+    from = x;
+    to = x + 1.5;
+  });
+  if (to === to) draw(from, to - from);
+}
+
+// drawStalls shows where a node was not scheduled, or was held by the harness: dots
+// beneath its lane.
+function drawStalls(c) {
+  c.fillStyle = color.muted;
+  let last = "";
+  for (let i = 0; i < stalls.length; i += 4) {
+    const from = stalls[i + 1], to = stalls[i + 2], l = lanes[stalls[i]], at = stalls[i] + "/" + Math.round(scale.x(from));
+    if (to < view.from || from > view.to || at === last) continue;
+    last = at;
+    const x = Math.max(scale.x(from), box.left), end = Math.min(scale.x(to), box.left + box.width);
+    for (let d = x; d <= Math.max(end, x); d += 4) c.fillRect(d, l.y + l.h - 2, 2, 2);
   }
 }
 
@@ -135,17 +170,20 @@ function drawOverlaps(c) {
   });
 }
 
-const overlapSpans = spans(overlaps.filter((_, i) => i % 5 > 1), 3);
+const overlapSpans = spans(Array.from(overlaps).filter((_, i) => i % 5 > 1), 3);
 function eachOverlap(draw) {
   visible(overlapSpans, view.from, view.to, scale.pixel() / 2, (i, from, to) => draw(overlaps[i / 3 * 5], overlaps[i / 3 * 5 + 1], from, to));
 }
 
-// eachFault calls draw with the place of each fault in view.
+// eachFault calls draw with the place of each fault in view; of those too short to
+// see and side by side on one lane, with one.
 function eachFault(draw) {
-  for (let i = 0; i < faults.length; i += 7) {
-    const from = faults[i + 1], to = faults[i + 2];
-    if (to < view.from || from > view.to) continue;
-    const x = Math.max(scale.x(from), box.left - 2), w = Math.max(Math.min(scale.x(to), box.left + box.width + 2) - x, 2);
+  const shown = new Map();
+  for (let i = lower(faultReach, 1, view.from) * 7; i < faults.length && faults[i + 1] <= view.to; i += 7) {
+    if (faults[i + 2] < view.from) continue;
+    const x = Math.max(scale.x(faults[i + 1]), box.left - 2), w = Math.max(Math.min(scale.x(faults[i + 2]), box.left + box.width + 2) - x, 2);
+    if (w === 2 && shown.get(faults[i]) === Math.round(x)) continue;
+    shown.set(faults[i], Math.round(x));
     draw(i, faults[i], x, w);
   }
 }
@@ -163,17 +201,21 @@ function nameFaults(c) {
   c.font = "600 10.5px system-ui, sans-serif";
   c.textAlign = "left";
   c.textBaseline = "middle";
+  const named = new Map();
   eachFault((i, at, x, w) => {
     const l = lanes[at], name = S[faults[i + 3]] + (faults[i + 6] ? " (not seen)" : ""), room = c.measureText(name).width + 12;
     c.strokeStyle = color.faultline;
     c.setLineDash(faults[i + 6] ? [3, 3] : []);
     c.strokeRect(x + 0.5, l.y + 1.5, w - 1, l.h - 3);
     c.setLineDash([]);
-    if (w < room + 10) return;
+    let place = x + (w - room) / 2;
+    for (const [from, to] of named.get(at) || []) if (place < to + 4 && place + room > from - 4) place = to + 4; // beside the name of another fault there
+    if (w < room + 10 || place + room > x + w) return;
+    named.set(at, [...named.get(at) || [], [place, place + room]].sort((a, b) => a[0] - b[0]));
     c.fillStyle = color.faultline;
-    c.fillRect(x + (w - room) / 2, l.y + 1, room, l.h - 2);
+    c.fillRect(place, l.y + 1, room, l.h - 2);
     c.fillStyle = color.paper;
-    c.fillText(name, x + (w - room) / 2 + 6, l.y + l.h / 2 + 0.5);
+    c.fillText(name, place + 6, l.y + l.h / 2 + 0.5);
   });
 }
 

@@ -8,9 +8,8 @@ function under(x, y) {
   const mark = nearest(l.marks, 7, t, 9 * px), tick = nearest(l.ticks, 3, t, 4 * px);
   if (mark >= 0) return writeTip(l.marks, mark * 7);
   if (tick >= 0) return { head: ["renewed its lease", "was refused a renewal", "was told that its lock is lost", "did not write: its own check said lost"][l.ticks[tick * 3 + 2]], op: l.ticks[tick * 3 + 1] };
-  const row = Math.floor((y - l.y - 3) / l.row);
-  const b = last(l.bars, t, px, i => l.bars.flat[i + 3] === Math.min(Math.max(row, 0), l.rows - 1));
-  if (b >= 0) return beliefTip(l, b);
+  const bars = l.bars[Math.min(Math.max(Math.floor((y - l.y - 3) / l.row), 0), l.rows - 1)], b = last(bars, t, px);
+  if (b >= 0) return beliefTip(l, bars.flat, b, x);
   return faultTip(l, t, px) || stallTip(l, t, px) || waitTip(l, t, px);
 }
 
@@ -31,11 +30,11 @@ function last(s, t, px, fits = () => true) {
   return -1;
 }
 
-function beliefTip(l, b) {
-  const [from, to, op] = l.bars.flat.slice(b, b + 3), g = sparse(data.ops.grants, op);
-  let head = l.name + " believes to hold " + JSON.stringify(S[data.ops.key[op]]) + " for " + span(to - from) + " (" + sec(from) + " to " + sec(to) + ")";
-  if (g && g[3] !== -1) head += ", first deadline " + sec(opTime[op] + g[3]);
-  const f = faultTip(l, scale.t(mouse.x), scale.pixel());
+function beliefTip(l, flat, b, x) {
+  const from = flat[b], to = flat[b + 1], op = flat[b + 2], g = ops ? sparse(ops.grants, 4, op) : -1;
+  let head = l.name + " believes to hold " + (ops ? JSON.stringify(S[ops.key[op]]) : "a lock") + " for " + span(to - from) + " (" + sec(from) + " to " + sec(to) + ")";
+  if (g >= 0 && ops.grants[g + 3] !== -1) head += ", first deadline " + sec(opTime[op] + ops.grants[g + 3]);
+  const f = faultTip(l, scale.t(x), scale.pixel());
   return { head, more: f && f.head, op };
 }
 
@@ -50,14 +49,14 @@ function faultTip(l, t, px) {
 
 function stallTip(l, t, px) {
   for (let i = 0; i < stalls.length; i += 4)
-    if (lanes[stalls[i]] === l && t >= stalls[i + 1] - px && t <= stalls[i + 2] + px) return { head: l.name + (S[data.ops.f[stalls[i + 3]]] === "gate" ? " was held by the harness for " : " was not scheduled for ") + span(stalls[i + 2] - stalls[i + 1]), op: stalls[i + 3] };
+    if (lanes[stalls[i]] === l && t >= stalls[i + 1] - px && t <= stalls[i + 2] + px) return { head: l.name + (ops && S[ops.f[stalls[i + 3]]] === "gate" ? " was held by the harness for " : " was not scheduled for ") + span(stalls[i + 2] - stalls[i + 1]), op: stalls[i + 3] };
   return null;
 }
 
 function waitTip(l, t, px) {
   const w = last(l.waits, t, px);
   if (w < 0) return null;
-  const [from, to, op, granted] = l.waits.flat.slice(w, w + 4);
+  const [from, to, op, granted] = l.waits.flat.subarray(w, w + 4);
   return { head: l.name + " waits " + span(to - from) + (granted ? "" : ", not granted"), op };
 }
 
@@ -71,11 +70,8 @@ function pointTip(x) {
   return i < 0 ? null : { head: (points[i * 4 + 3] ? "acquired after " : "not granted after ") + span(points[i * 4 + 1]), op: points[i * 4 + 2] };
 }
 
-const mouse = { x: 0, y: 0 };
 function hover(canvas, find) {
   canvas.addEventListener("pointermove", e => {
-    mouse.x = e.offsetX;
-    mouse.y = e.offsetY;
     const hit = e.offsetX > box.left && !canvas.classList.contains("held") ? find(e.offsetX, e.offsetY) : null;
     canvas.style.cursor = badgeAt(e) >= 0 && canvas === board ? "pointer" : "";
     if (!hit) { tip.hidden = true; return; }
@@ -88,15 +84,8 @@ function hover(canvas, find) {
 }
 
 function fillTip(hit) {
-  const head = document.createElement("b"), raw = document.createElement("pre");
-  head.textContent = hit.head;
-  raw.textContent = Object.entries(rawOp(hit.op)).filter(([, v]) => v !== undefined).map(([k, v]) => k + ": " + (typeof v === "string" ? v : JSON.stringify(v))).join("\n");
-  tip.replaceChildren(head, raw);
-  if (hit.more) {
-    const more = document.createElement("p");
-    more.textContent = hit.more;
-    head.after(more);
-  }
+  tip.replaceChildren(element("b", hit.head), element("pre", rawText(hit.op)));
+  if (hit.more) tip.firstChild.after(element("p", hit.more));
   tip.hidden = false;
 }
 

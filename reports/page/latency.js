@@ -1,5 +1,5 @@
-// The steps of the story above the lanes, the latency of acquisition beneath
-// them, and the whole run in small. All share one axis of time.
+// The steps of the story above the lanes and the latency of acquisition beneath
+// them, on one axis of time.
 function badgePlaces() {
   const places = steps.map(s => scale.x(s.at)), gap = 19, right = box.left + box.width - 8;
   const inside = places.map(x => x >= box.left - 1 && x <= box.left + box.width + 1);
@@ -99,7 +99,7 @@ function drawWaits(c, y) {
   c.globalAlpha = 0.55;
   lanes.forEach(l => visible(l.waits, view.from, view.to, 24 * px, (i, a, b) => {
     const from = l.waits.flat[i], to = l.waits.flat[i + 1];
-    if (b === to && to - from >= 24 * px) line(c, scale.x(from), y(Math.min(to - from, high)), scale.x(to), y(Math.min(to - from, high)));
+    if (b === to && to - from >= 24 * px) line(c, Math.max(scale.x(from), box.left - 2), y(Math.min(to - from, high)), Math.min(scale.x(to), box.left + box.width + 2), y(Math.min(to - from, high)));
   }));
   c.globalAlpha = 1;
 }
@@ -107,17 +107,17 @@ function drawWaits(c, y) {
 // drawPoints shows each acquire where it ended, a cross if it was not granted.
 // Dense ones become the range of what one pixel holds.
 function drawPoints(c, y) {
-  const px = scale.pixel(), from = lower(points, 4, view.from), to = lower(points, 4, view.to);
+  const grain = 2 * scale.pixel(), from = lower(points, 4, view.from), to = lower(points, 4, view.to);
   const dense = to - from > 3 * box.width;
   c.fillStyle = color.muted;
   c.globalAlpha = dense ? 0.35 : 0.6;
   for (let i = from; i < to;) {
     const x = scale.x(points[i * 4]);
     if (!dense) { if (points[i * 4 + 3]) c.fillRect(x - 1.5, y(points[i * 4 + 1]) - 1.5, 3, 3); i++; continue; }
-    const end = Math.min(Math.max(lower(points, 4, points[i * 4] + px), i + 1), to);
+    const end = Math.min(Math.max(lower(points, 4, points[i * 4] + grain), i + 1), to);
     let min = Infinity, max = 0;
     for (; i < end; i++) { min = Math.min(min, points[i * 4 + 1]); max = Math.max(max, points[i * 4 + 1]); }
-    c.fillRect(x, y(max), 1, Math.max(y(min) - y(max), 1));
+    c.fillRect(x, y(max), 2, Math.max(y(min) - y(max), 1));
   }
   c.globalAlpha = 1;
   c.strokeStyle = color.bad;
@@ -136,10 +136,12 @@ function drawBands(c, y, field, tint, dash) {
   c.lineWidth = 1.8;
   c.setLineDash(dash);
   c.beginPath();
+  const inside = t => scale.x(Math.min(Math.max(t, view.from), view.to)); // a dashed line far out of sight costs as much as one in sight
   for (let i = 0, end = -1; i < bands.length; i += 4) {
-    const x = scale.x(bands[i]), h = y(bands[i + field]);
+    if (bands[i + 1] < view.from || bands[i] > view.to) continue;
+    const x = inside(bands[i]), h = y(bands[i + field]);
     if (end >= bands[i] - 1) c.lineTo(x, h); else c.moveTo(x, h);
-    c.lineTo(scale.x(bands[i + 1]), h);
+    c.lineTo(inside(bands[i + 1]), h);
     end = bands[i + 1];
   }
   c.stroke();
@@ -166,37 +168,4 @@ function drawKey(c) {
   cross(c, x + 6, 8, 3);
   c.lineWidth = 1;
   c.fillText("not granted", x + 15, 8);
-}
-
-// drawOverview shows the whole run and which part of it is in view.
-function drawOverview() {
-  const c = overview.getContext("2d"), x = t => box.left + t / full.to * box.width, px = full.to / box.width;
-  c.clearRect(0, 0, box.left + box.width + box.right, 28);
-  c.font = "11px system-ui, sans-serif";
-  c.textBaseline = "middle";
-  c.fillStyle = color.muted;
-  c.fillText("whole run", 2, 13);
-  c.fillStyle = color.wash;
-  c.fillRect(box.left, 2, box.width, 22);
-  c.fillStyle = color.valid;
-  const clients = lanes.filter(l => l.role === "client"), h = Math.min(18 / clients.length, 4);
-  clients.forEach((l, k) => visible(l.bars, 0, full.to, px, (i, a, b, share) => {
-    c.globalAlpha = 0.2 + 0.6 * share;
-    c.fillRect(x(a), 4 + k * h, Math.max(x(b) - x(a), 1), Math.max(h - 0.5, 1));
-  }));
-  c.globalAlpha = 0.4;
-  c.fillStyle = color.fault;
-  for (const [from, to] of faultSpans) c.fillRect(x(from), 2, Math.max(x(to) - x(from), 1.5), 22);
-  c.globalAlpha = 1;
-  c.fillStyle = color.overlap;
-  visible(overlapSpans, 0, full.to, px, (i, a, b) => c.fillRect(x(a), 20, Math.max(x(b) - x(a), 2), 4));
-  c.fillStyle = color.paper;
-  c.globalAlpha = 0.6;
-  c.fillRect(box.left, 2, x(view.from) - box.left, 22);
-  c.fillRect(x(view.to), 2, box.left + box.width - x(view.to), 22);
-  c.globalAlpha = 1;
-  c.strokeStyle = color.accent;
-  c.lineWidth = 1.5;
-  c.strokeRect(x(view.from), 2, Math.max(x(view.to) - x(view.from), 2), 22);
-  c.lineWidth = 1;
 }

@@ -1,40 +1,44 @@
 // drawResource shows each write where both copies decided it: a disc for the
 // unfenced copy, a square for the fenced one, full if accepted, empty if refused.
+// Where it is tight, one stroke stands for those that share a pixel.
 function drawResource(c, l) {
   const px = scale.pixel(), from = lower(l.marks, 7, view.from - 10 * px), to = lower(l.marks, 7, view.to + 10 * px), few = to - from < 250;
-  const at = i => i < from || i >= to ? (i < from ? -Infinity : Infinity) : scale.x(l.marks[i * 7]), special = [];
-  for (let i = from, last = -Infinity; i < to; i++) {
-    const m = i * 7, x = at(i), roomy = Math.min(x - at(i - 1), at(i + 1) - x) > 17;
-    if (l.marks[m + 4] || l.marks[m + 2] === 2 || l.marks[m + 3] === 2) { special.push(m); continue; }
-    if (!roomy && x - last < 1) continue;
-    last = x;
-    if (few) drawLink(c, l, m, false);
-    drawPair(c, l, m, x, roomy);
+  const at = i => i < from || i >= to ? (i < from ? -Infinity : Infinity) : scale.x(l.marks[i * 7]);
+  const special = m => l.marks[m + 4] || l.marks[m + 2] === 2 || l.marks[m + 3] === 2;
+  if (few) eachPixel(l.marks, 7, 1, (m, x) => {
+    if (special(m)) return;
+    drawLink(c, l, l.marks, m, false);
+    drawPair(c, l, l.marks, m, x, Math.min(x - at(m / 7 - 1), at(m / 7 + 1) - x) > 17);
+  });
+  else for (const k of [0, 1]) {
+    c.fillStyle = k ? color.fenced : color.unfenced;
+    eachRun(l.marks, 7, (x, w) => c.fillRect(x - 0.75, l.y + 4 + l.row * (k + 0.5) - 5, w, 10), m => !special(m) && l.marks[m + 2 + k]);
   }
-  for (const m of special) {
-    if (l.marks[m + 4]) drawLink(c, l, m, true);
-    drawPair(c, l, m, scale.x(l.marks[m]), true);
-  }
+  const late = lower(l.special, 7, view.to + 10 * px) - lower(l.special, 7, view.from - 10 * px) < 200;
+  eachPixel(l.special, 7, late ? 0 : 2, (m, x) => {
+    if (l.special[m + 4]) drawLink(c, l, l.special, m, true);
+    drawPair(c, l, l.special, m, x, late);
+  });
 }
 
 // drawPair shows what both copies made of a write; as strokes where it is tight.
-function drawPair(c, l, m, x, roomy) {
+function drawPair(c, l, marks, m, x, roomy) {
   for (const k of [0, 1]) {
-    const outcome = l.marks[m + 2 + k], y = l.y + 4 + l.row * (k + 0.5);
+    const outcome = marks[m + 2 + k], y = l.y + 4 + l.row * (k + 0.5);
     if (!outcome) continue;
-    if (roomy) { drawMark(c, x, y, k, outcome === 1, l.marks[m + 4]); continue; }
-    c.fillStyle = k ? color.fenced : color.unfenced;
-    c.fillRect(x - 0.75, y - 5, 1.5, 10);
+    if (roomy) { drawMark(c, x, y, k, outcome === 1, marks[m + 4]); continue; }
+    c.fillStyle = marks[m + 4] ? color.overlap : k ? color.fenced : color.unfenced;
+    c.fillRect(x - 0.75, y - 5, 1.5, outcome === 1 ? 10 : 4);
   }
 }
 
 // drawLink leads from the writer to the resource.
-function drawLink(c, l, m, late) {
-  const w = lanes[l.marks[m + 5]];
+function drawLink(c, l, marks, m, late) {
+  const w = lanes[marks[m + 5]];
   if (!w || w === l) return;
   c.strokeStyle = late ? color.overlap : color.muted;
   c.globalAlpha = late ? 0.9 : 0.2;
-  line(c, scale.x(l.marks[m + 6]), w.y + w.h - 3, scale.x(l.marks[m]), l.y + 4);
+  line(c, scale.x(marks[m + 6]), w.y + w.h - 3, scale.x(marks[m]), l.y + 4);
   c.globalAlpha = 1;
 }
 

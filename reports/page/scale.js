@@ -1,10 +1,14 @@
 // Where things are: the stretch of time in view, the lanes and the colours.
-const view = { from: data.view[0], to: data.view[1], step: -1 };
+const stories = data.stories || [];
+let told = data.told; // the story that is told; -1: none
+let steps = told >= 0 && stories[told].steps || [];
 const least = 200; // µs: zoom no further in
 const full = { from: 0, to: Math.max(data.length, least) };
+const view = { from: 0, to: full.to, step: -1, op: -1 };
 const box = { left: 104, right: 14, width: 0, top: 0, height: 0 };
 const board = document.getElementById("timeline"), chart = document.getElementById("latency"), overview = document.getElementById("overview");
-let color = {};
+let color = {}, sharp = 1; // sharp: how many dots a pixel has at least; more on paper
+const paperWidth = 700; // what a sheet of A4 has room for; the browser scales it to others
 
 const scale = {
   x: t => box.left + (t - view.from) / (view.to - view.from) * box.width,
@@ -14,10 +18,10 @@ const scale = {
 
 // place gives every lane its height and the canvases their size.
 function place() {
-  const width = board.parentElement.clientWidth, longest = Math.max(0, ...lanes.map(l => l.name.length));
+  const width = sharp > 1 ? paperWidth : board.parentElement.clientWidth, longest = lanes.reduce((n, l) => Math.max(n, l.name.length), 0);
   box.left = Math.min(Math.max(72, 18 + longest * 7), Math.max(90, width * 0.25));
   box.width = width - box.left - box.right;
-  box.top = steps.length ? 50 : 28;
+  box.top = stories.some(s => s.steps) ? 50 : 28;
   let y = box.top;
   lanes.forEach((l, i) => {
     if (i && lanes[i - 1].role !== l.role) y += 10;
@@ -29,11 +33,11 @@ function place() {
   box.height = y + 6;
   size(board, width, box.height);
   size(chart, width, 158);
-  size(overview, width, 28);
+  size(overview, width, 34);
 }
 
 function size(canvas, width, height) {
-  const ratio = Math.max(window.devicePixelRatio || 1, 1);
+  const ratio = Math.min(Math.max(window.devicePixelRatio || 1, sharp), 16000 / height); // browsers draw none that is larger
   canvas.style.height = height + "px";
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);

@@ -3,13 +3,16 @@ let asked = false;
 function redraw() {
   if (asked) return;
   asked = true;
-  requestAnimationFrame(() => { asked = false; all(); });
+  requestAnimationFrame(() => { asked = false; if (box.width) all(); });
 }
 
 function all() {
   draw();
   drawLatency();
   drawOverview();
+  listSoon();
+  board.dataset.from = Math.round(view.from);
+  board.dataset.to = Math.round(view.to);
   document.getElementById("range").textContent = sec(view.from) + " to " + sec(view.to) + " (" + span(view.to - view.from) + ")";
 }
 
@@ -31,36 +34,26 @@ function pan(share) {
   show(view.from + by, view.to + by);
 }
 
-// goTo chooses a step of the story and shows it with its neighbours.
-function goTo(i) {
-  if (!steps.length) return;
-  view.step = i = Math.min(Math.max(i, 0), steps.length - 1);
-  const at = steps[i].at, gaps = [...steps.map(s => Math.abs(s.at - at)).filter(d => d > 50)], whole = data.view[1] - data.view[0];
-  const width = Math.min(Math.max(8 * Math.min(...gaps, whole), 8000), whole);
-  show(at - width / 2, at + width / 2);
-  const links = document.querySelectorAll("[data-step]");
-  links.forEach((a, k) => a.classList.toggle("on", k === i));
-  const words = links[i].querySelectorAll("time, b, span");
-  say((i + 1) + " of " + steps.length + ": " + [...words].map(e => e.textContent).join("  "));
-}
-
 function say(text) { document.getElementById("say").textContent = text; }
 
 const deeds = {
-  in: () => zoom(0.5), out: () => zoom(2), fit: () => show(0, full.to), story: () => show(data.view[0], data.view[1]),
-  prev: () => goTo(view.step - 1), next: () => goTo(view.step + 1),
+  in: () => zoom(0.5), out: () => zoom(2), fit: () => show(0, full.to), story: () => told >= 0 && show(...stories[told].view),
+  prev: () => goTo(view.step - 1), next: () => goTo(view.step + 1), before: () => choose(told - 1), after: () => choose(told + 1),
+  findPrev: () => jump(-1), findNext: () => jump(1),
 };
 const keys = {
   "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.fit, Home: deeds.fit, ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15),
   PageUp: () => pan(-0.9), PageDown: () => pan(0.9), ArrowUp: deeds.prev, ArrowDown: deeds.next, p: deeds.prev, n: deeds.next, s: deeds.story,
+  "<": () => stepOp(-1), ",": () => stepOp(-1), ">": () => stepOp(1), ".": () => stepOp(1), "[": () => stepLane(-1), "]": () => stepLane(1), v: deeds.after, V: deeds.before,
 };
+const ofSteps = /^(Arrow(Up|Down)|[nps])$/; // without a story they scroll the page, as ever
 
-board.addEventListener("keydown", e => {
-  if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
-  if (!steps.length && /^(Arrow(Up|Down)|[nps])$/.test(e.key)) return;
+function steer(e, keys) {
+  if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey || !steps.length && ofSteps.test(e.key)) return;
   e.preventDefault();
   keys[e.key]();
-});
+}
+board.addEventListener("keydown", e => steer(e, keys));
 document.querySelectorAll("[data-do]").forEach(b => b.addEventListener("click", () => deeds[b.dataset.do]()));
 
 // A wheel that was already scrolling the page goes on scrolling it.
@@ -82,11 +75,17 @@ for (const canvas of [board, chart]) {
 // dragging pans with one pointer and zooms with two.
 function dragging(canvas) {
   const held = new Map();
+  let took = 0;
   canvas.addEventListener("pointerdown", e => {
     held.set(e.pointerId, e.offsetX);
+    took = e.offsetX;
     canvas.setPointerCapture(e.pointerId);
     const badge = badgeAt(e);
     if (canvas === board && badge >= 0) goTo(badge);
+  });
+  canvas.addEventListener("click", e => {
+    const hit = Math.abs(e.offsetX - took) < 4 && e.offsetX > box.left && e.offsetY > 22 ? canvas === board ? under(e.offsetX, e.offsetY) : pointTip(e.offsetX) : null;
+    if (hit) focusOn(hit.op);
   });
   canvas.addEventListener("pointermove", e => {
     if (!held.has(e.pointerId)) return;
@@ -104,12 +103,4 @@ function badgeAt(e) {
   if (e.offsetY > 22) return -1;
   const { inside, at } = badgePlaces();
   return at.findIndex((x, i) => inside[i] && Math.abs(x - e.offsetX) < 10);
-}
-
-// In the overview, a click or a drag moves the view to that place.
-overview.addEventListener("pointerdown", e => { overview.setPointerCapture(e.pointerId); centre(e); });
-overview.addEventListener("pointermove", e => { if (e.buttons) centre(e); });
-function centre(e) {
-  const at = (e.offsetX - box.left) / box.width * full.to, half = (view.to - view.from) / 2;
-  show(at - half, at + half);
 }

@@ -1,0 +1,155 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// Samples that a quantile needs before it says anything.
+const (
+	enoughForP50 = 20
+	enoughForP99 = 300
+)
+
+// compare holds a quantile of a histogram against a limit.
+func (c Claimed) compare(h *window, one, many, more string) (Agrees, string) {
+	enough := enoughForP50
+	if c.Quantile > 90 {
+		enough = enoughForP99
+	}
+	if int(h.TotalCount()) < enough {
+		return NotMeasured, strings.TrimSpace(fmt.Sprintf("Too few: %d %s, where p%s needs %d. %s", h.TotalCount(), verb(int(h.TotalCount()), one, many), number(c.Quantile), enough, more))
+	}
+	took := h.took(c.Quantile)
+	text := fmt.Sprintf("p%s of %s %s was %s, on one machine that all nodes share, with no network between them.", number(c.Quantile), thousands(int(h.TotalCount())), many, length(took))
+	if took <= c.Below {
+		return Confirmed, text
+	}
+	return Contradicted, text
+}
+
+// acquireLatency takes the acquires of a free lock alone: what the others took is
+// mostly the time for which somebody else held it.
+func (j *claimJudge) acquireLatency(c Claimed) (Agrees, string) {
+	if j.free == nil {
+		j.free = j.freeAcquires()
+	}
+	return c.compare(j.free, "acquire of a free lock", "acquires of a free lock", "With --keys 20 most acquires are such.")
+}
+
+// freeAcquires are the acquires during which, from end to end, nobody else asked for
+// the key or held it and no fault was in force.
+func (j *claimJudge) freeAcquires() *window {
+	type busy struct {
+		span
+		wait bool
+	}
+	h := newWindow(3)
+	for key, waits := range j.waiting {
+		var all []busy
+		for _, w := range waits {
+			all = append(all, busy{span{w.from, w.to}, w.granted})
+		}
+		for _, g := range j.byKey[key] {
+			all = append(all, busy{span: span{j.ops[g.ok].Time, j.freed(g)}})
+		}
+		for _, f := range j.faults {
+			all = append(all, busy{span: j.lasted(f)})
+		}
+		slices.SortFunc(all, func(a, b busy) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+		reach := int64(-1 << 62)
+		for i, b := range all {
+			if b.wait && reach < b.from && (i+1 == len(all) || all[i+1].from >= b.to) {
+				h.record((b.to - b.from) / 1000)
+			}
+			reach = max(reach, b.to)
+		}
+	}
+	return h
+}
+
+// freed is when a grant can no longer be in the way: its release was answered. What
+// was not given back may be kept for a lease.
+func (j *claimJudge) freed(g *grant) int64 {
+	for _, i := range slices.Backward(g.events) {
+		if j.ops[i].F == history.Release && j.ops[i].Type == history.OK {
+			return j.ops[i].Time
+		}
+	}
+	return max(g.belief.to, j.ops[g.ok].Time) + int64(j.setup.Lease)
+}
+
+func (j *claimJudge) releaseLatency(c Claimed) (Agrees, string) {
+	for i, class := range classes {
+		if class.operation == "release" {
+			return c.compare(&j.trace.measure().whole[i], "release", "releases", "")
+		}
+	}
+	return NotMeasured, "No release has ended."
+}
+
+// within is the duration that a claim names.
+func (c Claimed) within(lease time.Duration) time.Duration {
+	if c.Within == "lease" || c.Within == "" {
+		return lease
+	}
+	d, _ := time.ParseDuration(c.Within) // checked when it was read
+	return d
+}
+
+// releasedWithin takes the holders that were killed while nothing else was at fault.
+// Who waits sees a free lock only when it asks again, or is told: that is let pass.
+func (j *claimJudge) releasedWithin(c Claimed) (Agrees, string) {
+	limit := c.within(j.setup.Lease)
+	late := limit + max(limit/4, 500*time.Millisecond)
+	n, longest := 0, time.Duration(0)
+	for _, r := range j.Recoveries {
+		f := j.killed(r)
+		if f == nil {
+			continue
+		}
+		waited := time.Duration(r.Waited)
+		if r.Waited < 0 {
+			if waited = time.Duration(j.Length - r.Begin); waited <= late {
+				continue // the run ended before anything was due
+			}
+		}
+		if j.alone(f, j.lasted(f).from, j.lasted(f).from+int64(waited)) {
+			n, longest = n+1, max(longest, waited)
+		}
+	}
+	if n == 0 {
+		return NotMeasured, "No client was killed that held a key for which another one waited."
+	}
+	text := fmt.Sprintf("After %s of a holder the next client had the key within %s; claimed are %s, and up to %s are let pass, as who waits has to ask again or to be told.", count(n, "death"), length(longest), length(limit), length(late))
+	if longest > late {
+		return Contradicted, text
+	}
+	return Confirmed, text
+}
+
+// killed is the fault of a recovery if it is a client's death, seen there, with the
+// key in its hands.
+func (j *claimJudge) killed(r Recovery) *fault {
+	if r.Kind != "kill" || !r.Held || len(r.Victims) != 1 || !j.isClient(r.Victims[0]) {
+		return nil
+	}
+	i := slices.IndexFunc(j.faults, func(f *fault) bool { return f.id == r.Fault && f.observed >= 0 && !f.missed })
+	if i < 0 {
+		return nil
+	}
+	return j.faults[i]
+}
+
+// alone says whether no other fault was in force.
+func (j *claimJudge) alone(f *fault, from, to int64) bool {
+	return !slices.ContainsFunc(j.faults, func(o *fault) bool {
+		s := j.lasted(o)
+		return o.id != f.id && s.from <= to && s.to >= from
+	})
+}

@@ -1,0 +1,92 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// State is what one copy of the guarded resource was before and after a step.
+type State struct {
+	What   string `json:"what"` // accepted, refused or read
+	Before string `json:"before"`
+	After  string `json:"after"`
+	words  string
+}
+
+// onGrant are the kinds of steps at which a client acts on its grant, or learns of it.
+var onGrant = []Kind{StepGrant, StepRead, StepRenew, StepWrite, StepZombie, StepEnd, StepRelease, StepTold}
+
+// detail adds to a step what the history has of it beside its sentence: the token and
+// what was left of the lease, the fault in force, and the copies before and after.
+func (s *teller) detail(x *told) {
+	if !slices.Contains(onGrant, x.Kind) {
+		return
+	}
+	if x.g == nil && x.Op >= 0 {
+		x.g = s.byOwner[s.ops[x.Op].Owner]
+	}
+	if x.g != nil {
+		x.Token, x.Left = x.g.token, s.left(x.g, x.at)
+		if f := s.faultAt(x.g.node, x.at); f != nil && f.begin >= 0 {
+			x.Fault = f.kind
+		}
+	}
+	if x.Op < 0 {
+		return
+	}
+	switch op := &s.ops[x.Op]; {
+	case op.F == history.Apply:
+		x.Unfenced, x.Fenced = decision(op, op.Unfenced), decision(op, op.Fenced)
+	case op.F == history.Read && op.Type == history.OK:
+		x.Unfenced, x.Fenced = seen(op.Unfenced), seen(op.Fenced)
+	}
+}
+
+// left is the time to the deadline that a holder claims at an instant; nil where it
+// claims none.
+func (t *trace) left(g *grant, at int64) *time.Duration {
+	until := int64(0)
+	for i, from := range append([]int{g.ok}, g.renewed...) {
+		if i < len(g.until) && t.ops[from].Time <= at {
+			until = g.until[i]
+		}
+	}
+	if until == 0 {
+		return nil
+	}
+	d := time.Duration(until - at)
+	return &d
+}
+
+func decision(op *history.Op, c *history.Copy) *State {
+	switch {
+	case c == nil:
+		return nil
+	case c.Accepted:
+		return &State{"accepted", c.Previous, op.Value, copyWords(op, c)}
+	}
+	return &State{"refused", c.Previous, c.Previous, copyWords(op, c)}
+}
+
+func seen(c *history.Copy) *State {
+	if c == nil {
+		return nil
+	}
+	return &State{"read", c.Value, c.Value, "read: " + value(c.Value)}
+}
+
+// leftWords says what is left of a lease, as a column has room for.
+func leftWords(d *time.Duration) string {
+	switch {
+	case d == nil:
+		return ""
+	case *d == 0:
+		return "over"
+	case *d < 0:
+		return fmt.Sprintf("over for %s", length(-*d))
+	}
+	return length(*d)
+}

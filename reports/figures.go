@@ -1,0 +1,136 @@
+package reports
+
+import (
+	"fmt"
+	"html/template"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// Figures is what was measured in a run; results.json holds it under "figures".
+// Durations are nanoseconds, and instants count from the first operation. A part
+// that is missing was not measured, for the reason in Missing.
+type Figures struct {
+	Length     int64             `json:"length_ns"` // from the first operation to the last
+	Latencies  []Quantiles       `json:"latencies,omitempty"`
+	Grants     *GrantRate        `json:"grants,omitempty"`
+	Clients    []ClientFigures   `json:"clients,omitempty"`
+	Fairness   *Fairness         `json:"fairness,omitempty"`
+	Tokens     []KeyTokens       `json:"tokens,omitempty"`
+	Recoveries []Recovery        `json:"recoveries,omitempty"`
+	Clocks     []NodeClock       `json:"clocks,omitempty"`
+	Validity   *Validity         `json:"validity,omitempty"`
+	Claims     []Claim           `json:"claims,omitempty"`
+	Missing    map[string]string `json:"missing,omitempty"` // figure → why it is not there
+}
+
+// Measure takes the figures of a history. It never fails: what cannot be measured
+// is missing, with the reason.
+func Measure(setup history.Setup, ops []history.Op, r checker.Result) Figures {
+	return newTrace(setup, ops).figures(r).Figures
+}
+
+// measurement is the figures of a trace, and what only drawings need.
+type measurement struct {
+	*trace
+	Figures
+	result  checker.Result
+	rate    []float64 // grants a second of each bin
+	budgets []budget
+	drifts  []nodeOffsets
+	waiting map[string][]wait // of each key, by the time of their invoke
+}
+
+// plate is one figure: how it is measured, and how a page shows it.
+type plate struct {
+	id, title string
+	measure   func(m *measurement) (missing string)
+	draw      func(m *measurement, f *figure)
+}
+
+var plates = []plate{
+	{"latencies", "Latency", (*measurement).measureLatency, drawLatency},
+	{"latencies-over-time", "Latency over time", (*measurement).anyWindow, drawLatencyOverTime},
+	{"grants", "Grants per second", (*measurement).measureGrants, drawGrants},
+	{"clients", "Waiting and fairness", (*measurement).measureClients, drawClients},
+	{"tokens", "Fencing tokens", (*measurement).measureTokens, drawTokens},
+	{"recoveries", "Recovery", (*measurement).measureRecoveries, drawRecoveries},
+	{"clocks", "Clocks", (*measurement).measureClocks, drawClocks},
+	{"validity", "Validity of each grant", (*measurement).measureValidity, drawValidity},
+}
+
+// figures measures everything, once.
+func (t *trace) figures(r checker.Result) *measurement {
+	m := &measurement{trace: t, result: r, Figures: Figures{Length: max(t.endTime()-t.startTime(), 0), Missing: map[string]string{}}}
+	for _, p := range plates {
+		var missing string
+		if panicked := attempt(func() { missing = p.measure(m) }); panicked != "" {
+			missing = "This figure could not be measured, which is a bug of dlmtest: " + panicked
+		}
+		if missing != "" {
+			m.Missing[p.id] = missing
+		}
+	}
+	if panicked := attempt(func() { m.Claims = m.claims() }); panicked != "" {
+		m.Claims = nil
+		m.Missing["claims"] = "The claims could not be compared, which is a bug of dlmtest: " + panicked
+	}
+	return m
+}
+
+// figure is what a page shows of one plate: a sentence, drawings, a table. Without
+// data there is only why.
+type figure struct {
+	ID, Title, Says, Missing string
+	Panels                   []panel
+	Head                     []string
+	Rows                     [][]string
+	Note                     string // below the table
+	Folded                   bool   // the table, as it is long and the drawing says the same
+}
+
+// panel is one drawing with its legend.
+type panel struct {
+	Label  string // for who cannot see it
+	SVG    template.HTML
+	Legend []entry
+}
+
+// add draws a chart into the figure.
+func (f *figure) add(label string, c *chart) {
+	svg, err := c.svg(label, "says-"+f.ID)
+	if err != nil {
+		panic(err)
+	}
+	f.Panels = append(f.Panels, panel{label, svg, c.legend})
+}
+
+// row adds a line to the figure's table.
+func (f *figure) row(cells ...string) { f.Rows = append(f.Rows, cells) }
+
+// shown draws every figure. One that fails leaves a sentence in its place: it never
+// takes the report with it.
+func (m *measurement) shown() (all []figure) {
+	for _, p := range plates {
+		f := figure{ID: p.id, Title: p.title, Missing: m.Missing[p.id]}
+		if f.Missing == "" {
+			if panicked := attempt(func() { p.draw(m, &f) }); panicked != "" {
+				f = figure{ID: p.id, Title: p.title, Missing: "This figure could not be drawn, which is a bug of dlmtest: " + panicked}
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// attempt runs do and returns the text of its panic, "" if there was none.
+func attempt(do func()) (panicked string) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = fmt.Sprint(p)
+		}
+	}()
+	do()
+	return ""
+}

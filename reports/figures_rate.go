@@ -1,0 +1,115 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// GrantRate is how many grants a run had, and how fast they came.
+type GrantRate struct {
+	Count            int     `json:"count"`
+	PerSecond        float64 `json:"per_second"`         // over the whole run
+	BusiestPerSecond float64 `json:"busiest_per_second"` // of the busiest bin
+	Longest          int64   `json:"longest_without_ns"` // between two grants of anybody, of any key
+	Bin              int64   `json:"bin_ns"`
+}
+
+func (m *measurement) measureGrants() string {
+	if len(m.grants) == 0 {
+		return "Nobody was granted the lock."
+	}
+	bin := roundBin(m.Length / windows)
+	m.rate = make([]float64, m.Length/bin+1)
+	g := GrantRate{Count: len(m.grants), Bin: bin, PerSecond: float64(len(m.grants)) / math.Max(float64(m.Length)/1e9, 1e-3)}
+	last := int64(-1)
+	for _, at := range m.grantTimes() {
+		m.rate[min(max(at-m.startTime(), 0)/bin, int64(len(m.rate)-1))] += float64(time.Second) / float64(bin)
+		if last >= 0 {
+			g.Longest = max(g.Longest, at-last)
+		}
+		last = at
+	}
+	g.BusiestPerSecond = slices.Max(m.rate)
+	m.Grants = &g
+	return ""
+}
+
+func (t *trace) grantTimes() []int64 {
+	times := make([]int64, len(t.grants))
+	for i, g := range t.grants {
+		times[i] = t.ops[g.ok].Time
+	}
+	return times
+}
+
+// roundBin is the first of 10 ms, 20 ms, 50 ms, 100 ms, … that is at least so long.
+func roundBin(least int64) int64 {
+	for unit := int64(10 * time.Millisecond); ; unit *= 10 {
+		for _, n := range []int64{1, 2, 5} {
+			if n*unit >= least {
+				return n * unit
+			}
+		}
+	}
+}
+
+func drawGrants(m *measurement, f *figure) {
+	g := m.Grants
+	c := m.overTime(170)
+	c.Y.Min, c.Y.Max = 0, g.BusiestPerSecond*1.05
+	c.Y.Tick.Marker = fewer(func(x float64) string { return number(x) + "/s" })
+	bin := float64(g.Bin) / 1e9
+	for i, rate := range m.rate {
+		if rate > 0 {
+			c.Add(box{float64(i) * bin, 0, math.Min(float64(i+1)*bin, c.X.Max), rate, ink("valid")})
+		}
+	}
+	c.legend = append([]entry{{"valid", "grants a second, in bins of " + length(time.Duration(g.Bin)), "band"}}, c.legend...)
+	f.add("Grants per second over time", c)
+	f.Says = fmt.Sprintf("%s in %s: %s a second, and %s in the busiest %s. The longest time between two was %s.",
+		count(g.Count, "grant"), length(time.Duration(m.Length)), figure3(g.PerSecond), number(math.Round(g.BusiestPerSecond*float64(g.Bin)/1e9)), length(time.Duration(g.Bin)), length(time.Duration(g.Longest)))
+	f.Head = []string{"Part of the run", "time", "grants", "per second"}
+	m.rateRow(f, "no fault in force", false)
+	if len(m.faults) > 0 {
+		m.rateRow(f, "a fault in force", true)
+	}
+}
+
+// rateRow counts the grants while a fault was in force, or while none was.
+func (m *measurement) rateRow(f *figure, name string, faulty bool) {
+	spans, n, lasted := m.faultSpans(), 0, 0.0
+	for _, s := range spans {
+		lasted += s[1] - s[0]
+	}
+	if !faulty {
+		lasted = m.since(m.endTime()) - lasted
+	}
+	next := 0
+	for _, at := range m.grantTimes() {
+		x := m.since(at)
+		for next < len(spans) && spans[next][1] < x {
+			next++
+		}
+		if in := next < len(spans) && spans[next][0] <= x; in == faulty {
+			n++
+		}
+	}
+	rate := "–"
+	if lasted > 0.01 {
+		rate = figure3(float64(n) / lasted)
+	}
+	f.row(name, length(time.Duration(lasted*1e9)), thousands(n), rate)
+}
+
+// figure3 writes a number to three digits.
+func figure3(x float64) string {
+	digits := 2
+	if x >= 100 {
+		digits = 0
+	} else if x >= 10 {
+		digits = 1
+	}
+	return number(math.Round(x*math.Pow(10, float64(digits))) / math.Pow(10, float64(digits)))
+}

@@ -1,0 +1,276 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+)
+
+// IndexFormat is the version of index.json that this package writes.
+const IndexFormat = 1
+
+// Index is a matrix of runs, scenario × backend; index.json holds it. Durations
+// are nanoseconds.
+type Index struct {
+	Format    int           `json:"dlmtest_index"` // version of this file
+	ID        string        `json:"id"`
+	Command   []string      `json:"command"` // that repeats the matrix
+	Version   string        `json:"version"` // of dlmtest
+	Started   time.Time     `json:"started"`
+	Took      time.Duration `json:"took"`                  // so far
+	Ended     bool          `json:"ended"`                 // false: the matrix goes on, or was killed
+	Stopped   string        `json:"interrupted,omitempty"` // why it ended early, or ""
+	Count     int           `json:"count"`                 // runs asked for of each cell
+	Parallel  int           `json:"parallel"`              // runs at a time
+	Scenarios []string      `json:"scenarios"`             // the rows, in order
+	Backends  []string      `json:"backends"`              // the columns, in order
+	Cells     []Cell        `json:"cells"`                 // row by row
+	Shard     *Shard        `json:"shard,omitempty"`       // which part of the matrix this is; nil: all of it
+	Merged    []string      `json:"merged,omitempty"`      // the parts that it was merged from
+}
+
+// Shard is a part of a matrix that was split over several machines.
+type Shard struct {
+	Index    int           `json:"index"`    // from 1
+	Count    int           `json:"count"`    // of the shards
+	Expected time.Duration `json:"expected"` // how long this one should take
+	Plan     []PlannedRun  `json:"plan"`     // all runs of the matrix, and in which shard each is
+}
+
+// PlannedRun is one run of a matrix that was split.
+type PlannedRun struct {
+	Scenario string `json:"scenario"`
+	Backend  string `json:"backend"`
+	Seed     uint64 `json:"seed"`
+	Shard    int    `json:"shard"`
+}
+
+// Cell is one scenario against one backend.
+type Cell struct {
+	Scenario string    `json:"scenario"`
+	Backend  string    `json:"backend"`
+	Verdict  Outcome   `json:"verdict"`          // of its runs, the worst; see Settle
+	Reason   string    `json:"reason,omitempty"` // why it is n/a
+	Alone    bool      `json:"alone,omitempty"`  // its timing is so tight that nothing runs beside it
+	Runs     []CellRun `json:"runs,omitempty"`   // by seed, a repeat after the run that it repeats
+}
+
+// CellRun is one run of a cell.
+type CellRun struct {
+	Seed           uint64        `json:"seed"`
+	Verdict        Outcome       `json:"verdict"`
+	Dir            string        `json:"dir,omitempty"` // its folder, relative to the index
+	Took           time.Duration `json:"took,omitempty"`
+	Properties     []Decided     `json:"properties,omitempty"`      // in the order of a report
+	Differs        []Difference  `json:"differs,omitempty"`         // from what the scenario expects of this backend
+	FirstViolation time.Duration `json:"first_violation,omitempty"` // from the first grant; 0: there is none
+	Doubts         []string      `json:"doubts,omitempty"`
+	Error          string        `json:"error,omitempty"`    // of dlmtest itself
+	Repeated       bool          `json:"repeated,omitempty"` // the machine disturbed it: the next run repeats it and counts
+}
+
+// Decided is the verdict of one property.
+type Decided struct {
+	Name    string          `json:"name"`
+	Verdict checker.Verdict `json:"verdict"`
+}
+
+// Difference is a property that a scenario expects otherwise.
+type Difference struct {
+	Property string          `json:"property"`
+	Is       checker.Verdict `json:"is"`
+	Expected checker.Verdict `json:"expected"`
+	Note     string          `json:"note,omitempty"` // of the expectation
+}
+
+// String says it in a few words.
+func (d Difference) String() string {
+	text := fmt.Sprintf("%s is %s, expected %s", d.Property, d.Is, d.Expected)
+	if d.Note != "" {
+		text += " (" + d.Note + ")"
+	}
+	return text
+}
+
+// Settle works the verdict of the cell out from its runs: the worst. A run that was
+// repeated does not count, its repeat does; but what it has violated stays.
+func (c *Cell) Settle() {
+	if c.Verdict == Elsewhere && len(c.Runs) == 0 {
+		return
+	}
+	var all []Outcome
+	for _, r := range c.Runs {
+		if !r.Repeated || r.Verdict == Violates {
+			all = append(all, r.Verdict)
+		}
+	}
+	c.Verdict = worst(all)
+}
+
+// counted are the runs that were not repeated.
+func (c Cell) counted() (runs []CellRun) {
+	for _, r := range c.Runs {
+		if !r.Repeated {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// Worst is the worst outcome of any cell.
+func (x Index) Worst() Outcome {
+	var all []Outcome
+	for _, c := range x.Cells {
+		all = append(all, c.Verdict)
+	}
+	return worst(all)
+}
+
+// Summary counts the cells by outcome: "143 cells: 41 violated, 60 holds, 42 n/a".
+func (x Index) Summary() string {
+	var all []Outcome
+	different := 0
+	for _, c := range x.Cells {
+		all = append(all, c.Verdict)
+		if c.Differs() {
+			different++
+		}
+	}
+	text := count(len(x.Cells), "cell") + ": " + tallied(all, "")
+	if different > 0 {
+		text += fmt.Sprintf("; not as expected: %d", different)
+	}
+	return text
+}
+
+// Cell finds a cell; nil: there is none.
+func (x Index) Cell(scenario, backend string) *Cell {
+	for i, c := range x.Cells {
+		if c.Scenario == scenario && c.Backend == backend {
+			return &x.Cells[i]
+		}
+	}
+	return nil
+}
+
+// Tellable finds the run whose story a reader wants first: a violation that is not
+// expected, else any; ok is false where nothing is violated.
+func (x Index) Tellable() (c Cell, r CellRun, ok bool) {
+	for _, odd := range []bool{true, false} {
+		for _, c := range x.Cells {
+			for _, r := range c.Runs {
+				if r.Verdict == Violates && r.Dir != "" && (len(r.Differs) > 0 || !odd) {
+					return c, r, true
+				}
+			}
+		}
+	}
+	return c, r, false
+}
+
+// Name is what a cell is called: "gc-pause × redis".
+func (c Cell) Name() string { return c.Scenario + " × " + c.Backend }
+
+// RunName is what a run of the cell is called: with its seed where there are several.
+func (c Cell) RunName(r CellRun) string {
+	if len(c.Runs) < 2 {
+		return c.Name()
+	}
+	name := fmt.Sprintf("%s, seed %d", c.Name(), r.Seed)
+	if !r.Repeated && slices.ContainsFunc(c.Runs, func(o CellRun) bool { return o.Seed == r.Seed && o.Repeated }) {
+		name += ", again"
+	}
+	return name
+}
+
+// Differs says that a run of the cell that counts is not as the scenario expects.
+func (c Cell) Differs() bool {
+	return slices.ContainsFunc(c.counted(), func(r CellRun) bool { return len(r.Differs) > 0 })
+}
+
+// tally counts several runs of a cell by outcome: "18 of 20 violated, 2 of 20 holds".
+func (c Cell) tally() string {
+	runs := c.counted()
+	if len(runs) < 2 {
+		return ""
+	}
+	var all []Outcome
+	for _, r := range runs {
+		all = append(all, r.Verdict)
+	}
+	return tallied(all, fmt.Sprintf("of %d ", len(runs)))
+}
+
+// after says how long it took until the first violation: "after 2.1 s", and of
+// several runs the middle and the ends.
+func (c Cell) after() string {
+	var all []time.Duration
+	for _, r := range c.Runs {
+		if r.FirstViolation > 0 {
+			all = append(all, r.FirstViolation)
+		}
+	}
+	slices.Sort(all)
+	switch len(all) {
+	case 0:
+		return ""
+	case 1:
+		return "after " + length(all[0])
+	}
+	middle := (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	return fmt.Sprintf("after %s (%s to %s)", length(middle), length(all[0]), length(all[len(all)-1]))
+}
+
+// named lists the properties of a run with this verdict.
+func (r CellRun) named(v checker.Verdict) (names []string) {
+	for _, p := range r.Properties {
+		if p.Verdict == v {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// Says is a run in a few words: its outcome, and of what.
+func (r CellRun) Says() string {
+	text := r.Verdict.words()
+	var of []string
+	switch r.Verdict {
+	case Violates:
+		of = r.named(checker.Violated)
+	case Unclear:
+		of = r.named(checker.Unknown)
+	}
+	if len(of) > 0 {
+		text += " (" + strings.Join(of, ", ") + ")"
+	}
+	if r.Repeated {
+		text += "; disturbed, so it was repeated"
+	}
+	return text
+}
+
+// DiffersText says how a run differs from what its scenario expects; "": it does not.
+func (r CellRun) DiffersText() string {
+	if len(r.Differs) == 0 {
+		return ""
+	}
+	var all []string
+	for _, d := range r.Differs {
+		all = append(all, d.String())
+	}
+	return "differs from what the scenario expects: " + strings.Join(all, "; ")
+}
+
+// FirstSeed is the seed of the first run of each cell; 0: nothing runs.
+func (x Index) FirstSeed() uint64 {
+	for _, c := range x.Cells {
+		if len(c.Runs) > 0 {
+			return c.Runs[0].Seed
+		}
+	}
+	return 0
+}

@@ -1,0 +1,98 @@
+package reports
+
+import (
+	"bufio"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// IndexMarkdown writes the table of a matrix for a pull request.
+func IndexMarkdown(w io.Writer, x Index) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, MarkdownSign+"**%s**", x.Summary())
+	if state := x.State(); state != "" {
+		fmt.Fprintf(out, " %s", escaped(state))
+	}
+	fmt.Fprintf(out, "\n\n| scenario |")
+	for _, b := range x.Backends {
+		fmt.Fprintf(out, " %s |", escaped(b))
+	}
+	fmt.Fprintf(out, "%s", "\n|---|"+strings.Repeat("---|", len(x.Backends))+"\n")
+	for _, s := range x.Scenarios {
+		fmt.Fprintf(out, "| %s |", escaped(s))
+		for _, b := range x.Backends {
+			fmt.Fprintf(out, " %s |", escaped(x.Cell(s, b).brief()))
+		}
+		fmt.Fprintln(out)
+	}
+	var notes []string
+	for _, c := range x.Cells {
+		for _, n := range c.notes() {
+			notes = append(notes, fmt.Sprintf("- %s: %s\n", escaped(n.Name), escaped(n.Text)))
+		}
+	}
+	if len(notes) > 0 {
+		fmt.Fprintf(out, "%s", "\nTo look at:\n\n"+strings.Join(notes, ""))
+	}
+	return out.Flush()
+}
+
+// brief is a cell in a few words: "✗ violated, after 2.1 s, ≠ expected".
+func (c *Cell) brief() string {
+	if c == nil {
+		return ""
+	}
+	words := []string{c.Verdict.sign() + " " + c.Verdict.words()}
+	if tally := c.tally(); tally != "" {
+		words[0] = c.Verdict.sign() + " " + tally
+	}
+	if after := c.after(); after != "" {
+		words = append(words, after)
+	}
+	if c.Differs() {
+		words = append(words, "≠ expected")
+	}
+	return strings.Join(words, ", ")
+}
+
+// IndexJUnit writes a matrix as JUnit XML: a test case for each run, and one for
+// each cell that is n/a, which is skipped. What was not judged is an error, as in JUnit.
+func IndexJUnit(w io.Writer, x Index) error {
+	suite := junitSuite{Name: "dlmtest matrix", Time: junitTime(x.Took.Seconds()), Timestamp: x.Started.UTC().Format("2006-01-02T15:04:05")}
+	for _, c := range x.Cells {
+		if c.Verdict == NoSense {
+			suite.put(junitCase{Class: c.Scenario, Name: c.Backend, Skipped: &junitState{Message: c.Reason}})
+		}
+		for _, r := range c.Runs {
+			suite.put(c.junit(r))
+		}
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(suite); err != nil {
+		return fmt.Errorf("write JUnit of %s: %w", x.ID, err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// junit is one run as a test case. A run that was repeated is skipped: its repeat says more.
+func (c Cell) junit(r CellRun) junitCase {
+	t := junitCase{Class: c.Scenario, Name: strings.TrimPrefix(c.RunName(r), c.Scenario+" × "), Time: junitTime(r.Took.Seconds()), Out: r.DiffersText()}
+	body := strings.Join(append([]string{r.Error, r.Dir}, r.Doubts...), "\n")
+	state := &junitState{Message: r.Says(), Body: strings.TrimSpace(body)}
+	switch {
+	case r.Repeated:
+		t.Skipped = state
+	case r.Verdict == Violates:
+		t.Failure = state
+	case r.Verdict != Good:
+		t.Error = state
+	}
+	return t
+}

@@ -1,0 +1,175 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// Picture is the timeline around one violation, for a slide. SVG and PNG are made from
+// one drawing: gonum's vg has both as back ends, and measures texts with a font that is
+// part of the program, so the picture is the same on every machine.
+type Picture struct {
+	title, caption, facts string
+	tracks                *tracks
+	start                 int64
+	panels                []*stretch
+	left                  int // nodes that are not drawn
+	copies                []string
+	at                    int64 // of the violation; 0: there is none
+}
+
+// stretch is one panel: a stretch of time. The second of a picture magnifies the end of the first,
+// as what breaks in milliseconds comes of leases that last seconds.
+type stretch struct {
+	*Picture
+	window span // raw time
+	lanes  []*trackLane
+	top    float64
+	late   bool // only late writes are drawn
+}
+
+// Sizes of a picture, in points.
+const (
+	pictureWide        = 960.0
+	pictureMargin      = 28.0
+	pictureNames       = 104.0 // what the names of lanes take
+	pictureLane        = 28.0
+	panelFoot          = 58.0 // between panels: the times of the upper, the faults of the lower
+	mostPictured       = 10   // lanes
+	mostPicturedWrites = 120  // writes
+)
+
+// NewPicture chooses what to draw: the stretch of time that the story of a violation
+// takes, and the nodes that it names. Without a violation it is the whole run.
+func NewPicture(run Run, setup history.Setup, ops []history.Op, property string, v checker.Violation) *Picture {
+	t := newTrace(setup, ops)
+	run = run.known(setup)
+	p := &Picture{title: run.name(), facts: strings.Join(run.facts(""), ", "), tracks: newTracks(t), start: t.startTime()}
+	p.caption = "No violation: the whole run."
+	p.copies = []string{"unfenced copy", "fenced copy"}
+	if !slices.ContainsFunc(p.tracks.writes, func(w trackWrite) bool { return w.fenced != 0 }) {
+		p.copies = p.copies[:1]
+	}
+	var steps []Step
+	if property != "" {
+		p.title += ": " + property
+		p.caption, p.at = sentence(v.Message), min(max(v.At, p.tracks.from), p.tracks.to) // whatever results.json says
+		steps = t.story(v)
+	}
+	p.panels = []*stretch{{Picture: p, window: p.tracks.span}}
+	if len(steps) > 0 {
+		p.panels[0].window = p.padded(steps, 10)
+	}
+	p.panels[0].choose(steps)
+	p.left = len(p.tracks.lanes) - len(p.panels[0].lanes)
+	p.magnify(steps)
+	return p
+}
+
+// padded is the stretch of some steps and a part of it more on both sides.
+func (p *Picture) padded(steps []Step, part int64) span {
+	from, to := p.start+int64(steps[0].At), p.start+int64(steps[len(steps)-1].At)
+	pad := max((to-from)/part, int64(2*time.Millisecond))
+	return span{max(from-pad, p.tracks.from), to + pad}
+}
+
+// magnify adds a panel from the last grant of the story on, where the first shows it
+// too small.
+func (p *Picture) magnify(steps []Step) {
+	last := -1
+	for i, s := range steps {
+		if s.Kind == StepGrant {
+			last = i
+		}
+	}
+	if last < 0 {
+		return
+	}
+	near, first := p.padded(steps[last:], 3), p.panels[0]
+	if (near.to-near.from)*5 > first.window.to-first.window.from {
+		return
+	}
+	p.panels = append(p.panels, &stretch{Picture: p, window: near})
+	first.late = true
+	for _, l := range first.lanes {
+		if slices.ContainsFunc(steps[last:], func(s Step) bool { return s.Node == l.name }) ||
+			slices.ContainsFunc(l.holds, func(h trackHold) bool { return meet(h.belief, span{near.from, p.at}) }) {
+			p.panels[1].lanes = append(p.panels[1].lanes, l)
+		}
+	}
+}
+
+// choose takes the lanes of the story first, then of who held the lock meanwhile.
+func (p *stretch) choose(steps []Step) {
+	if p.window.to <= p.window.from {
+		p.window.to = p.window.from + int64(time.Second)
+	}
+	weight := func(l *trackLane) (n int) {
+		for _, s := range steps {
+			if s.Node == l.name {
+				n += 100
+			}
+		}
+		for _, f := range p.tracks.faults {
+			if f.victim == l.name && meet(f.span, p.window) {
+				n += 50
+			}
+		}
+		for _, h := range l.holds {
+			if meet(h.belief, p.window) {
+				n++
+			}
+		}
+		return n
+	}
+	all := slices.DeleteFunc(slices.Clone(p.tracks.lanes), func(l *trackLane) bool { return l.role == Server && weight(l) == 0 })
+	best := slices.SortedStableFunc(slices.Values(all), func(a, b *trackLane) int { return cmp.Compare(weight(b), weight(a)) })
+	best = best[:min(len(best), mostPictured)]
+	p.lanes = slices.DeleteFunc(all, func(l *trackLane) bool { return !slices.Contains(best, l) })
+}
+
+func meet(a, b span) bool { return a.from <= b.to && b.from <= a.to }
+
+// rows is how many rows a panel has.
+func (p *stretch) rows() float64 { return float64(len(p.lanes) + len(p.copies)) }
+
+func (p *stretch) bottom() float64 { return p.top + p.rows()*pictureLane }
+
+// lines is the caption, broken to the width; what is too much is left out.
+func (p *Picture) lines() []string {
+	const most = 3
+	wide := func(s string) bool {
+		return (&picturePen{}).wide(13.5, false, s) > pictureWide-2*pictureMargin
+	}
+	var all []string
+	line := ""
+	// A number stays with its unit.
+	for word := range strings.FieldsSeq(strings.NewReplacer(" s ", "\u00a0s ", " s.", "\u00a0s.", " ms", "\u00a0ms").Replace(p.caption)) {
+		word = clipped(word, 100)
+		if longer := strings.TrimSpace(line + " " + word); line != "" && wide(longer) {
+			all, line = append(all, line), word
+		} else {
+			line = longer
+		}
+	}
+	all = append(all, line)
+	if len(all) > most {
+		all = all[:most]
+		all[most-1] += " …"
+	}
+	return all
+}
+
+// height is that of the picture, in points.
+func (p *Picture) height() float64 {
+	height := 44 + 20*float64(len(p.lines())) + 34 + 104 + float64(len(p.panels)-1)*panelFoot
+	for _, stretch := range p.panels {
+		height += stretch.rows() * pictureLane
+	}
+	return height
+}

@@ -1,0 +1,58 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// TestExplain: what is said in plain words is no more than what was judged.
+func TestExplain(t *testing.T) {
+	leased := history.Promise{Leased: true, Token: true}
+	property := func(name string, v checker.Verdict) checker.Property {
+		p := checker.Property{Name: name, Verdict: v}
+		if v == checker.Violated {
+			p.Violations = []checker.Violation{{Message: name + " broke"}}
+		}
+		return p
+	}
+	for _, c := range []struct {
+		what       string
+		properties []checker.Property
+		promise    history.Promise
+		says, not  []string
+	}{
+		{"refused, and whole", []checker.Property{property("mutual-exclusion", checker.Violated), property("lease-exclusion", checker.Holds), property("no-lost-update/fenced", checker.Holds)},
+			leased, []string{"its data is whole", "Nothing in the service"}, nil},
+		{"refused, and the end is missing", []checker.Property{property("mutual-exclusion", checker.Violated), property("lease-exclusion", checker.Unknown), property("no-lost-update/fenced", checker.Unknown)},
+			leased, []string{"refused every one"}, []string{"its data is whole", "Nothing in the service"}},
+		{"two leases at once", []checker.Property{property("mutual-exclusion", checker.Violated), property("lease-exclusion", checker.Violated)},
+			leased, []string{"goes by no wall clock", "1 more of the 2 properties is violated, too"}, []string{"Nothing in the service"}},
+		{"nothing known", []checker.Property{property("mutual-exclusion", checker.Unknown)}, leased, []string{"cannot say that nothing would"}, []string{"Nothing broke in"}},
+		{"not judged", nil, leased, []string{"was not judged"}, []string{"came late", "to break"}},
+		{"green", []checker.Property{property("mutual-exclusion", checker.Holds)}, leased, []string{"Nothing broke in", "One green run"}, nil},
+		{"no token", []checker.Property{property("mutual-exclusion", checker.Violated)}, history.Promise{Leased: true}, []string{"gives no token", "rising token"}, []string{"refused"}},
+	} {
+		r := checker.Result{Properties: c.properties, Counts: checker.Counts{StaleWrites: 1, StaleRefused: 1}}
+		for _, p := range c.properties {
+			r.Verdict = checker.Merge(r.Verdict, p.Verdict)
+		}
+		if c.what == "green" {
+			r.Verdict = checker.Holds // unknown is the zero value
+		}
+		p := Explain(history.Setup{Promise: c.promise, FenceOn: "write"}, r)
+		text := strings.Join([]string{p.Broke, p.Fencing, p.Prevented}, " ")
+		for _, s := range c.says {
+			if !strings.Contains(text, s) {
+				t.Errorf("%s: want %q in %q", c.what, s, text)
+			}
+		}
+		for _, s := range c.not {
+			if strings.Contains(text, s) {
+				t.Errorf("%s: %q is more than was judged: %q", c.what, s, text)
+			}
+		}
+	}
+}

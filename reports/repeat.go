@@ -1,0 +1,200 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// repeat is what a page says of how a run came about, beside its command.
+type repeat struct {
+	Seed       string
+	Faults     []faultRow
+	MoreFaults string
+	History    *historyRow
+	Nodes      []nodeRow
+	Configs    []configRow
+}
+
+// faultRow is one line of the log of faults: what was planned, what was seen.
+type faultRow struct {
+	Name, Planned, On, Begun, Proof, Healed string
+	Missed                                  bool
+}
+
+type historyRow struct{ Name, Size, SHA256 string }
+
+type nodeRow struct{ Name, Role, Addr, Server, Image string }
+
+// configRow is the configuration of the nodes that share it.
+type configRow struct{ Nodes, Text string }
+
+// mostFaultRows is how many faults a page lists; the history has all.
+const mostFaultRows = 100
+
+func (t *trace) repeat(run Run) repeat {
+	r := repeat{Faults: t.faultLog(run), Configs: configs(run.Nodes)}
+	if run.Seed != 0 {
+		r.Seed = fmt.Sprintf("The seed is %d. The same seed makes the same choices and the same random schedule; what real processes do in between stays theirs.", run.Seed)
+	}
+	if more := len(r.Faults) - mostFaultRows; more > 0 {
+		r.Faults, r.MoreFaults = r.Faults[:mostFaultRows], fmt.Sprintf("And %s more, in history.jsonl.", thousands(more))
+	}
+	if h := run.History; h != nil {
+		r.History = &historyRow{h.Name, bytesText(h.Bytes), h.SHA256}
+	}
+	for _, n := range run.Nodes {
+		row := nodeRow{Name: n.Name, Role: string(n.Role), Addr: n.Addr}
+		if i := slices.IndexFunc(run.Versions, func(v NodeVersion) bool { return v.Node == n.Name }); i >= 0 {
+			v := run.Versions[i]
+			row.Server, row.Image = strings.TrimSpace(v.Server+" "+v.Version), v.Image
+		}
+		r.Nodes = append(r.Nodes, row)
+	}
+	return r
+}
+
+// faultLog lists every fault, those that never came too.
+func (t *trace) faultLog(run Run) (rows []faultRow) {
+	for _, e := range t.episodes() {
+		f := e.victims[0]
+		row := faultRow{Name: fmt.Sprintf("%d, %s", f.id, e.kind), Planned: planned(run, f.id), On: e.names(), Begun: "never", Healed: "–"}
+		s := t.during(e)
+		if slices.ContainsFunc(e.victims, func(f *fault) bool { return f.begin >= 0 }) {
+			row.Begun, row.Healed = seconds(s.from-t.startTime()), "never"
+			if e.end >= 0 {
+				row.Healed = seconds(s.to-t.startTime()) + ", after " + length(duration(s))
+			}
+		}
+		row.Proof, row.Missed = t.proof(e)
+		rows = append(rows, row)
+	}
+	for i := range t.ops {
+		if note := t.ops[i].Fault; note != nil && note.Phase == history.Skipped {
+			rows = append(rows, faultRow{Name: fmt.Sprintf("%d, %s", note.ID, note.Kind), Planned: planned(run, note.ID), On: note.Target,
+				Begun: "skipped", Proof: note.Proof, Healed: "–"})
+		}
+	}
+	return rows
+}
+
+// proof is what was seen at the victims, and when.
+func (t *trace) proof(e *episode) (text string, missed bool) {
+	seen, first, at := 0, "", int64(0)
+	for _, f := range e.victims {
+		switch {
+		case f.missed:
+			missed = true
+			first = f.proof
+		case f.observed >= 0:
+			seen++
+			if !missed && first == "" {
+				first, at = t.ops[f.observed].Fault.Proof, t.ops[f.observed].Time
+			}
+		}
+	}
+	switch {
+	case missed:
+		return "not seen: " + sentence(first), true
+	case seen == 0:
+		return "nothing was recorded", true
+	case len(e.victims) > 1:
+		text = fmt.Sprintf("at %d of %d nodes; ", seen, len(e.victims))
+	}
+	return fmt.Sprintf("%sat %s: %s", text, seconds(at-t.startTime()), sentence(first)), seen < len(e.victims)
+}
+
+// planned is what the scenario, or the random schedule, asked for.
+func planned(run Run, id int) string {
+	for _, p := range slices.Concat(run.Planned, run.Schedule) {
+		if p.ID <= id && id < p.ID+max(p.Count, 1) {
+			return p.words()
+		}
+	}
+	return "–"
+}
+
+// words is the plan of one fault in a sentence.
+func (p Planned) words() string {
+	text := p.Target
+	if p.On != "" {
+		text += ", once a client passes " + p.On
+	}
+	switch at := seconds(int64(p.At)); {
+	case p.On != "" && p.At > 0:
+		text += " from " + at + " on"
+	case p.At > 0 || p.On == "" && p.After == "":
+		text += ", at " + at
+	}
+	if p.After != "" {
+		text += ", after " + p.After
+	}
+	long := length(p.Max)
+	if p.Min != p.Max {
+		long = length(p.Min) + " to " + long
+	}
+	text += ", for " + long
+	if p.Until != "" {
+		text += " until " + p.Until
+	}
+	return text
+}
+
+// configs are the command lines and environments of servers, those that differ only
+// by the node's name as one.
+func configs(nodes []NodeInfo) (rows []configRow) {
+	var groups [][]string
+	var texts []string
+	for _, n := range nodes {
+		if len(n.Command) == 0 {
+			continue
+		}
+		text := n.config()
+		i := slices.Index(texts, text)
+		if i < 0 {
+			i, texts, groups = len(texts), append(texts, text), append(groups, nil)
+		}
+		groups[i] = append(groups[i], n.Name)
+	}
+	for i, g := range groups {
+		rows = append(rows, configRow{names(g), texts[i]})
+	}
+	return rows
+}
+
+// config is how a node's program was started.
+func (n NodeInfo) config() string {
+	var b strings.Builder
+	for _, e := range n.Env {
+		b.WriteString(e + "\n")
+	}
+	if n.User != "" {
+		b.WriteString("# as user " + n.User + "\n")
+	}
+	if len(n.Caps) > 0 {
+		b.WriteString("# with " + strings.Join(n.Caps, ", ") + "\n")
+	}
+	b.WriteString(shell(n.Command))
+	return b.String()
+}
+
+// bytesText writes a size in the unit that suits it.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%s MB", figure3(float64(n)/1e6))
+	case n >= 1_000:
+		return fmt.Sprintf("%s kB", figure3(float64(n)/1e3))
+	}
+	return count(int(n), "byte")
+}
+
+// HistoryFile is the history that a page was made from, so that who downloads it
+// can tell whether it is the same.
+type HistoryFile struct {
+	Name   string `json:"name"` // relative to the run's folder
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}

@@ -1,0 +1,74 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// Planned is one fault of a scenario, or of a random schedule as it was drawn before
+// the run.
+type Planned struct {
+	ID     int           `json:"id"` // its number; of the first of them with Count
+	At     time.Duration `json:"at"` // from the begin of the load
+	Fault  string        `json:"fault"`
+	Target string        `json:"target"`
+	On     string        `json:"on,omitempty"` // armed at At, and triggered here
+	Min    time.Duration `json:"min"`
+	Max    time.Duration `json:"max"` // above Min where something may end it sooner
+	Count  int           `json:"count,omitempty"`
+	Note   string        `json:"note,omitempty"`  // why it will be skipped, if that is known before the run
+	After  string        `json:"after,omitempty"` // the fault that it comes after, by name
+	Until  string        `json:"until,omitempty"` // what ends it between Min and Max
+}
+
+// String is the fault on one line.
+func (p Planned) String() string {
+	on, length := "", seconds(int64(p.Max))
+	if p.On != "" {
+		on = " once a client passes " + p.On
+	}
+	if p.Min != p.Max {
+		length = fmt.Sprintf("%s to %s", seconds(int64(p.Min)), length)
+	}
+	text := fmt.Sprintf("%7s  %2d  %-10s %s for %s%s", seconds(int64(p.At)), p.ID, p.Fault, p.Target, length, on)
+	if p.Count > 1 {
+		text += fmt.Sprintf(", %d times", p.Count)
+	}
+	if p.Note != "" {
+		text += "; will be skipped: " + p.Note
+	}
+	return text
+}
+
+// Skipped lists the faults of the random schedule that could not be, with the reason.
+func Skipped(ops []history.Op) []string {
+	var all []string
+	for _, op := range ops {
+		if op.Fault != nil && op.Fault.Phase == history.Skipped {
+			all = append(all, fmt.Sprintf("fault %d, %s of %s: %s", op.Fault.ID, op.Fault.Kind, op.Fault.Target, strings.TrimSpace(op.Fault.Proof)))
+		}
+	}
+	return slices.Compact(all)
+}
+
+// skippedShown is how many skipped faults a terminal shows; run.json and the history have all.
+const skippedShown = 8
+
+// skipped says which faults of the random schedule could not be.
+func (p *printer) skipped(ops []history.Op) {
+	all := Skipped(ops)
+	if len(all) == 0 {
+		return
+	}
+	p.line("\n%s", p.bold("Skipped faults of the random schedule"))
+	for _, text := range all[:min(len(all), skippedShown)] {
+		p.wrap("   ", plainText(text))
+	}
+	if more := len(all) - skippedShown; more > 0 {
+		p.line("   and %d more, in history.jsonl", more)
+	}
+}

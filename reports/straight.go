@@ -1,0 +1,29 @@
+package reports
+
+import (
+	"bytes"
+	"io"
+	"unicode"
+)
+
+// straight replaces what would turn the direction of the text that follows.
+func straight(r rune) rune {
+	if turns(r) {
+		return '·'
+	}
+	return r
+}
+
+func turns(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
+
+// straightener writes a page without such marks: a template escapes what would be
+// markup, and a name may still turn the words of a verdict around. Each part of a page
+// comes in one piece.
+type straightener struct{ io.Writer }
+
+func (w straightener) Write(p []byte) (int, error) {
+	if _, err := w.Writer.Write(bytes.Map(straight, p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
