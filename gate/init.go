@@ -1,0 +1,176 @@
+package gate
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/locks/libraries"
+	"github.com/dlmtest/dlmtest/matrix"
+	"github.com/dlmtest/dlmtest/reports"
+)
+
+// Asked is what the command of a run asked for.
+type Asked struct {
+	Scenario string            // its name, or the path of its file
+	Flags    map[string]string // the other flags, without their dashes
+}
+
+// From makes a gate file of what a run, a matrix or a gate has shown: what was
+// violated becomes a known weakness, what held must hold. read understands the
+// command of a run. The notes say what a person should look at.
+func From(dir string, read func(command []string) (Asked, error)) (c *Config, notes []string, err error) {
+	c = &Config{Name: "the gate of " + filepath.Base(filepath.Clean(dir))}
+	if !matrix.Is(dir) {
+		cell, notes, err := cellFrom([]string{dir}, 1, read)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.Cells = []Cell{cell}
+		return c, notes, nil
+	}
+	x, err := matrix.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, is := range x.Cells {
+		var dirs []string
+		count := 0
+		for _, r := range is.Runs {
+			if !filepath.IsLocal(r.Dir) || len(r.Properties) == 0 || r.Repeated && r.Verdict != reports.Violates {
+				continue
+			}
+			dirs = append(dirs, filepath.Join(dir, filepath.FromSlash(r.Dir)))
+			if !r.Repeated { // one that was counts for what it violated alone, as in a gate
+				count++
+			}
+		}
+		if len(dirs) == 0 {
+			notes = append(notes, fmt.Sprintf("%s is left out: no run of it was judged (%s)", is.Name(), cmp.Or(is.Reason, string(is.Verdict))))
+			continue
+		}
+		cell, more, err := cellFrom(dirs, count, read)
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, label, ok := strings.Cut(is.Backend, " ("); ok {
+			cell.Name = strings.TrimSuffix(label, ")")
+		}
+		c.Cells, notes = append(c.Cells, cell), append(notes, more...)
+	}
+	if len(c.Cells) == 0 {
+		return nil, nil, fmt.Errorf("%s: no run in it was judged, so there is nothing to write", dir)
+	}
+	return c, notes, nil
+}
+
+// cellFrom makes a cell of the runs of one, count of which were no repeats.
+func cellFrom(dirs []string, count int, read func([]string) (Asked, error)) (cell Cell, notes []string, err error) {
+	for i, dir := range dirs {
+		run, result, err := readRun(dir)
+		if err != nil {
+			return cell, nil, err
+		}
+		if i == 0 {
+			asked, err := read(run.Command)
+			if err != nil {
+				return cell, nil, fmt.Errorf("%s: its command: %w", dir, err)
+			}
+			cell = Cell{Scenario: asked.Scenario, Backend: run.Backend, Library: libraryOf(run), Flags: asked.Flags, Expect: map[string]Expectation{}}
+			if count > 1 {
+				cell.Count = count
+			}
+		}
+		notes = append(notes, cell.learn(dir, result)...)
+	}
+	return cell, notes, nil
+}
+
+// libraryOf is the library of a run as a file names it; "": the reference.
+func libraryOf(run reports.Run) string {
+	if run.Repeat != nil && run.Repeat.Library != "" {
+		return run.Repeat.Library
+	}
+	if run.Library == Library {
+		return ""
+	}
+	return run.Library
+}
+
+// learn adds what a run has shown. What was violated once is a weakness for good.
+func (c *Cell) learn(dir string, result checker.Result) (notes []string) {
+	lock, _ := libraries.Find(c.Backend, c.Library)
+	flaw := lock.Broken
+	for _, p := range result.Properties {
+		old, ok := c.Expect[p.Name]
+		switch {
+		case p.Verdict == checker.NA, ok && old.Is == Weakness, ok && old.Is == MustDetect:
+		case p.Verdict == checker.Violated && flaw != nil && flaw.Property == p.Name:
+			c.Expect[p.Name], c.Others = Expectation{Is: MustDetect}, NotJudged
+		case p.Verdict == checker.Violated:
+			c.Expect[p.Name] = Expectation{Is: Weakness, Reason: reason(p), Link: filepath.ToSlash(filepath.Join(dir, "report.html"))}
+			notes = append(notes, fmt.Sprintf("%s: %s was violated and is written as a known weakness: is it one? If so, say why and link to where that is written down", c.Label(), p.Name))
+		case p.Verdict == checker.Holds:
+			c.Expect[p.Name] = Expectation{Is: Holds}
+		case inDoubt(p):
+			c.Expect[p.Name] = Expectation{Is: Holds}
+			notes = append(notes, fmt.Sprintf("%s: %s was not put to the test in %s (%s); holds is written, which a run must show", c.Label(), p.Name, dir, p.Reason))
+		case !ok:
+			c.Expect[p.Name] = Expectation{Is: NotJudged, Reason: "this scenario does not put it to the test: " + p.Reason}
+		}
+	}
+	return notes
+}
+
+// inDoubt says that a property is open for want of luck and not by its scenario.
+func inDoubt(p checker.Property) bool {
+	return strings.HasPrefix(p.Reason, "Would hold, but") || strings.HasPrefix(p.Reason, "Disturbed")
+}
+
+// reason is the first violation in a line.
+func reason(p checker.Property) string {
+	text := p.Reason
+	if len(p.Violations) > 0 {
+		text = p.Violations[0].Message
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func readRun(dir string) (run reports.Run, result checker.Result, err error) {
+	for name, into := range map[string]any{"run.json": &run, "results.json": &result} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return run, result, fmt.Errorf("%w; want the folder of a run or a matrix that has ended, such as runs/latest (dlmtest check %s judges one that was killed)", err, dir)
+		}
+		if err != nil {
+			return run, result, err
+		}
+		if err := json.Unmarshal(data, into); err != nil {
+			return run, result, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
+		}
+	}
+	if run.Format > reports.Format {
+		return run, result, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", filepath.Join(dir, "run.json"), run.Format, reports.Format)
+	}
+	if len(result.Properties) == 0 || len(run.Command) == 0 || run.Backend == "" {
+		return run, result, fmt.Errorf("%s: it was not judged, or does not say how it was run", dir)
+	}
+	return run, result, nil
+}
+
+// YAML is the config as a file that Parse reads, with a head for its reader.
+func (c *Config) YAML() ([]byte, error) {
+	data, err := yaml.Dump(c)
+	if err != nil {
+		return nil, fmt.Errorf("the gate's file: %w", err)
+	}
+	return append([]byte("# dlmtest gate --config FILE; see docs/gate.md. What is not named must hold.\n"), data...), nil
+}

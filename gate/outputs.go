@@ -1,0 +1,156 @@
+package gate
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
+)
+
+// Files of a gate's folder, beside those of a matrix.
+const (
+	reportFile   = "gate.json"
+	linesFile    = "gate.jsonl"
+	textFile     = "gate.txt"
+	markdownFile = "gate.md"
+	junitFile    = "gate.xml"
+	sarifFile    = "gate.sarif"
+)
+
+// Save writes every form of a report, each whole or not at all.
+func Save(dir string, r Report) error {
+	return errors.Join(
+		runner.Write(dir, reportFile, func(w io.Writer) error {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(r)
+		}),
+		runner.Write(dir, linesFile, func(w io.Writer) error { return Lines(w, r) }),
+		runner.Write(dir, textFile, func(w io.Writer) error { return Text(w, dir, r, true) }),
+		runner.Write(dir, markdownFile, func(w io.Writer) error { return Markdown(w, r) }),
+		runner.Write(dir, junitFile, func(w io.Writer) error { return JUnit(w, r) }),
+		runner.Write(dir, sarifFile, func(w io.Writer) error { return SARIF(w, r) }),
+	)
+}
+
+// Open reads the report of a gate's folder.
+func Open(dir string) (Report, error) {
+	var r Report
+	data, err := os.ReadFile(filepath.Join(dir, reportFile))
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", filepath.Join(dir, reportFile), err)
+	}
+	if r.Format > Format {
+		return r, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", reportFile, r.Format, Format)
+	}
+	return r, nil
+}
+
+// Lines writes a JSON object a line: one for each property that was judged, then one
+// for the whole.
+func Lines(w io.Writer, r Report) error {
+	e := json.NewEncoder(w)
+	for _, c := range r.Cells {
+		for _, j := range c.Properties {
+			if err := e.Encode(struct {
+				Event string `json:"event"`
+				Cell  string `json:"cell"`
+				Judgement
+			}{"judged", c.Name, j}); err != nil {
+				return err
+			}
+		}
+	}
+	return e.Encode(map[string]any{"event": "gate", "state": r.State, "summary": r.Summary(), "stopped": r.Stopped, "missing": r.Missing(), "took": r.Took, "file": r.File})
+}
+
+// JUnit writes a report as JUnit XML: a suite for each cell, a case for each property.
+// What is inconclusive is an error there, since viewers show what is skipped as green.
+func JUnit(w io.Writer, r Report) error {
+	var suites []reports.Suite
+	for _, c := range r.Cells {
+		s := reports.Suite{Name: c.Name, Started: r.Started, Took: c.Took}
+		for _, j := range c.Properties {
+			s.Cases = append(s.Cases, j.junit(c, r))
+		}
+		suites = append(suites, s)
+	}
+	return reports.JUnitSuites(w, "dlmtest gate "+r.Name, r.Took, suites)
+}
+
+func (j Judgement) junit(c CellReport, r Report) reports.Case {
+	t := reports.Case{Class: strings.ReplaceAll(c.Name, "/", "."), Name: j.Property, Message: j.Why}
+	said := append([]string{fmt.Sprintf("%s:%d: %s", r.File, j.Line, j.Why)}, j.more()...)
+	said = append(said, c.Notes...)
+	switch j.State {
+	case Pass:
+		t.Out = strings.Join(said, "\n") // the bound beside the green
+		return t
+	case Skipped, Stopped: // of a cell that stopped another property has failed, so it is red
+		t.State = reports.CaseSkipped
+	case Fail:
+		t.State = reports.CaseFailed
+		said = append(said, c.evidence("", j)...)
+	default:
+		t.State = reports.CaseError
+	}
+	t.Body = strings.Join(said, "\n")
+	return t
+}
+
+// Markdown writes the summary of a job, or a comment on a pull request.
+func Markdown(w io.Writer, r Report) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "### dlmtest gate %s: %s\n\n%s, in %s.\n", markdown.Replace(r.Name), strings.TrimSpace(r.Word()), r.Summary(), seconds(r.Took))
+	if r.Stopped != "" {
+		fmt.Fprintf(out, "\n**%s**\n", markdown.Replace(r.Stopped))
+	}
+	fmt.Fprintf(out, "\n| | cell | property | expected | seen |\n|---|---|---|---|---|\n")
+	for _, state := range states {
+		for _, c := range r.Cells {
+			for _, g := range c.groups(false) {
+				if g.State == state {
+					fmt.Fprintf(out, "| %s %s | %s | %s | %s | %s |\n", sign[state], words[state], markdown.Replace(c.Name), markdown.Replace(strings.Join(g.properties, ", ")), g.expected(), markdown.Replace(g.Why))
+				}
+			}
+		}
+	}
+	var notes []string
+	for _, c := range r.Cells {
+		for _, n := range c.Notes {
+			notes = append(notes, fmt.Sprintf("- %s: %s\n", markdown.Replace(c.Name), markdown.Replace(n)))
+		}
+	}
+	for _, m := range r.Missing() {
+		notes = append(notes, fmt.Sprintf("- not run: %s\n", markdown.Replace(m)))
+	}
+	if len(notes) > 0 {
+		fmt.Fprintf(out, "%s", "\nTo know:\n\n"+strings.Join(notes, ""))
+	}
+	fmt.Fprintln(out)
+	return out.Flush()
+}
+
+// expected is an expectation in a table, with the link of a weakness.
+func (j Judgement) expected() string {
+	if j.Link == "" {
+		return string(j.Want)
+	}
+	return fmt.Sprintf("[%s](%s)", j.Want, strings.NewReplacer("(", "%28", ")", "%29", "|", "%7C").Replace(j.Link))
+}
+
+// sign is the mark of a state, so that words never carry it alone.
+var sign = map[State]string{Fail: "❌", Broken: "💥", Inconclusive: "❔", Stopped: "⏹", Undecided: "❔", Pass: "✅", Skipped: "➖"}
+
+// markdown escapes what would end a cell of a table or mark text up.
+var markdown = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "&", "&amp;")

@@ -1,0 +1,163 @@
+package gobuild
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Program is what to build, as a value that decides all of it.
+type Program struct {
+	Name     string            // of its folder in the cache, such as redsync-v4.12.0
+	Module   string            // path of the main module; empty: any
+	Files    map[string][]byte // of the main module, by path; may be none
+	Requires []string          // MODULE VERSION, as in a go.mod
+	Binaries map[string]string // name of each program → its package; "." is the main module's own
+}
+
+// building lets one program at a time be built in this process: runs side by side ask for the same.
+var building sync.Mutex
+
+// Build returns the folder that holds the program's binaries, and makes it if it is
+// not there yet. progress is told every few seconds what is still being built.
+func Build(ctx context.Context, p Program, progress func(line string)) (folder string, err error) {
+	building.Lock()
+	defer building.Unlock()
+	cache, err := cacheFolder()
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w; set XDG_CACHE_HOME", p.Name, err)
+	}
+	folder = filepath.Join(cache, "dlmtest", "pins", p.Name+"-"+p.sum())
+	if _, err := os.Stat(folder); err == nil {
+		return folder, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(folder), "building-*")
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	}
+	stop := tellEvery(3*time.Second, p.Name, progress)
+	err = p.compile(ctx, dir)
+	stop()
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	}
+	// Another process may have been faster, with the same result.
+	if err := os.Rename(filepath.Join(dir, "bin"), folder); err != nil && !exists(folder) {
+		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	}
+	return folder, nil
+}
+
+// Write lays the program's module into a folder: its files, and a go.mod that pins
+// what it requires. Build does so in a folder that it removes.
+func (p Program) Write(dir string) error {
+	// The go command raises the language version to what the pin asks for, and no further.
+	mod := "module " + cmp.Or(p.Module, "dlmtest.example/pin") + "\n\ngo 1.22\n\n"
+	for _, r := range p.Requires {
+		mod += "require " + r + "\n"
+	}
+	files := map[string][]byte{"go.mod": []byte(mod)}
+	for path, text := range p.Files {
+		files[path] = text
+	}
+	for path, text := range files {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPins makes sure that what was built is the pin, and not what another
+// requirement has raised it to.
+func (p Program) checkPins(ctx context.Context, dir string) error {
+	for _, r := range p.Requires {
+		module, version, _ := strings.Cut(r, " ")
+		out, err := Command(ctx, dir, "list", "-m", "-f", "{{.Version}}", module)
+		if err != nil {
+			return err
+		}
+		if got := strings.TrimSpace(string(out)); got != version {
+			return fmt.Errorf("%s is %s in this module graph, not the pinned %s: some other requirement raises it", module, got, version)
+		}
+	}
+	return nil
+}
+
+func (p Program) compile(ctx context.Context, dir string) error {
+	if err := p.Write(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+		return err
+	}
+	for name, pkg := range p.Binaries {
+		if _, err := Command(ctx, dir, "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join("bin", name), pkg); err != nil {
+			return err
+		}
+	}
+	return p.checkPins(ctx, dir)
+}
+
+// sum changes with all that decides the program.
+func (p Program) sum() string {
+	text, err := json.Marshal(struct { // maps are written in the order of their keys
+		Program
+		Arch string
+	}{p, runtime.GOARCH})
+	if err != nil {
+		panic("gobuild: " + err.Error()) // strings and bytes can be written
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
+}
+
+// cacheFolder is the user's, or the system's for root: nodes without Docker are no
+// longer root, and nobody else sees what is in root's home.
+func cacheFolder() (string, error) {
+	if os.Getuid() == 0 && os.Getenv("XDG_CACHE_HOME") == "" {
+		return "/var/cache", nil
+	}
+	return os.UserCacheDir()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func tellEvery(d time.Duration, name string, progress func(string)) (stop func()) {
+	begun, done := time.Now(), make(chan struct{})
+	progress("building " + name + " with go")
+	go func() {
+		for {
+			select {
+			case <-time.After(d):
+				progress(fmt.Sprintf("building %s with go, for %.0f s", name, time.Since(begun).Seconds()))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}

@@ -1,0 +1,56 @@
+// Package gobuild builds programs from pinned Go modules, with the user's own go
+// command and module proxy, each in a module of its own. What was built once is kept
+// in the user's cache.
+package gobuild
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ErrNoGo says that this machine has no go command.
+var ErrNoGo = errors.New("there is no go command: install Go")
+
+// Command runs the go command in a folder that is in no module of the user's, and
+// ends its compilers with it. Nodes are of this machine's kind and have no C library
+// to count on, so it builds for Linux without cgo.
+func Command(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off", "GOFLAGS=-mod=mod "+parallel(), "PWD="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", ErrNoGo, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, lastLines(said.String(), 15))
+	}
+	return out, nil
+}
+
+// parallel keeps the user's own limit of compilers.
+func parallel() string {
+	for _, flag := range strings.Fields(os.Getenv("GOFLAGS")) {
+		if strings.HasPrefix(flag, "-p=") {
+			return flag
+		}
+	}
+	return ""
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,107 @@
+package matrix
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
+)
+
+// indexFile is what makes a folder one of a matrix.
+const indexFile = "index.json"
+
+// PageFile is the page of a matrix in its folder.
+const PageFile = "index.html"
+
+func newFolder(out, kind string, now time.Time) (string, error) {
+	dir, err := runner.NewFolder(out, kind, now)
+	if err != nil {
+		return "", fmt.Errorf("the folder of all runs: %w; choose another with --out DIR", err)
+	}
+	return dir, nil
+}
+
+// save writes every form of an index, each whole or not at all, so that a matrix
+// that is killed leaves a true one.
+func save(dir string, x reports.Index) error {
+	return errors.Join(
+		runner.Write(dir, indexFile, func(w io.Writer) error {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(x)
+		}),
+		runner.Write(dir, PageFile, func(w io.Writer) error { return reports.IndexHTML(w, x) }),
+		runner.Write(dir, "index.md", func(w io.Writer) error { return reports.IndexMarkdown(w, x) }),
+		runner.Write(dir, "junit.xml", func(w io.Writer) error { return reports.IndexJUnit(w, x) }),
+	)
+}
+
+// Is says whether a folder is a matrix's.
+func Is(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, indexFile))
+	return err == nil
+}
+
+// Open reads the index of a matrix. Nothing is judged or written.
+func Open(dir string) (reports.Index, error) {
+	var x reports.Index
+	data, err := os.ReadFile(filepath.Join(dir, indexFile))
+	if err != nil {
+		return x, err
+	}
+	if err := json.Unmarshal(data, &x); err != nil {
+		return x, fmt.Errorf("%s: %w", filepath.Join(dir, indexFile), err)
+	}
+	if x.Format > reports.IndexFormat {
+		return x, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", indexFile, x.Format, reports.IndexFormat)
+	}
+	return x, nil
+}
+
+// Check judges all runs of a matrix again, with no cluster, and writes its index
+// anew. ended is called after each.
+func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(reports.Cell, reports.CellRun)) (reports.Index, error) {
+	x, err := Open(dir)
+	if err != nil {
+		return x, err
+	}
+	for i := range x.Cells {
+		c := &x.Cells[i]
+		for n, old := range c.Runs {
+			if old.Dir == "" || ctx.Err() != nil {
+				continue
+			}
+			c.Runs[n] = again(ctx, dir, old, oracle)
+			ended(*c, c.Runs[n])
+		}
+		if c.Verdict != reports.NoSense {
+			c.Settle()
+		}
+	}
+	if ctx.Err() != nil {
+		return x, fmt.Errorf("interrupted; the index is as it was: %w", ctx.Err())
+	}
+	return x, save(dir, x)
+}
+
+// again judges one run again. An error that it had while it ran stays.
+func again(ctx context.Context, dir string, old reports.CellRun, oracle checker.Oracle) reports.CellRun {
+	if !filepath.IsLocal(old.Dir) {
+		return reports.CellRun{Seed: old.Seed, Verdict: reports.Failed, Error: fmt.Sprintf("its folder %q is not below this one", old.Dir)}
+	}
+	out, err := runner.Check(ctx, filepath.Join(dir, old.Dir), oracle)
+	if err == nil && len(old.Properties) > 0 && old.Error != "" {
+		err = errors.New(old.Error)
+	}
+	r := judged(dir, out, err)
+	r.Seed, r.Took, r.Repeated, r.Dir = old.Seed, old.Took, old.Repeated, old.Dir
+	return r
+}
