@@ -1,0 +1,26 @@
+package capacity
+
+// Ask is how a server is asked for what it tells of itself.
+type Ask struct {
+	Shell    string   // printed by a shell of the server's node; "": it tells nothing
+	Name     string   // of the figure in what is printed
+	Own      string   // what that is, in words
+	Locks    int      // how many are taken if nobody says
+	Sessions int      // how many are opened if nobody says
+	Hold     int      // seconds: the lease of locks that are not renewed; 0: that of the sessions
+	Not      []string // what its figures do not count
+}
+
+const http = `exec 3<>/dev/tcp/127.0.0.1/2379 && printf 'GET /metrics HTTP/1.0\r\n\r\n' >&3 && cat <&3`
+
+// Asks are the backends whose capacity can be measured.
+var Asks = map[string]Ask{
+	"redis": {Shell: "redis-cli INFO memory", Name: "used_memory", Own: "used_memory of INFO", Locks: 50000, Sessions: 500, Hold: 600,
+		Not: []string{"replicas and persistence: one server, nothing on disk", "a lock is two keys: its owner, which expires, and its fencing token, which stays"}},
+	"etcd": {Shell: http, Name: "go_memstats_heap_inuse_bytes", Own: "heap in use of /metrics", Locks: 4000, Sessions: 200, Hold: 600,
+		Not: []string{"the database file and the log on disk", "each lock has a lease of its own; clients that share one lease need less", "garbage that is not collected yet counts"}},
+	"zookeeper": {Shell: `exec 3<>/dev/tcp/127.0.0.1/2181 && printf mntr >&3 && cat <&3`, Name: "zk_approximate_data_size", Own: "approximate_data_size of mntr", Locks: 4000, Sessions: 300, Hold: 60,
+		Not: []string{"snapshots and the log on disk", "approximate_data_size counts paths and data, not Java's objects around them", "a lock is two znodes: its folder, which stays, and the ephemeral one", "the heap grows in steps and holds garbage: what the kernel counts says little below its limit of 128 MB"}},
+	"postgres": {Locks: 60, Sessions: 60,
+		Not: []string{"a lock is a connection with an open transaction, so there are as many as max_connections allows", "shared buffers are counted once", "no heartbeat: a row lock has no lease, and TCP keepalives come after two hours"}},
+}
