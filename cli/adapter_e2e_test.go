@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+)
+
+// A lock that grants everything is violated. Where its adapter breaks the protocol
+// besides, that is the adapter's fault and nothing else, whatever was seen before.
+func TestBadAdapter(t *testing.T) {
+	for way, want := range map[string]string{"none": "", "dies": "(died)", "twice": "(twice)", "leaves": "(stays-on)"} {
+		t.Run(way, func(t *testing.T) {
+			mark := fmt.Sprintf("bad-adapter-%d", time.Now().UnixNano())
+			f := runScenario(t, "--scenario", "baseline", "--backend", "redis", "--runtime", "local", "--lease", "1s", "--clients", "2",
+				"--adapter", "sh /adapter/bad.sh "+way+" "+mark, "--adapter-files", "testdata/adapter")
+			noneMarked(t, mark)
+			if want == "" {
+				if f.code != exitViolated || f.verdict("mutual-exclusion") != "violated" {
+					t.Errorf("a lock that grants everything: exit %d, %s\n%s", f.code, f.verdict("mutual-exclusion"), f.stderr)
+				}
+				return
+			}
+			if f.code != exitFailed || !strings.Contains(f.stderr, "the adapter's fault "+want) || !strings.Contains(strings.Join(f.result.Doubts, " "), want) {
+				t.Errorf("exit %d, doubts %q\n%s", f.code, f.result.Doubts, f.stderr)
+			}
+			for _, p := range f.result.Properties {
+				if p.Verdict != checker.Unknown && p.Verdict != checker.NA || len(p.Violations) > 0 {
+					t.Errorf("%s: %+v", p.Name, p)
+				}
+			}
+		})
+	}
+}
+
+// noneMarked wants no process with mark in its command line.
+func noneMarked(t *testing.T, mark string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		var left []string
+		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, path := range all {
+			if line, err := os.ReadFile(path); err == nil && bytes.Contains(line, []byte(mark)) {
+				left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("still running: %q", left)
+			return
+		}
+	}
+}
+
+// A pause stops worker and adapter, and the proof counts them both.
+func TestPauseOfAnAdapter(t *testing.T) {
+	f := runScenario(t, "--scenario", "gc-pause", "--library", "redis-py", "--runtime", "local", "--lease", "2s")
+	if f.code != exitViolated || f.verdict("mutual-exclusion") != "violated" {
+		t.Errorf("exit %d, mutual-exclusion %s: %q\n%s", f.code, f.verdict("mutual-exclusion"), f.result.Doubts, f.stderr)
+	}
+	history, err := os.ReadFile(filepath.Join(f.dir, "history.jsonl"))
+	if err != nil || !strings.Contains(string(history), "threads of 2 processes in state T") {
+		t.Errorf("no proof of a pause of two processes (%v)", err)
+	}
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/matrix"
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
+)
+
+const checkLong = `Judge the history of a saved run again and write its results and report anew.
+The folder of a run that was killed can be judged too. In the folder of a matrix all
+runs are judged, and its index is written anew.
+
+A single history of dlmtest, such as runs/latest/violations/1.jsonl, is judged by the
+properties; nothing is written then.
+
+With --model, judge one history by one model, such as mutex or cas-register (dlmtest
+list models). FILE may be of any format of dlmtest list formats, or - for standard
+input; of a folder it is its history.jsonl. Nothing is written then, unless --evidence
+names a folder for the smallest histories that show the first violations.
+
+Porcupine is an oracle of limits, in a child process of its own: --oracle windows puts
+these smallest histories to it, full the whole history, too, off nothing, and then
+registers are not decided. Where it gives up the verdict stands, and that is said.`
+
+func newCheck() *cobra.Command {
+	var asJSON bool
+	var oracle, saved string
+	var from historyFlags
+	var model modelFlags
+	cmd := &cobra.Command{
+		Use:   "check DIR|FILE",
+		Short: "Judge a saved run again, or a history that dlmtest did not record",
+		Long:  checkLong,
+		Example: `  dlmtest check runs/latest
+  dlmtest check runs/latest-matrix
+  dlmtest check runs/latest/violations/1.jsonl
+  dlmtest check runs/latest --model lease
+  dlmtest check store/latest/history.edn --model mutex --evidence found
+  dlmtest check c10-bad.txt --model kv
+  zcat ops.json.gz | dlmtest check - --model cas-register --init 0 --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("oracle", oracle, oracles...); err != nil {
+				return err
+			}
+			asked := checker.Oracle{Full: oracle == "full"}
+			if oracle != "off" {
+				asked.Self = []string{self(), "oracle"}
+			}
+			show := evidence{dir: saved, Oracle: asked}
+			path := filepath.Clean(args[0])
+			info, err := os.Stat(path)
+			if model.name == "" && isRunHistory(path) {
+				return checkHistory(cmd, path, asJSON)
+			}
+			if model.name != "" || path == "-" || err == nil && !info.IsDir() {
+				return checkFile(cmd, path, &from, &model, &show, asJSON)
+			}
+			if saved != "" {
+				return usageError{errors.New("--evidence goes with --model; a run keeps its evidence in its own folder")}
+			}
+			if matrix.Is(path) {
+				return checkMatrix(cmd, path, asked, asJSON)
+			}
+			out, err := runner.Check(cmd.Context(), path, asked)
+			if err != nil {
+				return err
+			}
+			return verdictError{out.Result.Verdict, tell(out, asJSON)}
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")
+	oracleFlag(cmd, &oracle)
+	cmd.Flags().StringVar(&saved, "evidence", "", "with --model: `folder` for the smallest histories of the first violations")
+	model.add(cmd)
+	from.add(cmd)
+	return cmd
+}
+
+// checkMatrix judges all runs of a matrix again.
+func checkMatrix(cmd *cobra.Command, dir string, oracle checker.Oracle, asJSON bool) error {
+	x, err := matrix.Check(cmd.Context(), dir, oracle, func(c reports.Cell, r reports.CellRun) {
+		if !asJSON {
+			fmt.Fprintln(cmd.OutOrStdout(), runLine(dir, c, r, false))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	tellMatrix(cmd.OutOrStdout(), dir, x, asJSON)
+	return matrixError(x, nil)
+}
+
+// oracles are what --oracle can be.
+var oracles = []string{"windows", "full", "off"}
+
+func oracleFlag(cmd *cobra.Command, oracle *string) {
+	cmd.Flags().StringVar(oracle, "oracle", "windows", "what Porcupine is asked: windows (the smallest history of each violation), full (whole histories too), off")
+	_ = cmd.RegisterFlagCompletionFunc("oracle", complete(oracles))
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/locks/libraries"
+	"github.com/dlmtest/dlmtest/protocol"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/scenarios"
+	"github.com/dlmtest/dlmtest/workloads"
+)
+
+// conformFlags are the flags of `dlmtest conform` as they were given.
+type conformFlags struct {
+	backend, library, lease, compose, where string
+	endpoints                               []string
+	adapter                                 adapterFlags
+	json                                    bool
+}
+
+const conformLong = `Run the conformance suite that every lock must pass, inside a client node and
+against a real cluster, with no faults: what a lock claims must be so.
+
+After -- stands the command of an adapter of your own, which speaks the lock client
+protocol (docs/protocol.md). It is first asked whether it keeps the protocol, and then
+whether its lock keeps what it claims; each mistake is told in plain words, with what to
+do about it. --backend starts the servers that it needs; --endpoint names your own, and
+then the adapter runs on this machine as it is.
+
+Exit codes: 0 all is well, 1 something was found, 3 dlmtest failed, 64 wrong usage.`
+
+func newConform() *cobra.Command {
+	var f conformFlags
+	cmd := &cobra.Command{
+		Use:   "conform --backend NAME [--library NAME | -- CMD…]",
+		Short: "Run the conformance suite of locks, or of the protocol for an adapter of your own",
+		Long:  conformLong,
+		Example: `  dlmtest conform --backend etcd
+  dlmtest conform --library redislock --runtime local
+  dlmtest conform --backend redis --runtime local -- python3 examples/adapters/redis_py.py
+  dlmtest conform --backend redis --adapter-files ./mine --client-image mine:1 -- python3 /adapter/mine.py
+  dlmtest conform --endpoint localhost:6379 -- ./my-adapter
+  dlmtest conform --backend http --endpoint http://192.0.2.7:8080`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
+				return usageError{fmt.Errorf("unexpected argument %q; the command of an adapter stands after --", args[0])}
+			}
+			f.adapter.argv = args
+			return f.run(cmd)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.backend, "backend", "", "lock to test, or whose servers the adapter needs (see dlmtest list)")
+	flags.StringVar(&f.library, "library", "", "lock library to test (see dlmtest list libraries)")
+	flags.StringSliceVar(&f.endpoints, "endpoint", nil, "`host:port` of a server that runs already: for an adapter, or with --backend http or grpc your own lock service")
+	flags.StringVar(&f.lease, "lease", "2s", "lease of the lock")
+	f.adapter.registerFiles(flags)
+	flags.StringVar(&f.compose, "compose", "", "your own compose file with the backend's profile")
+	flags.StringVar(&f.where, "runtime", "auto", "where nodes run: docker, local or auto")
+	flags.BoolVar(&f.json, "json", false, "print JSON instead of text")
+	_ = cmd.RegisterFlagCompletionFunc("library", complete(libraries.Names()))
+	_ = cmd.RegisterFlagCompletionFunc("backend", complete(backends()))
+	return cmd
+}
+
+func (f *conformFlags) run(cmd *cobra.Command) error {
+	d, err := scenarios.ParseDuration(f.lease)
+	if err != nil {
+		return usageError{fmt.Errorf("--lease: %w", err)}
+	}
+	if len(f.endpoints) > 0 && len(f.adapter.argv) > 0 {
+		return f.onEndpoints(cmd, d)
+	}
+	if len(f.adapter.argv) > 0 && (f.library != "" || f.backend == "") {
+		return usageError{errors.New("an adapter needs --backend, which says what servers it uses, or --endpoint; --library names another lock")}
+	}
+	lock, err := oneLock(f.backend, f.library)
+	if err != nil {
+		return err
+	}
+	if err := f.adapter.checkFiles(); err != nil {
+		return err
+	}
+	o := runner.Options{Backend: lock.backend, Library: lock.library, Runtime: f.where, Compose: f.compose, Endpoints: f.endpoints, Self: self(), Version: version, Seed: newSeed(),
+		Adapter: f.adapter.argv, Files: f.adapter.files, Image: f.adapter.image}
+	o.Scenario.Lease = d
+	out, err := runner.Conform(cmd.Context(), o, newProgress(f.json))
+	if err != nil {
+		return err
+	}
+	return f.tell(cmd.OutOrStdout(), o.Label(), *out)
+}
+
+// onEndpoints asks an adapter on this machine.
+func (f *conformFlags) onEndpoints(cmd *cobra.Command, lease scenarios.Duration) error {
+	lock := locks.Lock{}
+	if f.backend != "" {
+		one, err := oneLock(f.backend, "")
+		if err != nil {
+			return err
+		}
+		lock = locks.Table[one.backend]
+	}
+	out := workloads.ConformAdapter(cmd.Context(), lock, protocol.Command{Argv: f.adapter.argv},
+		locks.Config{Endpoints: f.endpoints, Lease: lease.Of(0), Client: "conform", Seed: newSeed()})
+	return f.tell(cmd.OutOrStdout(), "the adapter", out)
+}
+
+// tell prints what was found.
+func (f *conformFlags) tell(w io.Writer, what string, c workloads.Conformed) error {
+	if err := f.print(w, what, c); err != nil {
+		return err
+	}
+	if len(c.Findings) > 0 {
+		return verdictError{verdict: checker.Violated}
+	}
+	return nil
+}
+
+func (f *conformFlags) print(w io.Writer, what string, c workloads.Conformed) error {
+	if f.json {
+		return json.NewEncoder(w).Encode(c)
+	}
+	if c.Hello != nil && c.Hello.Name != "" {
+		fmt.Fprintf(w, "%s is %s %s and offers %v\n", what, c.Hello.Name, c.Hello.Library, c.Hello.Offers)
+	}
+	for _, x := range c.Findings {
+		fmt.Fprintf(w, "\n%s: %s\n", x.Check, x.Problem)
+		if x.Todo != "" {
+			fmt.Fprintf(w, "    what to do: %s\n", x.Todo)
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s: %d of %d checks failed\n", what, len(c.Findings), c.Checks)
+	return err
+}
+
+// oneLock resolves the one lock that two flags name.
+func oneLock(backend, library string) (underTest, error) {
+	var on, named []string
+	if backend != "" {
+		on = []string{backend}
+	}
+	if library != "" {
+		named = []string{library}
+	}
+	all, err := chooseLocks(on, named)
+	if err == nil && len(all) != 1 {
+		err = usageError{errors.New("one lock is tested at a time: name one backend and one library")}
+	}
+	if err != nil {
+		return underTest{}, err
+	}
+	return all[0], nil
+}

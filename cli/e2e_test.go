@@ -1,0 +1,673 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/reports"
+)
+
+// These tests start real servers in Docker. They do not skip: without a daemon
+// they fail.
+
+var built struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// dlmtest builds the static binary once, as nodes need it.
+func dlmtest(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() {
+		rememberLeftovers(t)
+		dir, err := os.MkdirTemp("", "dlmtest-e2e-*")
+		if err != nil {
+			built.err = err
+			return
+		}
+		built.path = filepath.Join(dir, "dlmtest")
+		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built.path, "../cmd/dlmtest")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.path
+}
+
+// finished is a run that has ended.
+type finished struct {
+	code   int
+	dir    string
+	result checker.Result
+	stderr string
+}
+
+func (f finished) verdict(property string) string {
+	if p := f.result.Property(property); p != nil {
+		return p.Verdict.String()
+	}
+	return "missing"
+}
+
+// runScenario runs dlmtest run with --json and returns what it said.
+func runScenario(t testing.TB, args ...string) finished {
+	t.Helper()
+	out := t.TempDir()
+	cmd := exec.Command(dlmtest(t), append([]string{"run", "--json", "--out", out}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run() // the exit code is looked at
+	f := finished{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
+	for line := range bytes.Lines(stdout.Bytes()) {
+		var event struct {
+			Event  string         `json:"event"`
+			Dir    string         `json:"dir"`
+			Result checker.Result `json:"result"`
+		}
+		if err := json.Unmarshal(line, &event); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if event.Event == "result" {
+			f.dir, f.result = event.Dir, event.Result
+		}
+	}
+	if f.dir == "" {
+		t.Fatalf("no result; exit %d\n%s\n%s", f.code, stdout.String(), stderr.String())
+	}
+	return f
+}
+
+// nothingLeft wants no container and no network of dlmtest within ten seconds.
+func nothingLeft(t testing.TB) {
+	t.Helper()
+	var left string
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if left = leftovers(t, false); left == "" {
+			return
+		}
+	}
+	for line := range strings.Lines(left) {
+		if line = strings.TrimSpace(line); !stuck(line) {
+			t.Errorf("left behind: %s", line)
+		}
+	}
+}
+
+// leftovers lists what Docker has of runs whose runner is dead, or of all runs.
+func leftovers(t testing.TB, living bool) string {
+	t.Helper()
+	var all []string
+	for _, list := range [][]string{
+		{"ps", "-a", "--filter", "label=dlmtest", "--format", `{{.Label "dlmtest.owner"}} container {{.Names}} {{.Status}}`},
+		{"network", "ls", "--filter", "label=dlmtest", "--format", `{{.Label "dlmtest.owner"}} network {{.Name}}`},
+		{"volume", "ls", "--filter", "label=dlmtest", "--format", `{{.Label "dlmtest.owner"}} volume {{.Name}}`},
+	} {
+		out, err := exec.Command("docker", list...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("docker %v: %v: %s", list, err, out)
+		}
+		for line := range strings.Lines(string(out)) {
+			owner, line, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if line != "" && !before[line] && (living || dead(owner)) {
+				all = append(all, line)
+			}
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// dead says that the process that an owner label names has ended: boot/pid/start/….
+func dead(owner string) bool {
+	words := strings.Split(owner, "/")
+	if len(words) < 2 {
+		return true
+	}
+	_, err := os.Stat("/proc/" + words[1])
+	return err != nil
+}
+
+// stuck tells a network without containers that Docker 20.10 refuses to remove.
+func stuck(line string) bool {
+	name, ok := strings.CutPrefix(line, "network ")
+	if !ok {
+		return false
+	}
+	said, _ := exec.Command("docker", "network", "rm", name).CombinedOutput() // refused is what is looked for
+	users, err := exec.Command("docker", "network", "inspect", "-f", "{{len .Containers}}", name).Output()
+	return err == nil && strings.TrimSpace(string(users)) == "0" && strings.Contains(string(said), "has active endpoints")
+}
+
+// before is what was there before the tests.
+var before = map[string]bool{}
+
+func rememberLeftovers(t testing.TB) {
+	t.Helper()
+	for line := range strings.Lines(leftovers(t, true)) {
+		before[strings.TrimSpace(line)] = true
+	}
+}
+
+// TestGCPause is the table of what the main job must show.
+func TestGCPause(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		want map[string]string
+	}{
+		{"redis", []string{"--backend", "redis"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds", "fencing-monotonic": "holds",
+			"no-lost-update/unfenced": "violated", "no-lost-update/fenced": "holds", "fenced-writes": "holds", "deadlock-freedom": "holds"}},
+		{"redlock", []string{"--backend", "redlock"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds", "fencing-monotonic": "n/a",
+			"no-lost-update/unfenced": "violated", "fenced-writes": "n/a", "deadlock-freedom": "holds"}},
+		{"etcd", []string{"--backend", "etcd"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds", "fencing-monotonic": "holds",
+			"no-lost-update/unfenced": "violated", "no-lost-update/fenced": "holds", "fenced-writes": "holds", "deadlock-freedom": "holds"}},
+		{"zookeeper", []string{"--backend", "zookeeper"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds", "fencing-monotonic": "holds",
+			"no-lost-update/unfenced": "violated", "no-lost-update/fenced": "holds", "fenced-writes": "holds", "deadlock-freedom": "holds"}},
+		{"postgres", []string{"--backend", "postgres"}, map[string]string{
+			"mutual-exclusion": "holds", "lease-exclusion": "n/a", "no-lost-update/unfenced": "holds", "availability": "violated"}},
+		{"postgres with an idle timeout", []string{"--backend", "postgres", "--idle-timeout", "lease"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "n/a",
+			"no-lost-update/unfenced": "violated", "fenced-writes": "holds", "no-lost-update/fenced": "holds"}},
+		{"postgres-advisory", []string{"--backend", "postgres-advisory"}, map[string]string{
+			"mutual-exclusion": "holds", "lease-exclusion": "n/a", "no-lost-update/unfenced": "holds", "availability": "violated"}},
+		{"a PostgreSQL table as resource", []string{"--backend", "redis", "--resource", "postgres"}, map[string]string{
+			"mutual-exclusion": "violated", "lease-exclusion": "holds",
+			"no-lost-update/unfenced": "violated", "no-lost-update/fenced": "holds", "fenced-writes": "holds"}},
+		{"self-fencing by deadline", []string{"--backend", "redis", "--self-fence", "check-deadline"}, map[string]string{
+			"mutual-exclusion": "holds", "lease-exclusion": "holds", "no-lost-update/unfenced": "holds", "fenced-writes": "unknown"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := runScenario(t, append([]string{"--scenario", "gc-pause", "--lease", "2s"}, test.args...)...)
+			for property, want := range test.want {
+				if got := f.verdict(property); got != want {
+					p := f.result.Property(property)
+					t.Errorf("%s: %s, want %s: %+v", property, got, want, p)
+				}
+			}
+			if want := exitOf(f.result.Verdict); f.code != want {
+				t.Errorf("exit code %d for the verdict %v", f.code, f.result.Verdict)
+			}
+			described(t, f)
+			if t.Failed() {
+				keep(t, f)
+			}
+			nothingLeft(t)
+		})
+	}
+}
+
+// described wants of a run with one fault on a holder what its report rests on: the
+// figures, the plan of the fault, the servers' configuration, the digest of the history.
+func described(t *testing.T, f finished) {
+	t.Helper()
+	var results struct{ Figures reports.Figures }
+	var run reports.Run
+	for name, into := range map[string]any{"results.json": &results, "run.json": &run} {
+		b, err := os.ReadFile(filepath.Join(f.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(b, into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	m := results.Figures
+	if len(m.Latencies) == 0 || m.Grants == nil || len(m.Clients) != 5 || len(m.Recoveries) != 1 || !m.Recoveries[0].Held || len(m.Clocks) < 5 || len(m.Claims) == 0 {
+		t.Errorf("figures: %+v", m)
+	}
+	for name, why := range m.Missing {
+		if strings.Contains(why, "bug") {
+			t.Errorf("%s: %s", name, why)
+		}
+	}
+	if len(run.Planned) != 1 || run.Planned[0].Fault != "pause" || run.History == nil || run.Machine == "" {
+		t.Errorf("planned %+v, history %+v, machine %q", run.Planned, run.History, run.Machine)
+	}
+	for _, n := range run.Nodes {
+		if n.Role == reports.Server && len(n.Command) == 0 {
+			t.Errorf("how %s was started is not known", n.Name)
+		}
+	}
+}
+
+// keep copies a run's folder to where it outlives the test.
+func keep(t testing.TB, f finished) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dlmtest-failed-*")
+	if err == nil {
+		err = os.CopyFS(dir, os.DirFS(f.dir))
+	}
+	t.Logf("the run is kept in %s (%v); counts %+v, doubts %q", dir, err, f.result.Counts, f.result.Doubts)
+}
+
+// The zombie wakes between the other's read and its write: fencing writes alone
+// does not save a read-modify-write, fencing reads as well does.
+func TestGCPauseRead(t *testing.T) {
+	for fenceOn, want := range map[string]string{"write": "violated", "read": "holds"} {
+		t.Run(fenceOn, func(t *testing.T) {
+			f := runScenario(t, "--scenario", "gc-pause-read", "--backend", "redis", "--lease", "2s", "--fence-on", fenceOn)
+			if got := f.verdict("no-lost-update/fenced"); got != want {
+				t.Errorf("no-lost-update/fenced: %s, want %s: %+v", got, want, f.result.Property("no-lost-update/fenced"))
+				keep(t, f)
+			}
+		})
+	}
+}
+
+// A sound lock without faults is green: a false red is the second worst bug.
+func TestBaseline(t *testing.T) {
+	for _, backend := range sound() {
+		t.Run(backend, func(t *testing.T) {
+			f := runScenario(t, "--scenario", "baseline", "--backend", backend)
+			disturbed := strings.Contains(strings.Join(f.result.Doubts, " "), "Disturbed") // a starved machine: no verdict on the lock
+			if f.result.Verdict != checker.Holds && !(disturbed && f.result.Verdict == checker.Unknown) {
+				t.Errorf("verdict %v: %+v", f.result.Verdict, f.result)
+				keep(t, f)
+			}
+		})
+	}
+}
+
+func TestCheckJudgesAgain(t *testing.T) {
+	f := runScenario(t, "--scenario", "gc-pause", "--backend", "redis", "--lease", "2s")
+	before, err := os.ReadFile(filepath.Join(f.dir, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := exec.Command(dlmtest(t), "check", f.dir)
+	check.Env = append(os.Environ(), "DOCKER_HOST=unix:///nowhere")
+	out, _ := check.CombinedOutput()
+	if check.ProcessState.ExitCode() != f.code {
+		t.Fatalf("exit %d, the run had %d:\n%s", check.ProcessState.ExitCode(), f.code, out)
+	}
+	after, err := os.ReadFile(filepath.Join(f.dir, "results.json"))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a second judgement differs (%v):\n%s\n%s", err, before, after)
+	}
+}
+
+// Every reference lock passes the conformance suite on its real cluster.
+func TestConform(t *testing.T) {
+	for _, backend := range sound() {
+		if backend == "grpc" {
+			continue // the same service as http; by grpc it is TestServiceConforms of locktest
+		}
+		t.Run(backend, func(t *testing.T) {
+			out, err := exec.Command(dlmtest(t), "conform", "--backend", backend).CombinedOutput()
+			if err != nil && strings.Contains(string(out), "timeout") { // a starved machine: no word on the lock
+				t.Logf("once more, after\n%s", out)
+				out, err = exec.Command(dlmtest(t), "conform", "--backend", backend).CombinedOutput()
+			}
+			if err != nil || !strings.Contains(string(out), ": 0 of ") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// Two runs side by side do not disturb each other.
+func TestSideBySide(t *testing.T) {
+	dlmtest(t)
+	var wait sync.WaitGroup
+	for _, backend := range []string{"redis", "redlock"} {
+		wait.Go(func() {
+			f := runScenario(t, "--scenario", "gc-pause", "--backend", backend, "--lease", "2s")
+			if f.verdict("lease-exclusion") == "violated" || f.verdict("mutual-exclusion") != "violated" {
+				t.Errorf("%s: %+v", backend, f.result)
+			}
+		})
+	}
+	wait.Wait()
+	nothingLeft(t)
+}
+
+// TestKilledRunnerLeavesNothing kills the runner with SIGKILL at five moments.
+func TestKilledRunnerLeavesNothing(t *testing.T) {
+	moments := []struct {
+		name, after string // a line that is seen
+		wait        time.Duration
+	}{
+		{"at its start", "", 30 * time.Millisecond},
+		{"while containers are made", "Starting", 300 * time.Millisecond},
+		{"while nodes get ready", "Waiting until", 100 * time.Millisecond},
+		{"in the pause", `"faults":1`, 200 * time.Millisecond},
+		{"while it takes the cluster down", "Taking the cluster down", 50 * time.Millisecond},
+	}
+	for _, m := range moments {
+		t.Run(m.name, func(t *testing.T) {
+			out := t.TempDir()
+			cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redlock", "--lease", "2s")
+			stdout, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(stdout)
+			for m.after != "" && lines.Scan() && !strings.Contains(lines.Text(), m.after) {
+			}
+			time.Sleep(m.wait)
+			if m.after != "" && leftovers(t, true) == "" {
+				t.Error("nothing was there to be left behind")
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // killed
+			nothingLeft(t)
+			noProcess(t, built.path)
+		})
+	}
+}
+
+// noProcess wants no process of the binary, in a container or not, within some
+// seconds. Another build may be at work beside these tests.
+func noProcess(t testing.TB, path string) {
+	t.Helper()
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if left = processes(t, path, want); len(left) == 0 {
+			return
+		}
+	}
+	t.Errorf("processes left: %q", left)
+}
+
+// processes lists the command lines of those that run the program at path, or a copy of it in a container.
+func processes(t testing.TB, path string, program []byte) (all []string) {
+	entries, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		line, _ := os.ReadFile(e) // it may have ended
+		inside := bytes.HasPrefix(line, []byte("/dlmtest/dlmtest\x00")) && runs(filepath.Dir(e), program)
+		if inside || bytes.HasPrefix(line, []byte(path+"\x00")) {
+			all = append(all, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return all
+}
+
+// runs says whether the process of this folder in /proc runs this very program.
+func runs(proc string, program []byte) bool {
+	exe, err := os.ReadFile(filepath.Join(proc, "exe"))
+	return err == nil && bytes.Equal(exe, program)
+}
+
+// A run that was interrupted is healed, taken down and judged.
+func TestInterrupt(t *testing.T) {
+	out := t.TempDir()
+	cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redis", "--lease", "2s")
+	last := interruptAt(t, cmd, `"faults":1`)
+	if code := cmd.ProcessState.ExitCode(); code != exitInconclusive && code != exitViolated {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(last, "interrupted") {
+		t.Errorf("the result does not say that the run was interrupted: %s", last)
+	}
+	if _, err := os.Stat(filepath.Join(out, "latest", "report.html")); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t)
+}
+
+// A server that does not come up: its last log lines, exit 3, nothing left.
+func TestServerThatDoesNotComeUp(t *testing.T) {
+	compose := filepath.Join(t.TempDir(), "compose.yml")
+	err := os.WriteFile(compose, []byte(`services:
+  redis-1:
+    image: dlmtest/redis:latest
+    profiles: [redis]
+    command: [redis-server, --port, "6379", --nonsense, "1"]
+    expose: ["6379"]
+    healthcheck: {test: [CMD, redis-cli, PING]}
+`), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(dlmtest(t), "run", "--out", t.TempDir(), "--scenario", "baseline", "--backend", "redis", "--compose", compose)
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"redis-1", "nonsense"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the error does not show %q:\n%s", want, out)
+		}
+	}
+	nothingLeft(t)
+}
+
+// Every kind of fault, in both runtimes, on real servers: it is seen at its victim,
+// it heals, and what the lock promises is decided.
+func TestFaults(t *testing.T) {
+	tests := []struct {
+		scenario, backend, runtime string
+		want                       map[string]string
+	}{
+		{"gc-pause", "redlock", "local", map[string]string{"mutual-exclusion": "violated", "lease-exclusion": "holds"}},
+		{"partition-minority", "redlock", "docker", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
+		{"partition-minority", "redlock", "local", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
+		{"holder-isolated", "redis", "docker", map[string]string{"mutual-exclusion": "violated", "lease-exclusion": "holds", "fenced-writes": "holds"}},
+		{"leader-crash", "zookeeper", "docker", map[string]string{"mutual-exclusion": "holds", "fencing-monotonic": "holds"}},
+		{"orphan", "etcd", "local", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds", "deadlock-freedom": "holds"}},
+		{"stall-worker", "redis", "local", map[string]string{"mutual-exclusion": "holds"}},
+		{"clock-jump", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
+		{"clock-jump", "redis", "local", map[string]string{"lease-exclusion": "violated"}},
+		{"clock-jump", "etcd", "docker", map[string]string{"lease-exclusion": "holds"}},
+		{"crash-amnesia", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
+		{"delayed-restart", "redlock", "docker", map[string]string{"lease-exclusion": "holds", "mutual-exclusion": "holds"}},
+		{"token-amnesia", "redis", "docker", map[string]string{"fencing-monotonic": "violated"}},
+		{"token-amnesia", "redis", "local", map[string]string{"fencing-monotonic": "violated"}},
+		{"clock-strobe", "redis", "local", map[string]string{"lease-exclusion": "violated"}},
+		{"storm", "etcd", "local", map[string]string{"lease-exclusion": "holds"}},
+		{"delayed-write", "redis", "docker", map[string]string{"no-lost-update/unfenced": "violated", "lease-exclusion": "holds", "fenced-writes": "holds"}},
+		{"half-open", "etcd", "local", map[string]string{"mutual-exclusion": "violated", "lease-exclusion": "holds", "fenced-writes": "holds"}},
+		{"cut-after-create", "zookeeper", "docker", map[string]string{"mutual-exclusion": "holds", "deadlock-freedom": "holds", "availability": "holds"}},
+		{"lost-answer", "redis", "local", map[string]string{"mutual-exclusion": "holds", "release-by-owner": "holds", "deadlock-freedom": "holds"}},
+		{"slow-links-short", "postgres", "local", map[string]string{"mutual-exclusion": "holds", "availability": "holds"}},
+		{"server-pause", "etcd", "local", map[string]string{"availability": "holds", "lease-exclusion": "holds"}},
+		{"payment-pause", "etcd", "docker", map[string]string{"charged-once/unfenced": "violated", "charged-once/fenced": "violated", "no-lost-update/fenced": "holds"}},
+		{"file-pause", "redis", "local", map[string]string{"no-interleaving/unfenced": "violated", "no-interleaving/fenced": "holds"}},
+		{"disk-stall", "etcd", "docker", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
+	}
+	t.Run("all", func(t *testing.T) { // ends with its parallel parts
+		for _, test := range tests {
+			t.Run(test.scenario+" "+test.backend+" "+test.runtime, func(t *testing.T) {
+				if !strings.HasPrefix(test.scenario, "clock-") { // what these show hangs on who is first
+					t.Parallel()
+				}
+				args := []string{"--scenario", test.scenario, "--backend", test.backend, "--runtime", test.runtime}
+				f := runScenario(t, args...)
+				if strings.Contains(strings.Join(f.result.Doubts, " "), "isturbed") {
+					f = runScenario(t, args...) // a starved machine: no verdict on the lock
+				}
+				if f.result.Counts.Faults == 0 || f.result.Counts.FaultsSeen != f.result.Counts.Faults {
+					t.Errorf("%d of %d faults were seen", f.result.Counts.FaultsSeen, f.result.Counts.Faults)
+				}
+				for property, want := range test.want {
+					if got := f.verdict(property); got != want {
+						t.Errorf("%s: %s, want %s: %+v", property, got, want, f.result.Property(property))
+					}
+				}
+				if t.Failed() {
+					keep(t, f)
+				}
+			})
+		}
+	})
+	nothingLeft(t)
+}
+
+// A matrix of two by two with a cell that makes no sense: its index leads to reports
+// that are there, and a second judgement leaves it as it is.
+func TestMatrix(t *testing.T) {
+	out := t.TempDir()
+	cmd := exec.Command(dlmtest(t), "run", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,leader-crash",
+		"--backend", "redis,etcd", "--lease", "2s", "--seed", "5", "--out", out)
+	said, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != exitViolated {
+		t.Fatalf("exit %d\n%s", code, said)
+	}
+	dir := filepath.Join(out, "latest-matrix")
+	x := readIndex(t, dir)
+	for cell, want := range map[string]reports.Outcome{"gc-pause redis": reports.Violates, "gc-pause etcd": reports.Violates, "leader-crash redis": reports.NoSense} {
+		scenario, backend, _ := strings.Cut(cell, " ")
+		if c := x.Cell(scenario, backend); c == nil || c.Verdict != want {
+			t.Errorf("%s: %+v, want %s\n%s", cell, c, want, said)
+		}
+	}
+	crash := x.Cell("leader-crash", "etcd")
+	if v := crash.Verdict; v != reports.Good && v != reports.Unclear || x.FirstSeed() != 5 || !x.Ended { // unknown: a starved machine
+		t.Errorf("%+v\n%s", crash, said)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range x.Cells {
+		for _, r := range c.Runs {
+			if _, err := os.Stat(filepath.Join(dir, r.Dir, "report.html")); err != nil || !bytes.Contains(page, []byte(r.Dir+"/report.html")) {
+				t.Errorf("%s: the index does not lead to its report (%v)", c.RunName(r), err)
+			}
+		}
+	}
+	said, _ = exec.Command(dlmtest(t), "check", dir).CombinedOutput()
+	if again := readIndex(t, dir); !reflect.DeepEqual(again, x) {
+		t.Errorf("a second judgement differs:\n%+v\n%+v\n%s", x, again, said)
+	}
+	noneRuns(t, built.path)
+}
+
+// noneRuns wants no process of this very binary within some seconds. A cluster
+// without Docker hangs on one: the first process of its namespaces, with which all
+// others end.
+func noneRuns(t *testing.T, path string) {
+	t.Helper()
+	binary, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 1
+	for deadline := time.Now().Add(10 * time.Second); left > 0 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		left = 0
+		all, _ := filepath.Glob("/proc/[0-9]*/exe") // the pattern is right
+		for _, exe := range all {
+			if info, err := os.Stat(exe); err == nil && os.SameFile(info, binary) { // an error: it has ended
+				left++
+			}
+		}
+	}
+	if left > 0 {
+		t.Errorf("%d processes of %s are left", left, path)
+	}
+}
+
+func readIndex(t *testing.T, dir string) (x reports.Index) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &x)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// interruptAt starts a command, interrupts it at the first line with text, waits for
+// its end and returns its last line.
+func interruptAt(t *testing.T, cmd *exec.Cmd, text string) (last string) {
+	t.Helper()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() && !strings.Contains(lines.Text(), text) {
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+		last = lines.Text()
+	}
+	_ = cmd.Wait() // the exit code is looked at
+	return last
+}
+
+// An interrupted matrix judges what runs, marks the rest and leaves nothing.
+func TestMatrixInterrupt(t *testing.T) {
+	out := t.TempDir()
+	cmd := exec.Command(dlmtest(t), "run", "--json", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,orphan",
+		"--backend", "redis,etcd", "--lease", "2s", "--out", out)
+	last := interruptAt(t, cmd, `"event":"end"`)
+	if code := cmd.ProcessState.ExitCode(); code != exitViolated && code != exitInconclusive {
+		t.Errorf("exit code %d", code)
+	}
+	x := readIndex(t, filepath.Join(out, "latest-matrix"))
+	ended, unbegun := 0, 0
+	for _, c := range x.Cells {
+		for _, r := range c.Runs {
+			if r.Dir != "" {
+				ended++
+			} else if r.Verdict == reports.NotRun {
+				unbegun++
+			}
+		}
+	}
+	if !strings.Contains(last, `"event":"summary"`) || x.Stopped == "" || ended == 0 || unbegun == 0 || ended+unbegun < 4 {
+		t.Errorf("%d ended, %d not run, stopped %q, last %s", ended, unbegun, x.Stopped, last)
+	}
+	noneRuns(t, built.path)
+}
+
+// Broken locks are caught, and faults that do nothing are not believed. The sound
+// locks are TestBaseline's.
+func TestSelftest(t *testing.T) {
+	out, err := exec.Command(dlmtest(t), "selftest", "--part", "controls,lies", "--parallel", "2", "--out", t.TempDir()).CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t)
+}
+
+func TestDoctor(t *testing.T) {
+	out, err := exec.Command(dlmtest(t), "doctor").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "nf_tables") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	nothingLeft(t)
+}

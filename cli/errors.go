@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dlmtest/dlmtest/scenarios/near"
+)
+
+// flagError adds the flags that come near to an unknown one.
+func flagError(cmd *cobra.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return usageError{unknown("flag", "--"+name, prefixed("--", near.Nearest(name, names)), cmd.CommandPath()+" --help")}
+}
+
+func prefixed(prefix string, words []string) []string {
+	for i := range words {
+		words[i] = prefix + words[i]
+	}
+	return words
+}
+
+// unknown says that a word is not known, what comes near to it, and where all are listed.
+func unknown(what, word string, nearest []string, where string) error {
+	hint := ""
+	if len(nearest) > 0 {
+		hint = fmt.Sprintf("; did you mean %s?", strings.Join(nearest, " or "))
+	}
+	return fmt.Errorf("unknown %s %q%s; see %s", what, word, hint, where)
+}
+
+// oneOf checks the value of a flag against its choices.
+func oneOf(flag, value string, choices ...string) error {
+	for _, c := range choices {
+		if value == c {
+			return nil
+		}
+	}
+	hint := ""
+	if nearest := near.Nearest(value, choices); len(nearest) > 0 {
+		hint = fmt.Sprintf(" (did you mean %s?)", strings.Join(nearest, " or "))
+	}
+	return usageError{fmt.Errorf("--%s %s: want %s%s", flag, value, strings.Join(choices, ", "), hint)}
+}
+
+func atLeastOne(flag string, n int) error {
+	if n < 1 {
+		return usageError{fmt.Errorf("--%s %d: want at least 1", flag, n)}
+	}
+	return nil
+}
+
+// isCobraUsage tells the errors of cobra itself, which have no type: an unknown
+// command, wrong arguments, a required flag that is missing.
+func isCobraUsage(err error) bool {
+	for _, start := range []string{"unknown command", "accepts ", "requires ", "required flag", "invalid argument"} {
+		if strings.HasPrefix(err.Error(), start) {
+			return true
+		}
+	}
+	return false
+}

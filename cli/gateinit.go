@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dlmtest/dlmtest/gate"
+)
+
+const gateInitLong = `Write a gate file from what a run, a matrix or a gate has shown: what held must hold,
+what was violated becomes a known weakness with the first violation as its reason and
+the run's report as its link. Read it, and say of each weakness why you accept it.
+
+What a run could not put to the test for want of luck is written as holds, so that a run
+must show it; what a scenario never puts to the test is written as not-judged.`
+
+func newGateInit() *cobra.Command {
+	var out string
+	var force bool
+	cmd := &cobra.Command{
+		Use:     "init [DIR]",
+		Short:   "Write a gate file from a run or a matrix",
+		Long:    gateInitLong,
+		Example: "  dlmtest gate init\n  dlmtest gate init runs/latest-matrix -o gate.yaml",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := "runs/latest"
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				return usageError{fmt.Errorf("%s: no such folder; want one of a run or a matrix, such as runs/latest", dir)}
+			}
+			c, notes, err := gate.From(dir, asked)
+			if err != nil {
+				return err
+			}
+			data, err := c.YAML()
+			if err != nil {
+				return err
+			}
+			for _, n := range notes {
+				fmt.Fprintln(os.Stderr, "note: "+n)
+			}
+			return writeNew(cmd, out, data, force)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "-", "`file` to write; - is standard output")
+	cmd.Flags().BoolVar(&force, "force", false, "write over a file that is there")
+	return cmd
+}
+
+// writeNew writes a file that must not be there yet.
+func writeNew(cmd *cobra.Command, path string, data []byte, force bool) error {
+	if path == "-" {
+		_, err := cmd.OutOrStdout().Write(data)
+		return err
+	}
+	how := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	if force {
+		how = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	file, err := os.OpenFile(path, how, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return usageError{fmt.Errorf("%s is there already; give another file with -o, or --force", path)}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Close())
+}
+
+// asked reads the command of a run back.
+func asked(command []string) (gate.Asked, error) {
+	var r runFlags
+	cmd := &cobra.Command{Use: "run"}
+	r.register(cmd)
+	if len(command) < 2 || command[1] != "run" {
+		return gate.Asked{}, fmt.Errorf("%q is not one of dlmtest run", command)
+	}
+	if err := cmd.ParseFlags(command[2:]); err != nil {
+		return gate.Asked{}, err
+	}
+	a := gate.Asked{Flags: map[string]string{}}
+	if len(r.scenarios) != 1 {
+		return a, fmt.Errorf("%q has not one scenario", command)
+	}
+	a.Scenario = r.scenarios[0]
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(notInGate, f.Name) {
+			a.Flags[f.Name] = f.Value.String()
+		}
+	})
+	return a, nil
+}
+
+// sameFlags refuses a run that was done with other flags than those of a cell.
+func sameFlags(cell gate.Cell, command []string) error {
+	was, err := asked(command)
+	if err != nil {
+		return err
+	}
+	words := []string{"dlmtest", "run", "--scenario", cell.Scenario}
+	for _, name := range slices.Sorted(maps.Keys(cell.Flags)) {
+		words = append(words, "--"+name+"="+cell.Flags[name])
+	}
+	want, err := asked(words)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(was.Flags, want.Flags) {
+		return fmt.Errorf("it was run with the flags %v, and the file wants %v", was.Flags, want.Flags)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/checker/models"
+	"github.com/dlmtest/dlmtest/history/formats"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/scenarios/near"
+)
+
+// historyFlags say how a history that dlmtest did not record is read.
+type historyFlags struct {
+	format, independent, part string
+	words                     []string
+}
+
+func (h *historyFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&h.format, "format", "", "how the file is written, see dlmtest list formats (default: found by looking)")
+	f.StringVar(&h.independent, "independent", "", "whether values are [key value] tuples: yes or no (default: found by looking)")
+	f.StringVar(&h.part, "part", formats.PartLock, "of a dlmtest history: lock, or fenced or unfenced for its guarded resource")
+	f.StringArrayVar(&h.words, "f", nil, "what a word for an operation means, as WORD=OPERATION; may be repeated")
+	_ = cmd.RegisterFlagCompletionFunc("format", complete(formatNames()))
+	_ = cmd.RegisterFlagCompletionFunc("independent", complete([]string{"yes", "no"}))
+	_ = cmd.RegisterFlagCompletionFunc("part", complete([]string{formats.PartLock, formats.PartFenced, formats.PartUnfenced}))
+}
+
+func formatNames() (names []string) {
+	for _, f := range formats.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// options checks the words of the flags.
+func (h *historyFlags) options() (formats.Options, error) {
+	o := formats.Options{Format: h.format, Independent: h.independent, Part: h.part, Meanings: map[string]models.F{}}
+	if h.format != "" {
+		if err := oneOf("format", h.format, formatNames()...); err != nil {
+			return o, err
+		}
+	}
+	if h.independent != "" {
+		if err := oneOf("independent", h.independent, "yes", "no"); err != nil {
+			return o, err
+		}
+	}
+	if err := oneOf("part", h.part, formats.PartLock, formats.PartFenced, formats.PartUnfenced); err != nil {
+		return o, err
+	}
+	var known []string
+	for _, f := range formats.Ops() {
+		known = append(known, string(f))
+	}
+	for _, pair := range h.words {
+		word, f, ok := strings.Cut(pair, "=")
+		if !ok || word == "" {
+			return o, usageError{fmt.Errorf("--f %s: want WORD=OPERATION, such as lock-it=acquire", pair)}
+		}
+		if _, ok := formats.Names[models.F(f)]; !ok {
+			return o, usageError{fmt.Errorf("--f %s: %s is no operation%s", pair, f, near.Hint(f, known))}
+		}
+		o.Meanings[word] = models.F(f)
+	}
+	return o, nil
+}
+
+// open opens a history; - is stdin. close must be called.
+func (h *historyFlags) open(cmd *cobra.Command, path string) (r *formats.Reader, close func(), err error) {
+	o, err := h.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	in := cmd.InOrStdin()
+	close = func() {}
+	name := "standard input"
+	if path != "-" {
+		name = path
+		file, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
+		} else if err != nil {
+			return nil, nil, err
+		}
+		in, close = file, func() { file.Close() }
+	}
+	r, err = formats.Open(in, name, o)
+	if err != nil {
+		close()
+		return nil, nil, err
+	}
+	return r, close, nil
+}
+
+// leftOut tells on stderr what of a history was not taken.
+func leftOut(cmd *cobra.Command, path string, r *formats.Reader) {
+	if text := r.LeftOut(); text != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: left out %s\n", path, text)
+	}
+}

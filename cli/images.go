@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/clusters"
+)
+
+func newImages() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "images",
+		Short: "Build and show the images of servers and clients",
+		Args:  cobra.NoArgs,
+	}
+	var all bool
+	build := &cobra.Command{
+		Use:   "build",
+		Short: "Build all images now; run builds those that it needs",
+		Long: `Build the images of all servers and of the client nodes. Where the base image
+cannot be pulled, it is made from Debian's packages with mmdebstrap. What is
+there already is not built again.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			docker, err := clusters.NewDocker(cmd.Context(), self())
+			if err != nil {
+				return err
+			}
+			return docker.BuildImages(cmd.Context(), all, func(line string) { fmt.Fprintln(os.Stderr, line) })
+		},
+	}
+	build.Flags().BoolVar(&all, "all", false, "also the images of client nodes with lock libraries in other languages, which runs make on demand")
+	cmd.AddCommand(build)
+	return cmd
+}

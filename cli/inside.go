@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/agent/lossy"
+	"github.com/dlmtest/dlmtest/agent/vdso"
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/examples/lockservice/service"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/workloads"
+	"github.com/dlmtest/dlmtest/workloads/resource"
+)
+
+// insideCommands are the roles that dlmtest plays for itself: in a node, beside
+// the runner, or as a child with limits. Nobody types them.
+func insideCommands() []*cobra.Command {
+	commands := []*cobra.Command{
+		{Use: "agent", Short: "First process of a node", RunE: func(*cobra.Command, []string) error {
+			name, err := os.Hostname()
+			if err != nil {
+				return err
+			}
+			return agent.Main(name, os.Stdin, os.Stdout)
+		}},
+		{Use: "worker", Short: "Lock client of a node", RunE: func(cmd *cobra.Command, _ []string) error {
+			return workloads.Worker(cmd.Context(), os.Stdin, os.Stdout)
+		}},
+		{Use: "oracle", Short: "Porcupine with limits", Run: func(*cobra.Command, []string) {
+			os.Exit(checker.OracleMain(os.Stdin, os.Stdout))
+		}},
+		{Use: "janitor", Short: "Removes what a killed runner leaves", RunE: func(*cobra.Command, []string) error {
+			return clusters.RunJanitor(os.Stdin)
+		}},
+		{Use: "fs", Short: "Lossy file system of a node", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
+			return lossy.Main(os.Stdin, os.Stdout, args...)
+		}},
+		{Use: "clock", Short: "Tells what a program of a node reads on its clocks", RunE: func(*cobra.Command, []string) error {
+			return vdso.Report(os.Stdout)
+		}},
+		{Use: "local-init", Short: "First process of a run without Docker", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
+			return clusters.RunLocalInit(args)
+		}},
+		{Use: "lockservice", Short: "A node of the lock service in examples/lockservice", DisableFlagParsing: true, RunE: func(cmd *cobra.Command, args []string) error {
+			return service.Main(cmd.Context(), args, os.Stderr)
+		}},
+		{Use: "trial", Short: "Ends at once: the program of a clock fault's trial", Run: func(*cobra.Command, []string) {}},
+		newStore(),
+	}
+	for _, c := range commands {
+		c.Hidden = true
+	}
+	return commands
+}
+
+// Inside says whether a process was started as one of these, by its arguments.
+func Inside(args []string) bool {
+	return len(args) > 1 && slices.ContainsFunc(insideCommands(), func(c *cobra.Command) bool { return c.Name() == args[1] })
+}
+
+func newStore() *cobra.Command {
+	var listen string
+	var rules resource.Rules
+	cmd := &cobra.Command{Use: "store", Short: "The built-in guarded resource", RunE: func(cmd *cobra.Command, _ []string) error {
+		out := json.NewEncoder(os.Stdout)
+		return serveStore(cmd.Context(), listen, rules, func(op history.Op) {
+			raw, err := json.Marshal(op)
+			if err == nil {
+				err = out.Encode(agent.Line{Op: raw})
+			}
+			if err != nil {
+				os.Exit(exitFailed) // its agent is gone
+			}
+		})
+	}}
+	cmd.Flags().StringVar(&listen, "listen", ":7000", "address")
+	cmd.Flags().StringVar(&rules.Fencing, "fencing", "at-least", "rule of the fenced copy")
+	cmd.Flags().StringVar(&rules.FenceOn, "fence-on", "write", "what registers a token")
+	return cmd
+}
+
+func serveStore(ctx context.Context, listen string, rules resource.Rules, emit func(history.Op)) error {
+	return resource.Serve(ctx, listen, rules, emit)
+}

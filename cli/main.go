@@ -1,0 +1,153 @@
+// Package cli is the command line of dlmtest: its commands, their flags, what they
+// print and their exit codes. A program of its own can be all of it, too.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/scenarios/near"
+)
+
+// Exit codes. A verdict says something about the lock, an error that dlmtest failed.
+const (
+	exitHolds        = 0
+	exitViolated     = 1
+	exitInconclusive = 2
+	exitFailed       = 3
+	exitUsage        = 64
+)
+
+// version is dlmtest's own, as it was linked.
+var version = "development"
+
+// usageError is a mistake on the command line or in a scenario file.
+type usageError struct{ error }
+
+// verdictError carries a verdict to the exit code, with what else went wrong.
+type verdictError struct {
+	verdict checker.Verdict
+	other   error // of dlmtest itself; nil: nothing
+}
+
+func (e verdictError) Error() string { return "verdict: " + e.verdict.String() }
+
+// Main runs the command line of this process as dlmtest of version v and returns the exit code.
+func Main(v string) int {
+	version = v
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	interrupts(stop)
+	return exitWith(newRoot().ExecuteContext(ctx))
+}
+
+// exitWith says what went wrong, and returns the exit code.
+func exitWith(err error) int {
+	if err == nil {
+		return exitHolds
+	}
+	var v verdictError
+	if errors.As(err, &v) {
+		if v.other == nil {
+			return exitOf(v.verdict)
+		}
+		fmt.Fprintln(os.Stderr, "dlmtest: "+v.other.Error())
+		if v.verdict == checker.Violated {
+			return exitViolated // it always wins
+		}
+		return exitFailed
+	}
+	fmt.Fprintln(os.Stderr, "dlmtest: "+err.Error())
+	var u usageError
+	if errors.As(err, &u) || errors.Is(err, runner.ErrUsage) || isCobraUsage(err) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func exitOf(v checker.Verdict) int {
+	switch v {
+	case checker.Holds, checker.NA:
+		return exitHolds
+	case checker.Violated:
+		return exitViolated
+	}
+	return exitInconclusive
+}
+
+// interrupts makes the first Ctrl-C heal, tear down and judge what there is, and
+// the second end at once; the janitor then cleans up.
+func interrupts(stop func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		words, ok := interruptWords.Load().(string)
+		if !ok {
+			words = "interrupted: healing, tearing down and judging what there is; once more to stop at once"
+		}
+		fmt.Fprintln(os.Stderr, "\n"+words)
+		stop()
+		<-signals
+		fmt.Fprintln(os.Stderr, "stopped; what is left is removed in the background")
+		os.Exit(exitFailed)
+	}()
+}
+
+// interruptWords are what the first Ctrl-C prints; empty: what a run does then.
+var interruptWords atomic.Value
+
+// onInterrupt is for commands in which there is nothing to heal.
+func onInterrupt(words string) { interruptWords.Store(words) }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "dlmtest",
+		Short: "Does a distributed lock still exclude when things break, and if not, does fencing save the data?",
+		Long: `dlmtest starts a real cluster, drives concurrent lock clients against it, breaks
+things on purpose, and judges the recorded history.
+
+Exit codes: 0 every property holds, 1 a property is violated, 2 inconclusive,
+3 dlmtest or its infrastructure failed, 64 wrong usage.`,
+		Example: `  dlmtest run --scenario gc-pause --backend redlock
+  dlmtest list
+  dlmtest check runs/latest
+  dlmtest explain runs/latest`,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(newRun(), newCheck(), newExplain(), newReplay(), newReport(), newServe(), newShrink(), newConvert(), newConform(), newCapacity(), newDoctor(), newList(), newImages(), newSelftest(), newGate(), newDiff(), newCorpus())
+	root.AddCommand(insideCommands()...)
+	completionOf(root)
+	return root
+}
+
+// completionOf makes an unknown shell an error; cobra shows its help and succeeds.
+func completionOf(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	cmd, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return // there is none
+	}
+	var shells []string
+	for _, c := range cmd.Commands() {
+		shells = append(shells, c.Name())
+	}
+	cmd.Args, cmd.RunE = cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return usageError{unknown("shell", args[0], near.Nearest(args[0], shells), "dlmtest completion --help")}
+	}
+}

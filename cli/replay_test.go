@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/scenarios"
+	"github.com/dlmtest/dlmtest/shrink"
+)
+
+// called runs dlmtest and wants an exit code; it returns what was said.
+func called(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(dlmtest(t), args...)
+	said, _ := cmd.CombinedOutput() // the exit code is looked at
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Fatalf("%q: exit %d, want %d\n%s", args, got, code, said)
+	}
+	return string(said)
+}
+
+// padded is gc-pause with a fault that has nothing to do with it.
+const padded = `name: padded
+title: A pause of the holder, and one of somebody else
+about: What the first one does, the second does not.
+workload: guarded-write
+clients: 2
+lease: 1s
+work: 5ms
+think: 5ms
+duration: 0.5 lease
+after: 0s
+faults:
+  - {fault: pause, target: a-waiter, at: 10ms, for: 0.1 lease}
+  - {fault: pause, target: holder, on: before-write, for: {until: write-accepted, min: 1 lease, max: 4 lease}}
+expect: {contention: 1, faults: 1}
+`
+
+// A run is replayed, and shrunk to the one fault that it takes; the file that is saved
+// shows the violation by itself.
+func TestReplayAndShrink(t *testing.T) {
+	dir := t.TempDir()
+	file, runs, smallest := filepath.Join(dir, "padded.yaml"), filepath.Join(dir, "runs"), filepath.Join(dir, "regressions", "smallest.yaml")
+	if err := os.WriteFile(file, []byte(padded), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	called(t, exitViolated, "run", "--scenario", file, "--backend", "redis", "--runtime", "local", "--seed", "7", "--oracle", "off", "--out", runs)
+	first := filepath.Join(runs, "latest")
+	said := called(t, exitViolated, "replay", first, "--out", runs)
+	if !regexp.MustCompile(`mutual-exclusion +then violated, now violated in 1 of 1`).MatchString(said) || !strings.Contains(said, " of 1 (95 %: ") {
+		t.Errorf("the replay says\n%s", said)
+	}
+	said = called(t, exitHolds, "shrink", first, "--property", "mutual-exclusion", "--tries", "2", "--prove", "2", "--budget", "2m", "--out", runs, "-o", smallest)
+	s, err := scenarios.Load(smallest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Faults) != 1 || s.Faults[0].Target != "holder" || s.Clients != 2 || !slices.Equal(s.Backends, []string{"redis"}) || !strings.Contains(said, "2 of 2") {
+		t.Errorf("%s\nand says\n%s", s.YAML(), said)
+	}
+	called(t, exitViolated, "run", "--scenario", smallest, "--backend", "redis", "--runtime", "local", "--seed", "7", "--oracle", "off", "--out", runs)
+	noneRuns(t, built.path)
+}
+
+// A matrix in two shards, on two machines as it were, is the same matrix when merged.
+func TestShardsMakeTheWhole(t *testing.T) {
+	dir := t.TempDir()
+	ask := []string{"run", "--scenario", "baseline,leader-crash", "--backend", "redis,broken/no-owner-check", "--lease", "200ms", "--runtime", "local", "--seed", "7", "--count", "2", "--oracle", "off"}
+	var parts []string
+	for i, shard := range []string{"1/2", "2/2"} {
+		out := filepath.Join(dir, shard[:1])
+		said := called(t, exitHolds, append(ask, "--shard", shard, "--out", out)...)
+		if !strings.Contains(said, "2 of 4 runs") {
+			t.Errorf("shard %d says\n%s", i+1, said)
+		}
+		parts = append(parts, filepath.Join(out, "latest-matrix"))
+	}
+	whole := filepath.Join(dir, "whole")
+	called(t, exitHolds, append([]string{"report", "merge", "-o", whole}, parts...)...)
+	x := readIndex(t, whole)
+	for _, c := range x.Cells {
+		if c.Scenario == "leader-crash" {
+			if c.Verdict != reports.NoSense {
+				t.Errorf("%+v", c)
+			}
+			continue
+		}
+		if len(c.Runs) != 2 || c.Runs[0].Seed != 7 || c.Runs[1].Seed != 8 || c.Verdict != reports.Good {
+			t.Errorf("%+v", c)
+		}
+		for _, r := range c.Runs {
+			if _, err := os.Stat(filepath.Join(whole, r.Dir, "report.html")); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	called(t, exitHolds, "check", whole, "--oracle", "off") // the copies can be judged again
+	part := filepath.Join(dir, "part")
+	if said := called(t, exitInconclusive, "report", "merge", parts[1], "-o", part); !strings.Contains(said, "shard 1 of 2 is missing, with 2 of 4 runs") {
+		t.Errorf("half of it says\n%s", said)
+	}
+}
+
+// The command that a regression names has the very options of the run that it came from.
+func TestShrinkCommand(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "padded.yaml")
+	if err := os.WriteFile(file, []byte(padded), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []runner.Options{
+		{Backend: "redis", Seed: 7, Resource: "store", Fencing: "at-least", FenceOn: "write", SelfFence: "none", Runtime: "local"},
+		{Backend: "postgres", Seed: 1 << 60, Resource: "postgres", Fencing: "strict", FenceOn: "read", SelfFence: "check-session", Runtime: "docker",
+			Idle: 1500 * time.Millisecond, Wait: 2, Etcd: "3.6", Strict: true, Compose: "my compose.yml"},
+	} {
+		words := shrink.Command(o, file)
+		cmd := newRun()
+		if err := cmd.ParseFlags(words[2:]); err != nil {
+			t.Fatal(err)
+		}
+		get := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
+		f := runFlags{resource: get("resource"), fencing: get("fencing"), fenceOn: get("fence-on"), selfFence: get("self-fence"), idle: get("idle-timeout"),
+			etcd: get("etcd"), compose: get("compose"), runtime: get("runtime"), strict: get("strict") == "true", seed: o.Seed}
+		f.wait, _ = cmd.Flags().GetInt("wait")
+		s, err := scenarios.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.options(*s, underTest{strings.Trim(get("backend"), "[]"), strings.Trim(get("library"), "[]")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Scenario, o.Self, o.Version = *s, self(), version
+		if seed, _ := cmd.Flags().GetUint64("seed"); seed != o.Seed || !equalOptions(got, o) || get("scenario") != "["+file+"]" {
+			t.Errorf("%q\ngives %+v\nwant  %+v", words, got, o)
+		}
+	}
+}
+
+// equalOptions compares the printable parts of options.
+func equalOptions(a, b runner.Options) bool {
+	yaml := string(a.Scenario.YAML()) == string(b.Scenario.YAML())
+	a.Scenario, b.Scenario, a.Command, b.Command = scenarios.Scenario{}, scenarios.Scenario{}, nil, nil
+	return yaml && fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b)
+}

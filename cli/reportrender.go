@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/matrix"
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
+)
+
+// done writes the report and says where it is.
+func (f *reportFlags) done(cmd *cobra.Command, render func(io.Writer) error) error {
+	defer unhurried("writing %s", f.path)()
+	if err := f.write(cmd.OutOrStdout(), render); sealed(err) {
+		return fmt.Errorf("%w; -o FILE writes it elsewhere", err)
+	} else if err != nil {
+		return err
+	}
+	if f.path == "-" {
+		return nil
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "report  %s\n", f.path)
+	return err
+}
+
+// opened reads a saved run, and judges it only if nobody has.
+func opened(cmd *cobra.Command, dir string) (*runner.Outcome, error) {
+	defer unhurried("reading %s", dir)()
+	out, err := runner.Open(dir)
+	if !errors.Is(err, runner.ErrNotJudged) {
+		return out, err
+	}
+	oracle := checker.Oracle{Self: []string{self(), "oracle"}}
+	out, err = runner.Check(cmd.Context(), dir, oracle)
+	if sealed(err) {
+		fmt.Fprintf(os.Stderr, "%s was not judged: it is judged now, and nothing of that is saved, as the folder cannot be written\n", dir)
+		return judgedAside(cmd, dir, oracle)
+	}
+	fmt.Fprintf(os.Stderr, "%s was not judged: it is judged now, as dlmtest check does, and its results are saved\n", dir)
+	return out, err
+}
+
+// sealed says that nothing can be written somewhere.
+func sealed(err error) bool { return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) }
+
+// judgedAside judges a copy of a run whose own folder cannot be written.
+func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (*runner.Outcome, error) {
+	aside, err := os.MkdirTemp("", "dlmtest-judged-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(aside)
+	for _, name := range []string{"run.json", "history.jsonl", "history.jsonl.part"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(aside, name), data, 0o644)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	out, err := runner.Check(cmd.Context(), aside, oracle)
+	if out == nil {
+		return nil, err
+	}
+	out.Dir = dir
+	for _, p := range out.Result.Properties {
+		for _, v := range p.Violations {
+			if v.Minimal != nil { // its files went with the copy
+				v.Minimal.File, v.Minimal.Drawing = "", ""
+			}
+		}
+	}
+	return out, err
+}
+
+// one renders the report of one run.
+func (f *reportFlags) one(cmd *cobra.Command, dir string) error {
+	otherwise := "-"
+	switch f.format {
+	case "html":
+		otherwise = filepath.Join(dir, "report.html")
+	case "svg", "png":
+		otherwise = filepath.Join(dir, "violation."+f.format)
+		if f.violation > 0 {
+			otherwise = filepath.Join(dir, fmt.Sprintf("violation-%d.%s", f.violation, f.format))
+		}
+	}
+	if err := f.to(otherwise); err != nil {
+		return err
+	}
+	out, err := opened(cmd, dir)
+	if err != nil {
+		return err
+	}
+	if f.isPicture() {
+		return f.picture(cmd, out)
+	}
+	return f.done(cmd, func(w io.Writer) error {
+		switch f.format {
+		case "md":
+			return reports.Markdown(w, out.Run, out.Setup, out.Ops, out.Result)
+		case "json":
+			return reports.JSON(w, out.Run, out.Setup, out.Ops, out.Result)
+		}
+		out.Run.Folder = f.way(dir)
+		return reports.HTML(w, out.Run, out.Setup, out.Ops, out.Result)
+	})
+}
+
+// picture draws one violation.
+func (f *reportFlags) picture(cmd *cobra.Command, out *runner.Outcome) error {
+	name, v, ok := reports.Numbered(out.Result, f.violation)
+	if !ok && f.violation > 0 {
+		return usageError{fmt.Errorf("violation %d: %s has none of that number; dlmtest explain %s lists them", f.violation, out.Dir, out.Dir)}
+	}
+	if !ok {
+		fmt.Fprintf(os.Stderr, "%s has no violation: the whole run is drawn\n", out.Dir)
+	}
+	p := reports.NewPicture(out.Run, out.Setup, out.Ops, name, v)
+	return f.done(cmd, func(w io.Writer) error {
+		if f.format == "svg" {
+			return p.SVG(w)
+		}
+		return p.PNG(w)
+	})
+}
+
+// matrix renders the index of a matrix.
+func (f *reportFlags) matrix(cmd *cobra.Command, dir string) error {
+	otherwise := "-"
+	if f.format == "html" {
+		otherwise = filepath.Join(dir, matrix.PageFile)
+	}
+	if err := f.to(otherwise); err != nil {
+		return err
+	}
+	x, err := matrix.Open(dir)
+	if err != nil {
+		return err
+	}
+	if f.format == "html" {
+		way := f.way(dir)
+		for _, c := range x.Cells {
+			for i := range c.Runs {
+				c.Runs[i].Dir = along(way, c.Runs[i].Dir)
+			}
+		}
+	}
+	render := map[string]func(io.Writer, reports.Index) error{"html": reports.IndexHTML, "md": indexMarkdown(dir), "json": reports.IndexJSON}[f.format]
+	return f.done(cmd, func(w io.Writer) error { return render(w, x) })
+}
+
+// indexMarkdown writes the table of a matrix, and the story of one violation. A run
+// that cannot be read has none; the table is worth something without it.
+func indexMarkdown(dir string) func(io.Writer, reports.Index) error {
+	return func(w io.Writer, x reports.Index) error {
+		if err := reports.IndexMarkdown(w, x); err != nil {
+			return err
+		}
+		c, r, ok := x.Tellable()
+		if !ok || !filepath.IsLocal(r.Dir) {
+			return nil
+		}
+		out, err := runner.Open(filepath.Join(dir, r.Dir))
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "no story of %s: %v\n", c.RunName(r), err)
+			return nil
+		}
+		return reports.MarkdownStory(w, c.RunName(r), out.Setup, out.Ops, out.Result)
+	}
+}
+
+// compare renders several runs side by side. One history at a time is in memory.
+func (f *reportFlags) compare(cmd *cobra.Command, dirs []string) error {
+	otherwise := "-"
+	if f.format == "html" {
+		otherwise = "compare.html"
+	}
+	if err := f.to(otherwise); err != nil {
+		return err
+	}
+	c := reports.NewComparison(reports.Align(f.align))
+	for _, dir := range dirs {
+		out, err := opened(cmd, dir)
+		if err != nil {
+			return err
+		}
+		link := ""
+		if _, err := os.Stat(filepath.Join(dir, "report.html")); err == nil {
+			link = along(f.way(dir), "report.html")
+		}
+		c.Add(out.Run, out.Setup, out.Ops, out.Result, link)
+	}
+	render := map[string]func(io.Writer) error{"html": c.HTML, "md": c.Markdown, "json": c.JSON}[f.format]
+	return f.done(cmd, render)
+}

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/locks/libraries"
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// runFlags are the flags of `dlmtest run` as they were given.
+type runFlags struct {
+	scenarios, backends, libraries, endpoints                                                                      []string
+	out, resource, fencing, fenceOn, selfFence, compose, idle, lease, oracle, fsync, etcd, runtime, shard, timings string
+	clients, keys, wait, count, parallel                                                                           int
+	adapter                                                                                                        adapterFlags
+	seed                                                                                                           uint64
+	renew, strict, json, seeded                                                                                    bool // seeded: --seed was given
+}
+
+const runLong = `Run a scenario against a lock and judge it, or a matrix of many.
+
+--scenario and --backend take a name, all, a glob such as 'partition-*' or 'broken/*',
+a list of these with commas, and may stand several times; scenarios are also given as
+the path of a YAML file. all backends are the sound ones: those that are broken on
+purpose are chosen by broken/*. --library takes the lock of a library instead of the
+backend's own, on the backend that is named, or else on the first that it is made for;
+with reference beside it the two stand side by side. A cell of the matrix that makes no sense is skipped and
+shown as n/a with its reason, the rest goes on after failures, and RUNS/…_matrix/index.html
+shows it all. A run that the machine disturbed is repeated once, and both are listed.
+
+With --parallel, scenarios that bend clocks or have a fault shorter than a lease run
+alone, after the others: what they show hangs on who is first.
+
+With --shard i/n only that part of the runs is done, the n parts in about the same time; dlmtest
+report merge makes one matrix of them again, and says what is missing.
+
+run reports what it has found: the worst of all runs is the exit code (violated 1, else
+failed 3, else inconclusive 2). What a project accepts is not decided here.`
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run --scenario NAME|FILE --backend NAME [--library NAME]",
+		Short: "Run scenarios against locks and judge them",
+		Long:  runLong,
+		Example: `  dlmtest run --scenario gc-pause --backend redlock
+  dlmtest run --scenario gc-pause --backend redis --lease 2s --seed 7
+  dlmtest run --scenario gc-pause-read --backend etcd --fence-on read
+  dlmtest run --scenario my-scenario.yaml --backend postgres --idle-timeout lease
+  dlmtest run --scenario gc-pause --library redislock
+  dlmtest run --scenario gc-pause --backend redis --adapter 'python3 /adapter/mine.py' --adapter-files ./mine
+  dlmtest run --scenario all --backend all --lease 2s --parallel 2
+  dlmtest run --scenario 'baseline,partition-*' --backend etcd,zookeeper --count 5
+  dlmtest run --scenario all --backend all --seed 1 --shard 2/5`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// register gives a command the flags of dlmtest run.
+func (f *runFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false // the order in which a reader needs them
+	flags.StringArrayVar(&f.scenarios, "scenario", nil, "scenarios by name (see dlmtest list), all, a glob, or the `path` of a YAML file")
+	flags.StringArrayVar(&f.backends, "backend", nil, "locks to test by `name` (see dlmtest list), all (the sound ones), or a glob")
+	flags.StringArrayVar(&f.libraries, "library", nil, "lock libraries under test by `name` or NAME@VERSION (see dlmtest list libraries), all, or a glob (default: the lock of the backend)")
+	f.adapter.register(flags)
+	flags.IntVar(&f.count, "count", 1, "runs of each scenario against each backend, with the seeds seed, seed+1, …")
+	flags.IntVar(&f.parallel, "parallel", 1, "runs at a time; tight ones run alone in any case")
+	flags.StringVar(&f.shard, "shard", "", "run only part `i/n` of the matrix, or auto: from a Kubernetes Indexed Job's or GitLab's variables; needs --seed")
+	flags.StringVar(&f.timings, "timings", "", "with --shard: `folder` of an earlier matrix, by whose times the shards are balanced; the same for each")
+	flags.StringVar(&f.lease, "lease", "", "lease of the lock, such as 2s (default: the scenario's)")
+	flags.IntVar(&f.clients, "clients", 0, "number of client nodes (default: the scenario's)")
+	flags.IntVar(&f.keys, "keys", 0, "number of keys (default: the scenario's)")
+	flags.BoolVar(&f.renew, "renew", false, "clients renew their lease while they work")
+	flags.StringVar(&f.selfFence, "self-fence", "none", "what a client checks before it writes: none, check-deadline, check-session")
+	flags.StringVar(&f.resource, "resource", "store", "guarded resource: store (built in) or postgres")
+	flags.StringVar(&f.fencing, "fencing", "at-least", "when the fenced copy accepts a token: at-least (not below the highest) or strict (above it)")
+	flags.StringVar(&f.fenceOn, "fence-on", "write", "what registers a token: write, or read (reads and writes)")
+	flags.StringVar(&f.idle, "idle-timeout", "off", "PostgreSQL's idle_in_transaction_session_timeout: off, lease, or a duration")
+	flags.StringVar(&f.fsync, "fsync", "", "when the servers make data durable: memory, everysec, always, async or none, as the backend has them")
+	flags.IntVar(&f.wait, "wait", 0, "redis-replicated: replicas that must acknowledge a grant (WAIT)")
+	flags.StringVar(&f.etcd, "etcd", "", "version of etcd to build from its Go module, such as 3.6 (default: Debian's)")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, printed)")
+	flags.BoolVar(&f.strict, "strict", false, "count overlaps in which the stale holder did nothing")
+	oracleFlag(cmd, &f.oracle)
+	flags.StringSliceVar(&f.endpoints, "endpoint", nil, "`host:port` or URL of your own lock service, with --backend http or grpc; once for each of its nodes; its bearer token is in $"+runner.BearerVariable)
+	flags.StringVar(&f.compose, "compose", "", "your own compose file with the backend's profile, for your versions and configuration")
+	flags.StringVar(&f.runtime, "runtime", "auto", "where nodes run: docker, local (namespaces, no Docker and no root), or auto: docker where a daemon answers")
+	flags.StringVar(&f.out, "out", "runs", "folder for the run's folder")
+	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
+	_ = cmd.RegisterFlagCompletionFunc("scenario", completeList(append([]string{"all"}, scenarios.Names()...)))
+	_ = cmd.RegisterFlagCompletionFunc("backend", completeList(append([]string{"all", "broken/*"}, backends()...)))
+	_ = cmd.RegisterFlagCompletionFunc("library", completeList(append([]string{"all", history.Reference}, libraries.Names()...)))
+	_ = cmd.RegisterFlagCompletionFunc("count", complete([]string{"1", "5", "20"}))
+	_ = cmd.RegisterFlagCompletionFunc("parallel", complete([]string{"1", "2"}))
+	_ = cmd.RegisterFlagCompletionFunc("runtime", complete([]string{"auto", "docker", "local"}))
+	_ = cmd.RegisterFlagCompletionFunc("idle-timeout", complete([]string{"off", "lease", "2s"}))
+	_ = cmd.RegisterFlagCompletionFunc("fencing", complete([]string{"at-least", "strict"}))
+	_ = cmd.RegisterFlagCompletionFunc("fence-on", complete([]string{"write", "read"}))
+	_ = cmd.RegisterFlagCompletionFunc("resource", complete([]string{"store", "postgres"}))
+	_ = cmd.RegisterFlagCompletionFunc("self-fence", complete([]string{"none", "check-deadline", "check-session"}))
+}
+
+func complete(words []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// backends lists the names of the locks, sorted.
+func backends() []string {
+	var names []string
+	for name := range locks.Table {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// run runs one scenario against one backend, or a matrix.
+func run(cmd *cobra.Command, f runFlags) error {
+	cells, err := f.cells(cmd)
+	if err != nil {
+		return err
+	}
+	if len(cells)*f.count > 1 || f.shard != "" {
+		return f.runMatrix(cmd, cells)
+	}
+	return runOne(cmd, cells[0], f.json)
+}
+
+func runOne(cmd *cobra.Command, o runner.Options, asJSON bool) error {
+	show := newProgress(asJSON)
+	if !asJSON {
+		fmt.Fprintf(os.Stderr, "%s × %s, lease %v, seed %d\n", o.Scenario.Name, o.Label(), o.Scenario.Lease, o.Seed)
+	}
+	out, err := runner.Run(cmd.Context(), o, show)
+	show.Done()
+	if out == nil && errors.Is(err, context.Canceled) {
+		return errors.New("interrupted before anything could be judged; nothing is left running")
+	}
+	if out == nil {
+		return err
+	}
+	return verdictError{out.Result.Verdict, errors.Join(err, tell(out, asJSON))}
+}
+
+// cells checks the flags and makes of them the options of every run, row by row.
+func (f *runFlags) cells(cmd *cobra.Command) ([]runner.Options, error) {
+	named, err := chooseScenarios(f.scenarios)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.adapter.check(f.backends, f.libraries); err != nil {
+		return nil, err
+	}
+	locks, err := chooseLocks(f.backends, f.libraries)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.choices(); err != nil {
+		return nil, err
+	}
+	if f.seeded = f.seed != 0; !f.seeded {
+		f.seed = newSeed()
+	}
+	var all []runner.Options
+	for _, n := range named {
+		if err := f.apply(cmd, &n.scenario); err != nil {
+			return nil, err
+		}
+		for _, lock := range locks {
+			o, err := f.options(n.scenario, lock)
+			if err != nil {
+				return nil, err
+			}
+			o.Command = repeat(cmd, n.given, lock, f.seed)
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
+
+func (f *runFlags) options(scenario scenarios.Scenario, lock underTest) (runner.Options, error) {
+	idle, err := f.idleTimeout(scenario.Lease.Of(0))
+	return runner.Options{Scenario: scenario, Backend: lock.backend, Library: lock.library, Seed: f.seed, Out: f.out, Resource: f.resource, Idle: idle,
+		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Fsync: f.fsync, Wait: f.wait, Etcd: f.etcd, Runtime: f.runtime, Endpoints: f.endpoints, Compose: f.compose,
+		Adapter: f.adapter.argv, Files: f.adapter.files, Image: f.adapter.image,
+		Oracle: f.oracle, Self: self(), Version: version}, err
+}
+
+func (f runFlags) choices() error {
+	return errors.Join(atLeastOne("count", f.count), atLeastOne("parallel", f.parallel), oneOf("resource", f.resource, "store", "postgres"), oneOf("fencing", f.fencing, "at-least", "strict"),
+		oneOf("fence-on", f.fenceOn, "write", "read"), oneOf("oracle", f.oracle, oracles...), oneOf("runtime", f.runtime, "auto", "docker", "local"),
+		oneOf("self-fence", f.selfFence, "none", "check-deadline", "check-session"))
+}
+
+// apply puts the flags that were given over the scenario's own values.
+func (f runFlags) apply(cmd *cobra.Command, s *scenarios.Scenario) error {
+	if f.lease != "" {
+		d, err := scenarios.ParseDuration(f.lease)
+		if err != nil {
+			return usageError{fmt.Errorf("--lease: %w", err)}
+		}
+		s.Lease = d
+	}
+	if cmd.Flags().Changed("clients") {
+		s.Clients = f.clients
+	}
+	if cmd.Flags().Changed("keys") {
+		s.Keys = f.keys
+	}
+	if cmd.Flags().Changed("renew") {
+		s.Renew = f.renew
+	}
+	if err := s.Validate(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func (f runFlags) idleTimeout(lease time.Duration) (time.Duration, error) {
+	switch f.idle {
+	case "off", "":
+		return 0, nil
+	case "lease":
+		return lease, nil
+	}
+	d, err := time.ParseDuration(f.idle)
+	if err != nil || d < time.Millisecond {
+		return 0, usageError{fmt.Errorf("--idle-timeout %s: want off, lease, or a duration of at least 1ms", f.idle)}
+	}
+	return d, nil
+}
+
+func newSeed() uint64 {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails, says crypto/rand
+	return uint64(binary.LittleEndian.Uint32(b[:])) + 1
+}
+
+// self is the path of this binary.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+// tell prints the verdict.
+func tell(out *runner.Outcome, asJSON bool) error {
+	report := filepath.Join(out.Dir, "report.html")
+	if asJSON {
+		return json.NewEncoder(os.Stdout).Encode(map[string]any{"event": "result", "dir": out.Dir, "report": report, "result": out.Result, "figures": out.Figures})
+	}
+	o := textOptions()
+	o.Path, o.Figures = report, &out.Figures
+	return reports.Text(os.Stdout, out.Run, out.Setup, out.Ops, out.Result, o)
+}
+
+// textOptions are those of the terminal.
+func textOptions() reports.TextOptions {
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		width = 100
+	}
+	color := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
+	return reports.TextOptions{Color: color, Width: width}
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/locks"
+)
+
+// parts of the self-test, in order.
+var parts = []string{"controls", "sound", "lies"}
+
+// trial is one run of the self-test, and what it must show.
+type trial struct {
+	part, scenario, backend string
+	lie                     bool
+	want                    string
+	met                     func(checker.Result) bool
+}
+
+// lies has a scenario and a backend for each kind of fault.
+var lies = [][2]string{{"gc-pause", "redis"}, {"stall-worker", "redis"}, {"orphan", "redis"},
+	{"partition-minority", "redlock"}, {"clock-jump", "redlock"}, {"clock-strobe", "etcd"}, {"token-amnesia", "redis"}, {"disk-stall", "etcd"},
+	{"delayed-write", "redis"}}
+
+// trials lists the self-test: what is broken on purpose is caught, what is sound
+// is green, and a fault that does nothing is never believed.
+func trials() []trial {
+	var all []trial
+	for _, name := range locks.Controls() {
+		flaw := locks.Table[name].Broken
+		all = append(all, trial{"controls", flaw.Scenario, name, false, flaw.Property + " violated", func(r checker.Result) bool {
+			p := r.Property(flaw.Property)
+			return p != nil && p.Verdict == checker.Violated
+		}})
+	}
+	for _, name := range sound() {
+		all = append(all, trial{"sound", "baseline", name, false, "every property holds", func(r checker.Result) bool { return r.Verdict == checker.Holds }})
+	}
+	for _, l := range lies {
+		all = append(all, trial{"lies", l[0], l[1], true, "inconclusive", func(r checker.Result) bool { return r.Verdict == checker.Unknown }})
+	}
+	return all
+}
+
+// sound lists the locks that are meant to be sound.
+func sound() []string {
+	return slices.DeleteFunc(locks.Names(), func(name string) bool { return locks.Table[name].Broken != nil })
+}
+
+// selfFlags are the flags of `dlmtest selftest`.
+type selfFlags struct {
+	parts           []string
+	out, runtime    string
+	count, parallel int
+}
+
+func newSelftest() *cobra.Command {
+	var f selfFlags
+	cmd := &cobra.Command{
+		Use:   "selftest",
+		Short: "Show that broken locks are caught, sound ones are green, and faults that do nothing are not believed",
+		Long: `Run dlmtest against itself, in three parts:
+  controls  locks that are broken on purpose: each is caught by the property it breaks
+  sound     the reference locks without a fault: every property holds
+  lies      faults that are silently disabled: every run is inconclusive`,
+		Example: "  dlmtest selftest\n  dlmtest selftest --part controls,sound\n  dlmtest selftest --part controls --count 20",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			errs := []error{atLeastOne("count", f.count), atLeastOne("parallel", f.parallel)}
+			for _, p := range f.parts {
+				errs = append(errs, oneOf("part", p, parts...))
+			}
+			if err := errors.Join(errs...); err != nil {
+				return err
+			}
+			return f.selftest(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringSliceVar(&f.parts, "part", parts, "parts to run")
+	cmd.Flags().IntVar(&f.count, "count", 1, "runs of each trial, each with a seed of its own")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 2, "runs at a time; those with tight timing run alone in any case")
+	cmd.Flags().StringVar(&f.out, "out", "runs/selftest", "folder for the runs")
+	cmd.Flags().StringVar(&f.runtime, "runtime", "auto", "docker, local, or auto")
+	_ = cmd.RegisterFlagCompletionFunc("part", completeList(parts))
+	return cmd
+}
+
+// selftest does one part after the other, so that each has a time of its own.
+func (f selfFlags) selftest(ctx context.Context, w io.Writer) error {
+	failed := 0
+	for _, part := range parts {
+		if !slices.Contains(f.parts, part) {
+			continue
+		}
+		begun := time.Now()
+		all, err := f.play(ctx, w, part)
+		if err != nil {
+			return err
+		}
+		bad := 0
+		for _, t := range all {
+			if t.passed < t.runs {
+				bad++
+			}
+		}
+		fmt.Fprintf(w, "%s: %d trials passed, %d failed, in %.0f s\n", part, len(all)-bad, bad, time.Since(begun).Seconds())
+		failed += bad
+	}
+	if failed > 0 {
+		return verdictError{verdict: checker.Violated}
+	}
+	return nil
+}

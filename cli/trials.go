@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/matrix"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// tested is a trial and what its runs have shown so far.
+type tested struct {
+	trial
+	file           *scenarios.Scenario
+	runs, passed   int
+	ended, repeats int
+	took           time.Duration // of all its runs
+	failed         []string      // what each that failed has shown
+}
+
+// play runs the trials of a part, each as often as asked for.
+func (f selfFlags) play(ctx context.Context, w io.Writer, part string) (all []*tested, err error) {
+	var jobs []*tested
+	for _, t := range trials() {
+		if t.part != part {
+			continue
+		}
+		file, err := scenarios.Load(t.scenario)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &tested{trial: t, file: file, runs: f.count})
+		for range f.count {
+			jobs = append(jobs, all[len(all)-1])
+		}
+	}
+	var lock sync.Mutex
+	work := matrix.Work[*tested]{Parallel: f.parallel, Alone: func(t *tested) bool { return t.file.Alone() }}
+	work.Do = func(ctx context.Context, t *tested, again bool) bool {
+		begun := time.Now()
+		out, err := runner.Run(ctx, t.options(f), quiet{})
+		lock.Lock()
+		defer lock.Unlock()
+		t.took += time.Since(begun)
+		if err == nil && !again && !t.met(out.Result) && matrix.Disturbed(out.Result) {
+			t.repeats++ // that is no verdict
+			return true
+		}
+		t.note(out, err)
+		if t.ended == t.runs && ctx.Err() == nil {
+			fmt.Fprintln(w, t.line())
+		}
+		return false
+	}
+	work.Run(ctx, jobs)
+	if ctx.Err() != nil {
+		return nil, errors.New("interrupted")
+	}
+	return all, nil
+}
+
+func (t *tested) options(f selfFlags) runner.Options {
+	fenceOn := "write"
+	if strings.HasPrefix(t.want, "fenced-writes") {
+		fenceOn = "read" // then the wrong client registers its token before the right one writes, every time
+	}
+	return runner.Options{Scenario: *t.file, Backend: t.backend, Seed: newSeed(), Out: f.out, Resource: "store", Fencing: "at-least",
+		FenceOn: fenceOn, SelfFence: "none", Self: self(), Version: version, Runtime: f.runtime, Lie: t.lie}
+}
+
+// note counts a run that has ended.
+func (t *tested) note(out *runner.Outcome, err error) {
+	t.ended++
+	switch {
+	case err != nil:
+		t.failed = append(t.failed, err.Error())
+	case !t.met(out.Result):
+		t.failed = append(t.failed, fmt.Sprintf("%s; see %s", summary(out.Result), out.Dir))
+	default:
+		t.passed++
+	}
+}
+
+// line is a trial that has ended.
+func (t *tested) line() string {
+	text := fmt.Sprintf("%-8s %-18s × %-24s wants %-28s %d of %d %6.1f s", t.part, t.scenario, t.backend, t.want, t.passed, t.runs, t.took.Seconds())
+	if t.repeats > 0 {
+		text += fmt.Sprintf("  (disturbed and repeated: %d)", t.repeats)
+	}
+	for _, f := range t.failed {
+		text += "\n  FAIL: " + f
+	}
+	return text
+}
+
+// summary names the verdict and the properties that are not green.
+func summary(r checker.Result) string {
+	words := []string{r.Verdict.String()}
+	for _, p := range r.Properties {
+		if p.Verdict == checker.Violated || p.Verdict == checker.Unknown {
+			words = append(words, p.Name+" "+p.Verdict.String())
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// quiet shows nothing: a line for each run is enough.
+type quiet struct{}
+
+func (quiet) Phase(string)                {}
+func (quiet) Line(string)                 {}
+func (quiet) Live(runner.Counts, float64) {}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/capacity"
+)
+
+// The effects of a use in a real PostgreSQL: a zombie's second charge is known by its key.
+func TestEffectsInPostgres(t *testing.T) {
+	f := runScenario(t, "--scenario", "payment-key-pause", "--backend", "redis", "--resource", "postgres", "--runtime", "local")
+	for _, property := range []string{"charged-once/unfenced", "charged-once/fenced"} {
+		p := f.result.Property(property)
+		if got := f.verdict(property); got != "holds" || !strings.Contains(p.Reason, "refused, as its key was known") {
+			t.Errorf("%s: %s: %+v", property, got, p)
+		}
+	}
+}
+
+// Capacity measures a real server: more locks take more memory, and each session talks.
+func TestCapacity(t *testing.T) {
+	cmd := exec.Command(dlmtest(t), "capacity", "--backend", "redis", "--runtime", "local", "--json",
+		"--locks", "3000", "--sessions", "40", "--sizes", "2", "--window", "2s")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var r capacity.Report
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) != 5 || len(r.Not) == 0 || r.Version == "unknown" {
+		t.Fatalf("%+v", r)
+	}
+	for _, i := range []int{0, 3} { // used_memory, and the bytes at the clients
+		if row := r.Rows[i]; row.Line.Slope < 20 || row.Line.Slope > 5000 {
+			t.Errorf("%s: %+v", row.What, row.Line)
+		}
+	}
+}
