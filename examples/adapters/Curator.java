@@ -1,0 +1,150 @@
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.*;
+import java.nio.charset.StandardCharsets;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.*;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+
+/**
+ * Apache Curator behind dlmtest's lock client protocol (docs/protocol.md):
+ * java -cp /usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar Curator.java [mutex|rw|semaphore]
+ *
+ * Curator tells no validity and no token. Each grant has a thread of its own, as mutexes want it.
+ */
+@SuppressWarnings("unchecked")
+public class Curator {
+    /** What is locked: release runs on the thread that acquired. */
+    interface Held { void release() throws Exception; }
+
+    /** An answer that is an error: code says what it proves. */
+    static class Refused extends Exception {
+        final String code;
+        Refused(String code, String message) { super(message); this.code = code; }
+    }
+
+    record Grant(Held held, ExecutorService thread) {}
+    interface Doing { Map<String, Object> run() throws Exception; }
+
+    static final ObjectMapper json = new ObjectMapper();
+    static final PrintStream out = System.out;
+    static final Map<String, Grant> grants = new ConcurrentHashMap<>();
+    static final AtomicInteger last = new AtomicInteger();
+    static final ExecutorService others = Executors.newCachedThreadPool();
+    static String kind = "mutex";
+    static CuratorFramework zk;
+    static boolean cut; // suspended, and neither resumed nor lost since
+
+    public static void main(String[] args) throws Exception {
+        System.setOut(System.err);
+        if (args.length > 0) kind = args[0];
+        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line; (line = in.readLine()) != null; ) {
+            Map<String, Object> r = json.readValue(line, Map.class);
+            var grant = grants.get((String) r.getOrDefault("grant", ""));
+            switch ((String) r.get("do")) {
+                case "acquire", "try" -> {
+                    var own = Executors.newSingleThreadExecutor();
+                    own.submit(() -> answer(r, () -> acquire(r, own)));
+                }
+                case "release" -> (grant == null ? others : grant.thread).submit(() -> answer(r, () -> release(r)));
+                default -> others.submit(() -> answer(r, () -> other(r)));
+            }
+        }
+        Runtime.getRuntime().halt(0); // threads of the library do not keep it
+    }
+
+    static void answer(Map<String, Object> r, Doing doing) {
+        try {
+            say(Map.of("id", r.get("id"), "ok", doing.run()));
+        } catch (Refused e) {
+            say(Map.of("id", r.get("id"), "error", Map.of("code", e.code, "message", "" + e.getMessage())));
+        } catch (Throwable e) { // whatever a library throws is an answer: nobody knows what has become of it
+            e.printStackTrace();
+            say(Map.of("id", r.get("id"), "error", Map.of("code", "unknown", "message", "" + e)));
+        }
+    }
+
+    static synchronized void say(Map<String, Object> message) {
+        try {
+            out.println(json.writeValueAsString(message));
+        } catch (Exception e) {
+            e.printStackTrace();
+        }
+    }
+
+    static Map<String, Object> other(Map<String, Object> r) throws Exception {
+        switch ((String) r.get("do")) {
+            case "hello" -> {
+                if (!((List<Integer>) r.get("versions")).contains(1)) throw new Refused("unsupported", "this adapter speaks version 1");
+                var offers = new ArrayList<>(List.of("concurrent", "try", "events", "lease", "renews", "wait"));
+                if (!kind.equals("semaphore")) offers.add("order");
+                if (kind.equals("rw")) offers.add("shared");
+                if (kind.equals("semaphore")) offers.add("permits");
+                return new TreeMap<>(Map.of("version", 1, "name", kind.equals("mutex") ? "curator" : "curator-" + kind, "library", version(), "offers", offers));
+            }
+            case "open" -> open(String.join(",", (List<String>) r.get("endpoints")), ((Number) r.get("lease_ms")).intValue());
+            case "close" -> { if (zk != null) zk.close(); }
+            case "ping" -> { }
+            default -> throw new Refused("unsupported", "no such request");
+        }
+        return Map.of();
+    }
+
+    static String version() throws Exception {
+        var pom = new Properties();
+        pom.load(InterProcessMutex.class.getResourceAsStream("/META-INF/maven/org.apache.curator/curator-recipes/pom.properties"));
+        return pom.getProperty("version");
+    }
+
+    static void open(String servers, int lease) throws Exception {
+        zk = CuratorFrameworkFactory.newClient(servers, lease, lease, new ExponentialBackoffRetry(1000, 3));
+        zk.getConnectionStateListenable().addListener((client, state) -> {
+            var survived = state == ConnectionState.RECONNECTED && cut;
+            cut = state == ConnectionState.SUSPENDED;
+            if (cut) tell("suspended", state);
+            if (survived) tell("resumed", state);
+            if (state == ConnectionState.LOST) tell("lost", state);
+        });
+        zk.start();
+        if (!zk.blockUntilConnected(10, TimeUnit.SECONDS)) throw new Exception("no connection to " + servers);
+    }
+
+    static void tell(String event, ConnectionState state) {
+        say(Map.of("event", event, "why", "" + state, "at_ns", System.nanoTime())); // which is CLOCK_MONOTONIC
+    }
+
+    static Map<String, Object> acquire(Map<String, Object> r, ExecutorService own) throws Exception {
+        var path = "/dlmtest/curator-" + kind + "/" + ((String) r.get("key")).replace('/', '-');
+        long wait = ((Number) r.getOrDefault("wait_ms", 0)).longValue();
+        var held = take(path, wait, "shared".equals(r.get("mode")), (int) r.getOrDefault("permits", 1), (int) r.getOrDefault("want", 1));
+        if (held == null) own.shutdown();
+        if (held == null) throw new Refused("not-granted", "held by another");
+        var name = "g" + last.incrementAndGet();
+        grants.put(name, new Grant(held, own));
+        return Map.of("grant", name);
+    }
+
+    static Held take(String path, long wait, boolean shared, int permits, int want) throws Exception {
+        if (kind.equals("semaphore")) {
+            var semaphore = new InterProcessSemaphoreV2(zk, path, permits);
+            var leases = semaphore.acquire(want, wait, TimeUnit.MILLISECONDS);
+            return leases == null ? null : () -> semaphore.returnAll(leases);
+        }
+        var rw = new InterProcessReadWriteLock(zk, path);
+        InterProcessMutex mutex = kind.equals("mutex") ? new InterProcessMutex(zk, path) : shared ? rw.readLock() : rw.writeLock();
+        return mutex.acquire(wait, TimeUnit.MILLISECONDS) ? mutex::release : null;
+    }
+
+    static Map<String, Object> release(Map<String, Object> r) throws Exception {
+        var grant = grants.get((String) r.get("grant"));
+        if (grant == null) throw new Refused("not-held", "it was released, or never granted");
+        grant.held.release();
+        grants.remove((String) r.get("grant")).thread.shutdown();
+        return Map.of();
+    }
+}

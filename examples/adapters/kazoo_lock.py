@@ -1,0 +1,57 @@
+"""kazoo's Lock behind dlmtest's lock client protocol: python3 kazoo_lock.py.
+
+The client is kazoo's own with its defaults; the session timeout is the lease. Its
+listener tells suspended, resumed and lost. kazoo tells no validity and no token.
+"""
+
+import logging
+
+import kazoo
+from kazoo.client import KazooClient, KazooState
+from kazoo.exceptions import LockTimeout, SessionExpiredError
+from kazoo.version import __version__
+
+from dlmtest_adapter import Lock, NotGranted, NotHeld, serve
+
+logging.basicConfig(level=logging.WARNING)
+
+
+class Kazoo(Lock):
+    name, library, offers = "kazoo", __version__, ["try", "events", "lease", "renews", "wait"]
+
+    def open(self, endpoints, lease, client, tell, **_):
+        self.zk, self.client, self.tell, self.down = KazooClient(hosts=",".join(endpoints), timeout=lease), client, tell, False
+        self.zk.add_listener(self.listen)
+        self.zk.start()
+        self.session = self.zk.client_id
+
+    def listen(self, state):
+        if state == KazooState.SUSPENDED:
+            self.down = True
+            self.tell("suspended", why="connection lost")
+        elif state == KazooState.LOST:
+            self.down = False  # a new session follows, in which nothing is held
+            self.tell("lost", why="session lost")
+        elif self.down:
+            self.down = False
+            self.tell("resumed", why="connected again")
+
+    def acquire(self, key, wait, shared, permits):
+        lock = self.zk.Lock("/dlmtest/kazoo/" + key.replace("/", "-"), self.client)
+        try:
+            if not (lock.acquire(timeout=wait) if wait > 0 else lock.acquire(blocking=False)):
+                raise NotGranted("held by another")
+        except (LockTimeout, SessionExpiredError) as e:
+            raise NotGranted("%s: %s" % (type(e).__name__, e))
+        return lock
+
+    def release(self, lock):
+        if not lock.release():
+            raise NotHeld("kazoo holds it no more")
+
+    def close(self):
+        self.zk.stop()
+        self.zk.close()
+
+
+serve(Kazoo())
