@@ -1,0 +1,118 @@
+package dlmtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/gate"
+	"github.com/dlmtest/dlmtest/reports"
+)
+
+// said is a test that keeps what it is told.
+type said struct {
+	testing.TB
+	bad, good []string
+}
+
+func (*said) Helper()                        {}
+func (s *said) Failed() bool                 { return len(s.bad) > 0 }
+func (s *said) Error(args ...any)            { s.bad = append(s.bad, fmt.Sprint(args...)) }
+func (s *said) Errorf(f string, args ...any) { s.Error(fmt.Sprintf(f, args...)) }
+func (s *said) Log(args ...any)              { s.good = append(s.good, fmt.Sprint(args...)) }
+func (s *said) Logf(f string, args ...any)   { s.Log(fmt.Sprintf(f, args...)) }
+func (s *said) Fatalf(f string, args ...any) { panic(fmt.Sprintf(f, args...)) }
+func (s *said) has(all []string, w string) bool {
+	return slices.ContainsFunc(all, func(line string) bool { return strings.Contains(line, w) })
+}
+
+// ran is a run that has decided properties so.
+func ran(seed uint64, verdict reports.Outcome, of map[string]checker.Verdict) reports.CellRun {
+	r := reports.CellRun{Seed: seed, Verdict: verdict, Dir: fmt.Sprintf("run-%d", seed)}
+	for _, c := range checker.Checkers {
+		v, named := of[c.Name]
+		if !named {
+			v = checker.NA
+		}
+		r.Properties = append(r.Properties, reports.Decided{Name: c.Name, Verdict: v})
+	}
+	return r
+}
+
+// Every outcome but the one that was expected fails the test, and says which it was.
+func TestTell(t *testing.T) {
+	const property = "mutual-exclusion"
+	weak := map[string]gate.Expectation{property: {Is: gate.Weakness, Reason: "so it is", Link: "README.md"}}
+	control := map[string]gate.Expectation{property: {Is: gate.MustDetect}}
+	shows := func(v checker.Verdict) map[string]checker.Verdict { return map[string]checker.Verdict{property: v} }
+	failed := reports.CellRun{Seed: 1, Verdict: reports.Failed, Error: "the daemon is gone"}
+	for _, c := range []struct {
+		what      string
+		expect    map[string]gate.Expectation
+		runs      []reports.CellRun
+		bad, good string // a word that must be there; "": nothing bad
+	}{
+		{"holds", nil, []reports.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "", "1 pass"},
+		{"violated", nil, []reports.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, property + ": violated in 1 of 1 run", "1 fail"},
+		{"unknown", nil, []reports.CellRun{ran(1, reports.Unclear, shows(checker.Unknown))}, "inconclusive, which is not green", ""},
+		{"nothing judged", nil, []reports.CellRun{ran(1, reports.Good, nil)}, "inconclusive", ""},
+		{"failed", nil, []reports.CellRun{failed}, "no verdict about the lock", ""},
+		{"failed, with its words", nil, []reports.CellRun{failed}, "the daemon is gone", ""},
+		{"weakness seen", weak, []reports.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, "", "known weakness, violated in 1 of 1 run"},
+		{"weakness gone", weak, []reports.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "", "NOT SEEN any more"},
+		{"weakness not tried", weak, []reports.CellRun{ran(1, reports.Unclear, shows(checker.Unknown))}, "inconclusive", ""},
+		{"detected", control, []reports.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, "", "detected in 1 of 1 run"},
+		{"not detected", control, []reports.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "must be detected", ""},
+		{"flaky", nil, []reports.CellRun{ran(1, reports.Good, shows(checker.Holds)), ran(2, reports.Violates, shows(checker.Violated))}, "FLAKY", ""},
+	} {
+		cell := gate.Cell{Scenario: "baseline", Backend: "redis", Count: len(c.runs), Expect: c.expect}
+		if c.expect[property].Is == gate.MustDetect {
+			cell.Others = gate.NotJudged
+		}
+		judged := gate.Judge(cell, c.runs)
+		r := gate.Report{State: judged.State, Cells: []gate.CellReport{judged}}
+		s := &said{}
+		(&attempt{TB: s}).tell(t.TempDir(), r)
+		if s.Failed() != (c.bad != "") || c.bad != "" && !s.has(s.bad, c.bad) {
+			t.Errorf("%s: failed with %q, want %q", c.what, s.bad, c.bad)
+		}
+		if c.good != "" && !s.has(s.good, c.good) {
+			t.Errorf("%s: logged %q, want %q", c.what, s.good, c.good)
+		}
+	}
+}
+
+// A report that does not pass fails the test, whatever else it says.
+func TestTellWhatIsStopped(t *testing.T) {
+	for _, r := range []gate.Report{{State: gate.Inconclusive, Stopped: "The budget was used up."}, {State: gate.Undecided}, {State: gate.Broken}} {
+		s := &said{}
+		(&attempt{TB: s}).tell(t.TempDir(), r)
+		if !s.Failed() {
+			t.Errorf("%+v is green", r)
+		}
+	}
+}
+
+func TestMistakesOfALock(t *testing.T) {
+	sound := memory(everything)
+	for want, change := range map[string]func(*Lock){
+		"Lock.Name":           func(l *Lock) { l.Name = "a b" },
+		"is taken":            func(l *Lock) { l.Name = "reference" },
+		"Lock.Version":        func(l *Lock) { l.Version = "v1 beta" },
+		"Lock.Backends is":    func(l *Lock) { l.Backends = nil },
+		`no backend is "etc"`: func(l *Lock) { l.Backends = []string{"etc"} },
+		"Lock.Open is nil":    func(l *Lock) { l.Open = nil },
+		"about a lease":       func(l *Lock) { l.Promise.Leased = false },
+	} {
+		l := sound
+		l.Name = "mine"
+		if err := l.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if change(&l); l.Check() == nil || !strings.Contains(l.Check().Error(), want) {
+			t.Errorf("got %v, want %q", l.Check(), want)
+		}
+	}
+}
