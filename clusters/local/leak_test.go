@@ -86,7 +86,7 @@ func TestAsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer binary.Close()
-	cmd := exec.Command("/proc/self/fd/3", "-test.v")
+	cmd := exec.CommandContext(t.Context(), "/proc/self/fd/3", "-test.v", "-test.timeout=3m")
 	cmd.ExtraFiles = []*os.File{binary}
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir}

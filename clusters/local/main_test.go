@@ -15,14 +15,16 @@ import (
 
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/examples/lockservice/service"
 )
 
 // self is the test binary, which plays dlmtest too: see TestMain.
 const self = "/proc/self/exe"
 
-// TestMain is a stand-in for dlmtest when it is called as one.
+// TestMain is a stand-in for dlmtest when it is called as one. A word that it does not know
+// is refused: a node whose program runs the tests would start nodes, whose programs run them.
 func TestMain(m *testing.M) {
-	if len(os.Args) < 2 {
+	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-test.") {
 		os.Exit(m.Run())
 	}
 	var err error
@@ -33,8 +35,10 @@ func TestMain(m *testing.M) {
 		err = echo()
 	case "runner":
 		err = runner(os.Args[2])
+	case "lockservice":
+		err = service.Main(context.Background(), os.Args[2:], os.Stderr)
 	default:
-		os.Exit(m.Run())
+		err = fmt.Errorf("this stand-in for dlmtest has no command %q", os.Args[1])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
