@@ -153,6 +153,11 @@ func (s *session) watch(made *locks.Grant, h *hold) {
 		case <-s.ending:
 			return
 		}
+		select {
+		case <-h.released: // both have come: what is given back cannot be lost
+			return
+		default:
+		}
 		e := locks.Event{Kind: locks.Lost, Owner: made.Owner, At: history.Now(), Why: "the lock says that it is lost"}
 		select {
 		case s.events <- e:
