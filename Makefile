@@ -59,10 +59,10 @@ test-deps: ## install the servers that tests start without Docker, and let them 
 	  echo "opening /dev/fuse to every user, as udev does"; $(SUDO) chmod 666 /dev/fuse; fi
 
 # A failed test of a real cluster on a busy machine is tried again where RERUN says so; both outcomes are printed.
-rerun = $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-max-failures=5)
+rerun = $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-max-failures=20)
 
 .PHONY: test
-test: test-deps images ## pass every test, those on real servers too; RERUN=1 tries up to five failed ones once more
+test: test-deps images ## pass every test, those on real servers too; RERUN=1 tries up to twenty failed ones once more
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "gofmt wants:" $$unformatted; exit 1; }
 	$(GO) vet ./...
 	@mkdir -p build

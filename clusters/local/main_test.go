@@ -25,7 +25,7 @@ const self = "/proc/self/exe"
 // is refused: a node whose program runs the tests would start nodes, whose programs run them.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-test.") {
-		os.Exit(m.Run())
+		os.Exit(tests(m))
 	}
 	var err error
 	switch os.Args[1] {
@@ -45,6 +45,23 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// tests runs them in a folder of their own, so that they see no other run's folders.
+func tests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "local-test-*")
+	if err == nil {
+		err = os.Chmod(dir, 0o777) // a run's processes are not root's
+	}
+	if err == nil {
+		err = os.Setenv("TMPDIR", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	return m.Run()
 }
 
 // echo answers each line with one line.
