@@ -42,7 +42,11 @@ func BenchmarkNodes(b *testing.B) {
 // mostNodes is the largest size at which no heartbeat was missed.
 func mostNodes(b *testing.B, where string, first int) (most int) {
 	for n := first; n <= 100; n += 10 {
-		if !carries(b, where, n) && !carries(b, where, n) {
+		ok := carries(b, where, n)
+		if !ok {
+			ok = carries(b, where, n) // once may be the machine
+		}
+		if !ok {
 			break
 		}
 		most = n

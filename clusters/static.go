@@ -16,7 +16,7 @@ func static(path string) error {
 	if err != nil {
 		return fmt.Errorf("agent binary %s: %w", path, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP {
 			return fmt.Errorf("agent binary %s: %w; build it with CGO_ENABLED=0 (go test -race needs cgo: leave it out, or take the runtime local)", path, ErrLinked)

@@ -91,7 +91,7 @@ func (k *keeper) drain(ctx context.Context) {
 	for {
 		select {
 		case <-k.answers:
-		case <-k.gone:
+		case _ = <-k.gone:
 		case <-ctx.Done():
 			return
 		}

@@ -26,7 +26,7 @@ func Open(ctx context.Context, cmd Command, c locks.Config) (locks.Client, error
 	s := &Session{cfg: c, name: c.Client + "/" + rand.Text()[:10], events: newQueue()}
 	var err error
 	if s.Conn, err = Dial(ctx, cmd, s.told); err != nil {
-		s.events.close()
+		_ = s.events.close()
 		return nil, err
 	}
 	limit := s.limits.Open

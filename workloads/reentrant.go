@@ -77,7 +77,7 @@ func (t *thread) round(ctx context.Context) {
 	}
 	stop()
 	t.link.gate(GateReleasing, key, g.Owner)
-	t.back(ctx, g)
+	_ = t.back(ctx, g) // the history has its answer
 }
 
 // nest takes the lock again, and gives it back again; false: that went wrong, so

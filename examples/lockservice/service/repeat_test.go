@@ -130,7 +130,13 @@ func TestWaiterGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := make(chan error, 1)
-	go func() { _, err := http.DefaultClient.Do(r); gone <- err }()
+	go func() {
+		answer, err := http.DefaultClient.Do(r)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		gone <- err
+	}()
 	until(t, etcd, 2)
 	hangUp()
 	if <-gone == nil {
