@@ -91,7 +91,7 @@ func (k *keeper) drain(ctx context.Context) {
 	for {
 		select {
 		case <-k.answers:
-		case _ = <-k.gone:
+		case <-k.gone: //nolint:errcheck // the holder was told
 		case <-ctx.Done():
 			return
 		}
