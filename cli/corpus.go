@@ -17,6 +17,7 @@ import (
 	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
+	"github.com/dlmtest/dlmtest/workloads"
 )
 
 // corpusFlags are the flags of `dlmtest corpus`.
@@ -213,5 +214,5 @@ func (f corpusFlags) options(e corpus.Entry, pin corpus.Pin) (o runner.Options, 
 	}
 	backend, err := pin.On()
 	return runner.Options{Scenario: *file, Backend: backend, Library: pin.Library, Etcd: pin.Etcd, Out: f.out, Resource: "store", Fencing: "at-least",
-		FenceOn: "write", SelfFence: "none", Self: self(), Version: version, Runtime: f.runtime}, err
+		FenceOn: "write", SelfFence: cmp.Or(e.SelfFence, workloads.FenceNone), Strict: e.Strict, Self: self(), Version: version, Runtime: f.runtime}, err
 }

@@ -18,7 +18,9 @@ type Entry struct {
 	Affected  Pin    `json:"affected"`
 	Control   Pin    `json:"control"` // where it must not be found; zero: it was never fixed
 	Scenario  string `json:"scenario"`
-	Property  string `json:"property"` // that it breaks
+	SelfFence string `json:"self_fence,omitempty"` // what clients look at before they write; "": nothing
+	Strict    bool   `json:"strict,omitempty"`     // two who believe are enough, whether or not they act
+	Property  string `json:"property"`             // that it breaks
 	Reference string `json:"reference"`
 	Anomaly   string `json:"anomaly"`
 }
@@ -62,6 +64,12 @@ func (p Pin) Command(e Entry) string {
 	}
 	if p.Etcd != "" {
 		text += " --etcd " + p.Etcd
+	}
+	if e.SelfFence != "" {
+		text += " --self-fence " + e.SelfFence
+	}
+	if e.Strict {
+		text += " --strict"
 	}
 	return text
 }

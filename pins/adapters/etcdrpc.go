@@ -14,8 +14,6 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/dlmtest/dlmtest/protocol/adapter"
 )
@@ -66,7 +64,7 @@ func (s *session) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, e
 func (s *session) giveUp(id clientv3.LeaseID, err error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.lease)
 	defer cancel()
-	if _, e := s.etcd.Revoke(ctx, id); e != nil && status.Code(e) != codes.NotFound {
+	if _, e := s.etcd.Revoke(ctx, id); e != nil && !errors.Is(e, rpctypes.ErrLeaseNotFound) {
 		return errors.Join(err, e)
 	}
 	return fmt.Errorf("%w: %w", adapter.ErrNotGranted, err)
@@ -86,8 +84,8 @@ func (s *session) Release(ctx context.Context, g *adapter.Grant) error {
 		return err
 	}
 	_, err := s.etcd.Revoke(ctx, h.lease)
-	if status.Code(err) == codes.NotFound {
-		return nil // the key is gone, and that was asked
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return fmt.Errorf("%w: %w", adapter.ErrNotHeld, err) // Unlock says yes to a key that is gone
 	}
 	return err
 }
