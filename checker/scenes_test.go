@@ -10,7 +10,7 @@ var scenes = map[string]map[string]func(*builder){
 	"fairness":   queues,
 	// The kinds of lock.
 	"rw-exclusion": readWrites, "same-reads": looks, "starvation": hungry, "permits": semaphores, "reentrancy": nests,
-	"one-leader": leaders, "loss-noticed": watchdogs, "honest-refusal": refusals, "wait-limit": limits, "lock-info": infos, "herd": herds,
+	"one-leader": leaders, "loss-noticed": watchdogs, "honest-refusal": refusals, "wait-limit": limits, "lock-info": infos, "herd": herds, "free-lock": frees,
 	"mutual-exclusion": {
 		"holds":      turns,
 		"holds-idle": func(b *builder) { h, _ := zombie(b); b.note(4*sec+5*ms, h, history.Lost) },
