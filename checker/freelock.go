@@ -20,6 +20,14 @@ const (
 // freeLimit is how long an acquire of a free key may take.
 func (r *run) freeLimit() int64 { return int64(r.setup.Lease) / 4 * 3 }
 
+// tellsFree: who gives a key back learns when the lock is free again.
+func tellsFree(s history.Setup) (bool, string) {
+	if s.Promise.Mute {
+		return false, "The lock answers nothing to a release, so nobody knows from when on the key is free."
+	}
+	return s.Promise.DriftFactor == 0, "A release is answered by a majority of the servers, and the others may remember the holder for a while."
+}
+
 // freeLock finds acquires of a key that nobody can have held or asked for meanwhile,
 // and that were not granted within the limit although no fault was open. It believes
 // the service: who was told that the key is given back, or that it held none, holds none.

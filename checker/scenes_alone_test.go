@@ -70,17 +70,9 @@ var frees = map[string]func(*builder){
 	"violated-slight":  besides(func(b *builder) { b.slow(0, 2*sec, 1, "client-1", 31*ms) }),
 	"unknown-slowness": besides(func(b *builder) { b.slow(0, 2*sec, 1, "client-1", 0) }),
 	"unknown-stall":    besides(func(b *builder) { b.stall(500*ms, "server-1", 200*ms) }),
-	"unknown-mute":     besides(func(b *builder) { b.setup.Promise.Mute = true }),
-	"violated-mute": func(b *builder) { // what was given back is over by then
-		b.setup.Promise.Mute = true
-		besides(func(*builder) {})(b)
-		b.grantOf(3*sec, 4*sec, "client-1", 3)
-	},
-	"unknown-quorum": func(b *builder) { // the others of a quorum may remember
-		b.setup.Promise.DriftFactor, b.setup.Promise.Bound = 0.01, 9e6
-		besides(func(*builder) {})(b)
-	},
-	"unknown-short": besides(func(b *builder) { b.setup.Lease = 999 * 1e6 }),
+	"holds-mute-na":    besides(func(b *builder) { b.setup.Promise.Mute = true }),
+	"holds-quorum-na":  besides(func(b *builder) { b.setup.Promise.DriftFactor = 0.01 }),
+	"unknown-short":    besides(func(b *builder) { b.setup.Lease = 999 * 1e6 }),
 	"unknown-pending": func(b *builder) {
 		again(b, history.OK, 40*ms, history.OK)
 		b.op(50*ms, "client-1", history.Invoke, history.Acquire, "k")

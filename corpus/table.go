@@ -58,4 +58,8 @@ var Entries = []Entry{
 		Affected:  Pin{Library: "etcd-rwmutex@v3.6.0"},
 		Reference: "etcd-io/etcd #16221, open",
 		Anomaly:   "a waiter whose lease is gone is granted the lock all the same: two writers"},
+	{Name: "curator-downgrade", Property: "rw-exclusion", Scenario: "read-write",
+		Affected: Pin{Library: "curator-downgrade@5.4.0"}, Fixed: "it was fixed in 5.5.0, and Debian 12 has 5.4.0 alone",
+		Reference: "Apache Curator CURATOR-621, PR #445",
+		Anomaly:   "a writer that has become a reader does not keep out the writer that waited for it: both act at once"},
 }
