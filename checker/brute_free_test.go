@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -138,4 +139,15 @@ func (b brute) leftBehind() (invokes []int) {
 
 func TestFreeLockAgrees(t *testing.T) {
 	useAgrees(t, onOwnKeys, func(r *run) []int { return brute{r}.leftBehind() }, freeLock)
+}
+
+// Whatever a history of own keys says, it is judged.
+func TestFreeLockOfGarbage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		setup, ops := garbage(t)
+		setup.Kind = history.Alone
+		if text := fmt.Sprintf("%+v", Judge(setup, ops)); strings.Contains(text, "bug of dlmtest") {
+			t.Fatal(text)
+		}
+	})
 }

@@ -83,7 +83,7 @@ func (j *freeing) key(k *keyLog) {
 			j.open++ // its client may have died
 		case w.to > due:
 			j.tell(k, w, granted)
-		case granted && k.grants[0].end < w.from:
+		case granted && len(k.grants) > 0 && k.grants[0].end < w.from:
 			j.again++
 			j.slowest = max(j.slowest, w.to-w.from)
 		}
