@@ -67,7 +67,7 @@ var frees = map[string]func(*builder){
 		b.fault(-5*sec, -4*sec, 1, "kill", "server-1")
 	}),
 	"unknown-slow":     besides(func(b *builder) { b.slow(0, 2*sec, 1, "client-1", 32*ms) }),
-	"violated-slight":  besides(func(b *builder) { b.slow(0, 2*sec, 1, "client-1", 31*ms) }),
+	"violated-slight":  besides(func(b *builder) { b.slow(0, 2*sec, 1, "client-1", sec/32) }),
 	"unknown-slowness": besides(func(b *builder) { b.slow(0, 2*sec, 1, "client-1", 0) }),
 	"unknown-stall":    besides(func(b *builder) { b.stall(500*ms, "server-1", 200*ms) }),
 	"holds-mute-na":    besides(func(b *builder) { b.setup.Promise.Mute = true }),
@@ -77,6 +77,11 @@ var frees = map[string]func(*builder){
 		again(b, history.OK, 40*ms, history.OK)
 		b.op(50*ms, "client-1", history.Invoke, history.Acquire, "k")
 		b.op(sec, "client-2", history.Note, history.Final, "")
+	},
+	"unknown-pending-limit": func(b *builder) { // at the very end
+		again(b, history.OK, 40*ms, history.OK)
+		b.op(50*ms, "client-1", history.Invoke, history.Acquire, "k")
+		b.op(800*ms, "client-2", history.Note, history.Final, "")
 	},
 	"holds-pending": func(b *builder) { // it may be answered yet
 		again(b, history.OK, 40*ms, history.OK)
