@@ -11,7 +11,7 @@ import (
 // its clients behave.
 var servicePromises = []string{
 	"lease-exclusion", "fencing-monotonic", "release-by-owner", "honest-claims", "deadlock-freedom", "validity-bound",
-	"false-loss", "recovery", "fairness", "reentrancy", "honest-refusal", "wait-limit", "lock-info", "starvation", "herd", "loss-noticed",
+	"false-loss", "recovery", "fairness", "reentrancy", "honest-refusal", "wait-limit", "lock-info", "starvation", "herd", "free-lock", "loss-noticed",
 }
 
 // answerService answers whether the service kept its promise: the worst of what

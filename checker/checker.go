@@ -58,6 +58,7 @@ var Checkers = []Checker{
 	{"lock-info", "A look at the server names somebody who had given the key back, or nobody while somebody held it.", always, lockInfo, []history.Kind{history.Tried, history.Leader, history.Watchdog, history.Herd}},
 	{"fairness", "A client that waits is overtaken by one that came after it.", both(ordered, alone), fairness, nil},
 	{"starvation", "A writer waits while readers that asked after it are let in.", ordered, starvation, only(history.ReadWrite)},
+	{"free-lock", "A key that nobody holds, and that nobody else asks for, is not granted within three quarters of a lease.", tellsFree, freeLock, only(history.Alone)},
 	{"herd", "A release wakes more than one waiter.", always, herd, only(history.Herd)},
 }
 

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"github.com/dlmtest/dlmtest/history"
 	"sort"
 )
 
@@ -40,6 +41,9 @@ func (r *run) orUnseen(o outcome) outcome {
 	case r.counts.Contended == 0:
 		o.verdict = Unknown
 		o.reason = fmt.Sprintf("No contention: in %s nobody asked for a key that another client held.", count(len(r.grants), "grant"))
+		if r.setup.Kind == history.Alone && len(o.found.list) == 0 {
+			o.verdict = NA // nobody was meant to
+		}
 	}
 	return o
 }

@@ -55,6 +55,7 @@ var questions = map[string]posed{
 	"wait-limit":               {why: noTime},
 	"lock-info":                {why: "it has no model of what the servers say"},
 	"starvation":               {why: "it has no model of a queue"},
+	"free-lock":                {why: noTime},
 	"herd":                     {why: "it has no model of what a release wakes"},
 	"false-loss":               {why: "it has no model of what a client is told"},
 	"never-oversold/unfenced":  {why: noEffects},

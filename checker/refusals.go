@@ -56,33 +56,14 @@ func honestRefusal(r *run) outcome {
 	var f found
 	judged := 0
 	for _, k := range r.keys {
-		all := r.attempts(k)
-		reach := make([][2]int, len(all)) // of all[:i+1], the two that last longest; -1: none
-		for i := range all {
-			best := [2]int{-1, -1}
-			if i > 0 {
-				best = reach[i-1]
-			}
-			switch {
-			case best[0] < 0 || all[i].to > all[best[0]].to:
-				best[0], best[1] = i, best[0]
-			case best[1] < 0 || all[i].to > all[best[1]].to:
-				best[1] = i
-			}
-			reach[i] = best
-		}
-		for i, a := range all {
+		others := rivalsOf(r.attempts(k))
+		for i, a := range others.all {
 			w := k.waits[a.wait]
 			if w.done < 0 || !r.ops[w.done].Busy {
 				continue
 			}
 			judged++
-			last := sort.Search(len(all), func(j int) bool { return all[j].from > w.to }) - 1
-			rival := reach[last][0]
-			if rival == i {
-				rival = reach[last][1]
-			}
-			if rival < 0 || all[rival].to < w.from {
+			if !others.beside(i, w.from, w.to) {
 				f.add(r, Violation{Key: k.name, At: w.to, Operations: []int{w.invoke, w.done}},
 					"%s was told at %s that another holds %q, but whoever had it had given it back before that was asked, at %s.",
 					r.client(w.invoke), r.seconds(w.to), k.name, r.seconds(w.from))

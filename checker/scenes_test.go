@@ -10,9 +10,17 @@ var scenes = map[string]map[string]func(*builder){
 	"fairness":   queues,
 	// The kinds of lock.
 	"rw-exclusion": readWrites, "same-reads": looks, "starvation": hungry, "permits": semaphores, "reentrancy": nests,
-	"one-leader": leaders, "loss-noticed": watchdogs, "honest-refusal": refusals, "wait-limit": limits, "lock-info": infos, "herd": herds,
+	"one-leader": leaders, "loss-noticed": watchdogs, "honest-refusal": refusals, "wait-limit": limits, "lock-info": infos, "herd": herds, "free-lock": frees,
 	"mutual-exclusion": {
-		"holds":      turns,
+		"holds":          turns,
+		"holds-alone-na": func(b *builder) { again(b, history.OK, 40*ms, history.OK) }, // nobody was meant to meet another
+		"unknown-alone": func(b *builder) { // a possible overlap takes the certainty all the same
+			b.kind(history.Alone)
+			b.op(0, "client-3", history.Invoke, history.Acquire, "k")
+			b.op(500*ms, "client-3", history.Info, history.Acquire, "k").Owner = "client-3/ghost"
+			b.grantOf(100*ms, sec, "client-1", 8)
+			b.write(1100*ms, &held{node: "client-3", key: "k", owner: "client-3/ghost", token: 7})
+		},
 		"holds-idle": func(b *builder) { h, _ := zombie(b); b.note(4*sec+5*ms, h, history.Lost) },
 		"holds-kept-waiting": func(b *builder) { // a lock without a lease refused to the end of the pause: that is its answer
 			b.setup.Promise.Leased = false

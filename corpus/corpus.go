@@ -16,7 +16,8 @@ import (
 type Entry struct {
 	Name      string `json:"name"`
 	Affected  Pin    `json:"affected"`
-	Control   Pin    `json:"control"` // where it must not be found; zero: it was never fixed
+	Control   Pin    `json:"control"`         // where it must not be found; zero: there is none
+	Fixed     string `json:"fixed,omitempty"` // where there is no control, although it was fixed: why; "": it never was
 	Scenario  string `json:"scenario"`
 	SelfFence string `json:"self_fence,omitempty"` // what clients look at before they write; "": nothing
 	Strict    bool   `json:"strict,omitempty"`     // two who believe are enough, whether or not they act

@@ -130,7 +130,7 @@ func TestRecord(t *testing.T) {
 	if err := Markdown(&page, again); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| local | 2 of 2 | 1.5 s | 1 of 2, 1 inconclusive | 2026-01-03 |", "2026-01-02", "never run for this page", "dlmtest run --scenario", " --self-fence check-session --strict`"} {
+	for _, want := range []string{"| local | 2 of 2 | 1.5 s | 1 of 2, 1 inconclusive | 2026-01-03 |", "2026-01-02", "never run for this page", "control: none: it was never fixed", "control: none: it was fixed in 5.5.0", "dlmtest run --scenario", " --self-fence check-session --strict`"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page.String())
 		}

@@ -31,7 +31,7 @@ func Markdown(w io.Writer, r Record) error {
 		if e.Control != (Pin{}) {
 			row("control", "`"+e.Control.String()+"`")
 		} else {
-			row("control", "none: it was never fixed")
+			row("control", "none: "+cmp.Or(e.Fixed, "it was never fixed"))
 		}
 		row("scenario", "`"+e.Scenario+"`")
 		row("property", "`"+e.Property+"`")

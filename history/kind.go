@@ -19,10 +19,11 @@ const (
 	Leader    Kind = "leader"     // held for long by one who acts again and again
 	Watchdog  Kind = "watchdog"   // renewed beside work that takes longer than its lease
 	Herd      Kind = "herd"       // many wait for it at once
+	Alone     Kind = "own-key"    // of a key that one client alone asks for
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{Mutex, Tried, Reentrant, ReadWrite, Semaphore, Leader, Watchdog, Herd}
+var Kinds = []Kind{Mutex, Tried, Reentrant, ReadWrite, Semaphore, Leader, Watchdog, Herd, Alone}
 
 // Shares says that several clients may hold such a lock at once.
 func (k Kind) Shares() bool { return k == ReadWrite || k == Semaphore }

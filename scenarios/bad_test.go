@@ -43,6 +43,7 @@ var bad = []struct{ file, want string }{
 	{edit("    target", "    targte"), `line 15: unknown field "targte"; did you mean "target"?`},
 	{edit("min: 1 lease", "xyz: 1 lease"), `line 19: unknown field "xyz"; there are max, min, until`},
 	{edit("contention", "contentoin"), `line 20: unknown field "contentoin"; did you mean "contention"?`},
+	{edit("guarded-write", "own-key", "keys: 1", "keys: 4"), `line 6: keys: 4 is too few for own-key; want one a client, 5`},
 	{edit("keys: 1", "clients: 1"), `line 6: field "clients" stands twice, first on line 5`},
 	{edit("clients: 5", "clients: five"), `line 5: clients: "five" is not a whole number`},
 	{edit("clients: 5", "clients:"), "line 5: clients: has no value"},

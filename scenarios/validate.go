@@ -92,6 +92,9 @@ func (v *validator) loop(s *Scenario) {
 	v.use(s)
 	v.between("clients", s.Clients, 1, 100)
 	v.between("keys", s.Keys, 1, 1000)
+	if s.Workload == "own-key" && s.Keys < s.Clients {
+		v.problem("keys", "%d is too few for own-key; want one a client, %d", s.Keys, s.Clients)
+	}
 	if semaphore := s.Workload == "semaphore"; semaphore {
 		v.between("permits", s.Permits, 1, 100)
 	} else if s.Permits != 0 {

@@ -16,6 +16,7 @@ var Workloads = with(uses, nemesis.Words{
 	"semaphore":     "take one permit or two of those that a key has, use the resource, give them back",
 	"leader":        "acquire, write the resource again and again while nothing tells of a loss, step down",
 	"watchdog":      "the guarded write, renewed by a watchdog, and not written where that tells of a loss",
+	"own-key":       "the guarded write, each client by a key that nobody else asks for",
 	"herd":          "the guarded write, while the servers are asked how many waiters they have woken",
 })
 
@@ -44,7 +45,7 @@ var Properties = []string{
 	"no-lost-update/unfenced", "no-lost-update/fenced", "release-by-owner", "honest-claims",
 	"false-loss", "validity-bound", "deadlock-freedom", "availability", "recovery",
 	"fairness", "reentrancy", "permits", "rw-exclusion", "same-reads", "starvation", "one-leader", "loss-noticed",
-	"honest-refusal", "wait-limit", "lock-info", "herd", "linearizable",
+	"honest-refusal", "wait-limit", "lock-info", "herd", "free-lock", "linearizable",
 	"never-oversold/unfenced", "never-oversold/fenced", "charged-once/unfenced", "charged-once/fenced",
 	"one-run-a-slot/unfenced", "one-run-a-slot/fenced", "no-interleaving/unfenced", "no-interleaving/fenced",
 	"one-rebuilder", "no-deadlock",

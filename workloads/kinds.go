@@ -27,6 +27,7 @@ func init() { // a variable would refer to itself: finally asks the table
 		Leader:    {loop((*client).term), history.Leader},
 		Watchdog:  {loop((*client).watched), history.Watchdog},
 		Herd:      {herd, history.Herd},
+		OwnKey:    {loop((*client).aloneRound), history.Alone},
 		Capacity:  {capacity, history.Mutex},
 	}
 	for use, round := range rounds {

@@ -31,6 +31,7 @@ const (
 	Leader    Mode = "leader"
 	Watchdog  Mode = "watchdog"
 	Herd      Mode = "herd"
+	OwnKey    Mode = "own-key"
 )
 
 // Spec is all that a worker is told, in one line, before it starts.

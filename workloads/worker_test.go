@@ -42,7 +42,10 @@ func startWorker(t *testing.T, addr string, spec Spec) *worker {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	w := &worker{t: t, in: inW, lines: make(chan agent.Line, 10000), ended: make(chan error, 1)}
-	spec.Mode, spec.Backend, spec.Keys = cmpMode(spec.Mode), "memory", []string{t.Name()}
+	spec.Mode, spec.Backend = cmpMode(spec.Mode), "memory"
+	if spec.Keys == nil {
+		spec.Keys = []string{t.Name()}
+	}
 	spec.Node, spec.Lock.Client = fmt.Sprintf("client-%d", spec.Number), fmt.Sprintf("client-%d", spec.Number)
 	spec.Resource = ResourceSpec{Kind: "store", Addr: addr}
 	if spec.Lock.Lease == 0 {

@@ -12,8 +12,10 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
  * Apache Curator behind dlmtest's lock client protocol (docs/protocol.md):
- * java -cp /usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar Curator.java [mutex|rw|semaphore]
+ * java -cp /usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar Curator.java [mutex|rw|downgrade|semaphore]
  *
+ * With downgrade a reader comes in as a writer if it can, takes the read lock and gives the write lock back,
+ * which the documentation of InterProcessReadWriteLock names as the way from one to the other.
  * Curator tells no validity and no token. Each grant has a thread of its own, as mutexes want it.
  */
 @SuppressWarnings("unchecked")
@@ -83,7 +85,7 @@ public class Curator {
                 if (!((List<Integer>) r.get("versions")).contains(1)) throw new Refused("unsupported", "this adapter speaks version 1");
                 var offers = new ArrayList<>(List.of("concurrent", "try", "events", "lease", "renews", "wait"));
                 if (!kind.equals("semaphore")) offers.add("order");
-                if (kind.equals("rw")) offers.add("shared");
+                if (kind.equals("rw") || kind.equals("downgrade")) offers.add("shared");
                 if (kind.equals("semaphore")) offers.add("permits");
                 return new TreeMap<>(Map.of("version", 1, "name", kind.equals("mutex") ? "curator" : "curator-" + kind, "library", version(), "offers", offers));
             }
@@ -136,8 +138,20 @@ public class Curator {
             return leases == null ? null : () -> semaphore.returnAll(leases);
         }
         var rw = new InterProcessReadWriteLock(zk, path);
+        if (kind.equals("downgrade") && shared) {
+            if (downgraded(rw, wait / 4)) return rw.readLock()::release;
+            wait -= wait / 4;
+        }
         InterProcessMutex mutex = kind.equals("mutex") ? new InterProcessMutex(zk, path) : shared ? rw.readLock() : rw.writeLock();
         return mutex.acquire(wait, TimeUnit.MILLISECONDS) ? mutex::release : null;
+    }
+
+    /** A reader that was the writer: no other writer may come between. */
+    static boolean downgraded(InterProcessReadWriteLock rw, long wait) throws Exception {
+        if (!rw.writeLock().acquire(wait, TimeUnit.MILLISECONDS)) return false;
+        rw.readLock().acquire(); // at once: its own thread is the writer
+        rw.writeLock().release();
+        return true;
     }
 
     static Map<String, Object> release(Map<String, Object> r) throws Exception {

@@ -48,12 +48,13 @@ var java = []string{"java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx
 
 // curator is one of Curator's locks. All tell no validity and no token.
 func curator(kind string) Library {
-	what := map[string]string{"mutex": "InterProcessMutex", "rw": "InterProcessReadWriteLock", "semaphore": "InterProcessSemaphoreV2"}[kind]
+	what := map[string]string{"mutex": "InterProcessMutex", "rw": "InterProcessReadWriteLock",
+		"downgrade": "InterProcessReadWriteLock, whose readers come in as writers if they can, and are downgraded", "semaphore": "InterProcessSemaphoreV2"}[kind]
 	return Library{
 		Image: javaImage, Package: "libcurator-recipes-java",
 		About: "Apache Curator's " + what + ", with a ConnectionStateListener for suspended, reconnected and lost; the session timeout is the lease, and it tells no validity and no token",
 		On: []locks.Lock{{Open: script("Curator.java", java, kind), CheckLease: wholeMillis, Renews: true, Promise: history.Promise{
-			Backend: "zookeeper", Leased: true, Session: true, Tries: true, Order: kind != "semaphore", Shared: kind == "rw", Permits: kind == "semaphore", Validity: history.Untold,
+			Backend: "zookeeper", Leased: true, Session: true, Tries: true, Order: kind != "semaphore", Shared: kind == "rw" || kind == "downgrade", Permits: kind == "semaphore", Validity: history.Untold,
 		}}},
 	}
 }

@@ -3,6 +3,7 @@ package libraries
 // Table holds the libraries under test by name.
 var Table = map[string]Library{
 	"curator":           curator("mutex"),
+	"curator-downgrade": curator("downgrade"),
 	"curator-rw":        curator("rw"),
 	"curator-semaphore": curator("semaphore"),
 	"etcd-concurrency":  etcdConcurrency,

@@ -1,0 +1,153 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The definition of free-lock, asked of every acquire and every other one.
+
+// onOwnKeys draws clients that mostly keep to keys of their own, and faults.
+func onOwnKeys(t *rapid.T) *run {
+	b := newBuilder().kind(history.Alone)
+	b.setup.Keys, b.setup.Servers = []string{"k", "l"}, []string{"server-1"}
+	b.setup.Promise.Mute = rapid.IntRange(0, 9).Draw(t, "mute") == 0
+	if b.setup.Promise.Bound = 7e7; rapid.IntRange(0, 9).Draw(t, "quorum") == 0 {
+		b.setup.Promise.DriftFactor = 0.01
+	}
+	number := func(name string, most int64) int64 { return rapid.Int64Range(0, most).Draw(t, name) }
+	last := int64(0)
+	for n := range 3 {
+		node, at := fmt.Sprintf("client-%d", n+1), number("starts", 9)*sec
+		step := func() int64 {
+			at += rapid.SampledFrom([]int64{ms, 3 * ms, 200 * ms, 750 * ms, 751 * ms, 2 * sec}).Draw(t, "step")
+			return at
+		}
+		for range number("attempts", 4) {
+			key := b.setup.Keys[n%2]
+			if number("strays", 7) == 0 {
+				key = b.setup.Keys[number("key", 1)]
+			}
+			switch number("attempt", 9) {
+			case 0:
+				b.op(step(), node, history.Invoke, history.Acquire, key)
+				b.op(step(), node, rapid.SampledFrom([]history.Type{history.Fail, history.Info}).Draw(t, "ends"), history.Acquire, key)
+			case 1:
+				b.op(step(), node, history.Invoke, history.Try, key)
+				b.op(step(), node, history.Fail, history.Try, key)
+			default:
+				h := b.grant(step(), step(), node, key, int64(len(b.ops)+1))
+				if end := rapid.SampledFrom([]history.Type{history.OK, history.OK, history.OK, history.OK, history.Fail, history.Info, ""}).Draw(t, "end"); end != "" {
+					b.does(step(), h, history.Release, end)
+					at += ms
+				}
+			}
+		}
+		if number("is left waiting", 5) == 0 {
+			b.op(step(), node, history.Invoke, history.Acquire, b.setup.Keys[n%2])
+		}
+		last = max(last, at)
+	}
+	for i := range number("faults", 2) {
+		from := number("from", 15)*sec/3 + 1
+		target := rapid.SampledFrom([]string{"client-1", "server-1"}).Draw(t, "target")
+		switch kind := rapid.SampledFrom([]string{"pause", "kill", "latency", "latency"}).Draw(t, "kind"); kind {
+		case "latency":
+			b.slow(from, from+sec/3, int(i)+1, target, number("slow", 3)*16*ms)
+		default:
+			b.fault(from, from+sec/3, int(i)+1, kind, target)
+		}
+	}
+	if number("final", 3) == 0 {
+		b.op(number("final at", 30)*sec/3+2, "runner", history.Note, history.Final, "")
+	}
+	setup, ops := b.done()
+	return newRun(setup, ops)
+}
+
+// had says whether attempt o may have had its key, or stood in its queue, at a time of
+// [from, to].
+func (b brute) had(o wait, from, to int64) bool {
+	end := int64(forever)
+	owner := ""
+	if o.done >= 0 {
+		switch done := &b.r.ops[o.done]; done.Type {
+		case history.Fail:
+			end = done.Time
+		case history.OK:
+			owner = done.Owner
+		}
+	}
+	for _, op := range b.r.ops {
+		if owner != "" && op.F == history.Release && op.Owner == owner && (op.Type == history.OK || op.Type == history.Fail) {
+			end = op.Time
+		}
+	}
+	if p := b.r.setup.Promise; end < forever && p.Mute {
+		end += int64(b.r.setup.Lease) + int64(p.Bound)
+	} else if end < forever && p.DriftFactor > 0 {
+		end += int64(p.Bound)
+	}
+	return o.from <= to && from <= end
+}
+
+// served is when the service has answered somebody after t; forever: never.
+func (b brute) served(t int64) int64 {
+	for _, op := range b.r.ops {
+		if op.Type == history.OK && op.Time >= t && slices.Contains([]history.F{history.Acquire, history.Release}, op.F) {
+			return op.Time
+		}
+	}
+	return b.r.end
+}
+
+// leftBehind are the acquires that nobody and nothing stood in the way of for three
+// quarters of a lease, and that were answered after that or refused.
+func (b brute) leftBehind() (invokes []int) {
+	final := slices.IndexFunc(b.r.ops, func(op history.Op) bool { return op.F == history.Final })
+	for _, k := range b.r.keys {
+		for i, w := range k.waits {
+			due := w.from + 750*ms
+			if w.done < 0 || w.to <= due || b.r.ops[w.invoke].F != history.Acquire || final >= 0 && final < w.invoke {
+				continue
+			}
+			free := true
+			for j, o := range k.waits {
+				free = free && (i == j || !b.had(o, w.from, due))
+			}
+			for _, f := range b.r.faults {
+				over := f.to
+				if f.kind == "kill" && f.target == "server-1" {
+					over = max(over, b.served(f.to))
+				}
+				slight := f.kind == "latency" && f.slow > 0 && f.slow < 32*ms
+				free = free && (slight || f.from > due || over+sec+70*ms < w.from)
+			}
+			if free {
+				invokes = append(invokes, w.invoke)
+			}
+		}
+	}
+	return invokes
+}
+
+func TestFreeLockAgrees(t *testing.T) {
+	useAgrees(t, onOwnKeys, func(r *run) []int { return brute{r}.leftBehind() }, freeLock)
+}
+
+// Whatever a history of own keys says, it is judged.
+func TestFreeLockOfGarbage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		setup, ops := garbage(t)
+		setup.Kind = history.Alone
+		if text := fmt.Sprintf("%+v", Judge(setup, ops)); strings.Contains(text, "bug of dlmtest") {
+			t.Fatal(text)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package checker
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// An acquire that nothing stands in the way of may take three quarters of a lease: who
+// waits for one that is left behind waits for a whole one. A lease must be so long that
+// these tell a wait from a slow machine, and a link that adds no more to a round trip than
+// a part of it does not matter.
+const (
+	leastTold = int64(time.Second)
+	slightOf  = 32
+)
+
+// freeLimit is how long an acquire of a free key may take.
+func (r *run) freeLimit() int64 { return int64(r.setup.Lease) / 4 * 3 }
+
+// tellsFree: who gives a key back learns when the lock is free again.
+func tellsFree(s history.Setup) (bool, string) {
+	if s.Promise.Mute {
+		return false, "The lock answers nothing to a release, so nobody knows from when on the key is free."
+	}
+	return s.Promise.DriftFactor == 0, "A release is answered by a majority of the servers, and the others may remember the holder for a while."
+}
+
+// freeLock finds acquires of a key that nobody can have held or asked for meanwhile,
+// and that were not granted within the limit although no fault was open. It believes
+// the service: who was told that the key is given back, or that it held none, holds none.
+func freeLock(r *run) outcome {
+	j := freeing{r: r, noise: r.hindered()}
+	for _, k := range r.keys {
+		j.key(k)
+	}
+	limit := length(r.freeLimit())
+	o := outcome{verdict: Holds, found: j.found,
+		reason: fmt.Sprintf("%s of a key that was given back and that nobody else had or asked for was granted within three quarters of a lease, %s; the slowest took %s.",
+			countOf("Each of ", j.again, "acquire"), limit, length(j.slowest)),
+		summary: fmt.Sprintf("%s of a key that nobody held, and that nobody else asked for, %s not granted within %s, three quarters of a lease.",
+			count(j.found.certain, "acquire"), was(j.found.certain), limit),
+	}
+	switch {
+	case int64(r.setup.Lease) < leastTold:
+		o = outcome{verdict: Unknown, reason: fmt.Sprintf("A lease of %s is too short to tell a lock that was left behind from a slow answer; it takes %s.", length(int64(r.setup.Lease)), length(leastTold))}
+	case j.open > 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("%s of a free key was never answered.", count(j.open, "acquire"))
+	case j.again == 0:
+		o.verdict, o.reason = Unknown, "Nobody was granted a key again that had been given back and that nobody else had or asked for, with no fault."
+	}
+	return o
+}
+
+// freeing judges the acquires of free keys.
+type freeing struct {
+	r       *run
+	noise   []span
+	found   found
+	again   int   // granted in time, of a key that somebody had given back
+	open    int   // not answered at all
+	slowest int64 // of those granted in time
+}
+
+func (j *freeing) key(k *keyLog) {
+	r, limit := j.r, j.r.freeLimit()
+	others := rivalsOf(r.attempts(k))
+	for i, a := range others.all {
+		w := k.waits[a.wait]
+		op, due := &r.ops[w.invoke], w.from+limit
+		if op.F != history.Acquire || r.final >= 0 && w.invoke > r.final {
+			continue // who tries does not wait; the last ones are for deadlock-freedom
+		}
+		until := min(w.to, due)
+		if until > r.end || meets(j.noise, w.from, until) || others.beside(i, w.from, until) {
+			continue
+		}
+		granted := w.done >= 0 && r.ops[w.done].Type == history.OK
+		switch {
+		case w.done < 0:
+			j.open++ // its client may have died
+		case w.to > due:
+			j.tell(k, w, granted)
+		case granted && len(k.grants) > 0 && k.grants[0].end < w.from:
+			j.again++
+			j.slowest = max(j.slowest, w.to-w.from)
+		}
+	}
+}
+
+func (j *freeing) tell(k *keyLog, w wait, granted bool) {
+	r, end := j.r, "was granted it"
+	if !granted {
+		end = "was not granted it: the answer came"
+	}
+	j.found.add(r, Violation{Key: k.name, At: w.from + r.freeLimit(), Operations: []int{w.invoke, w.done}},
+		"%s asked for %q at %s, which nobody can have held and nobody else asked for, and %s after %s.",
+		r.client(w.invoke), k.name, r.seconds(w.from), end, length(w.to-w.from))
+}
+
+// hindered are the times, in order, in which a fault, or what it has left behind, may
+// keep an acquire: any fault but a slight delay of a link.
+func (r *run) hindered() []span {
+	var spans []span
+	for _, f := range r.faults {
+		if slight := f.kind == "latency" && f.slow > 0 && f.slow <= int64(r.setup.Lease)/slightOf; f.begin >= 0 && !slight {
+			spans = append(spans, span{from: f.from, to: after(r.over(f), r.aftermath())})
+		}
+	}
+	return union(spans)
+}
+
+// rivals are the attempts of a key, by their start, of each and all before it the two
+// that last longest; -1: none.
+type rivals struct {
+	all   []attempt
+	reach [][2]int
+}
+
+func rivalsOf(all []attempt) rivals {
+	reach := make([][2]int, len(all))
+	for i := range all {
+		best := [2]int{-1, -1}
+		if i > 0 {
+			best = reach[i-1]
+		}
+		switch {
+		case best[0] < 0 || all[i].to > all[best[0]].to:
+			best[0], best[1] = i, best[0]
+		case best[1] < 0 || all[i].to > all[best[1]].to:
+			best[1] = i
+		}
+		reach[i] = best
+	}
+	return rivals{all, reach}
+}
+
+// beside says whether an attempt other than i was alive at some time of [from, to], in
+// which i began.
+func (v rivals) beside(i int, from, to int64) bool {
+	last := sort.Search(len(v.all), func(j int) bool { return v.all[j].from > to }) - 1
+	rival := v.reach[last][0]
+	if rival == i {
+		rival = v.reach[last][1]
+	}
+	return rival >= 0 && v.all[rival].to >= from
+}
