@@ -1,6 +1,7 @@
 //go:build ignore
 
-// The adapters of pinned libraries: one file each, which is built with common.go, package
-// adapter and one version of its library into a program and a module of its own. They are
-// no part of dlmtest's own build, as each needs another module. This file goes into none.
+// Command adapter is one version of a library behind the lock client protocol. Each file
+// here but common.go is of one library; it is built with common.go, package adapter and
+// that version into a module of its own, as each needs another. So none of them is part of
+// dlmtest's own build, and this file of none at all.
 package main
