@@ -32,6 +32,10 @@ func cut(s *suite) error {
 	if s.ears[a].after(from, a, s.seen(), about(g, suspended, lost)) == "" {
 		return s.silent(all, a)
 	}
+	if !a.Offers(protocol.OfferLease) && !a.Offers(protocol.OfferWait) { // who asks now may wait for ever
+		all.turn(false)
+		return nil
+	}
 	h, err := s.acquire(b, 3*s.cfg.Lease+2*time.Second)
 	all.turn(false)
 	var refused *protocol.Refusal
@@ -41,11 +45,17 @@ func cut(s *suite) error {
 	if err != nil {
 		return err
 	}
-	if s.ears[a].after(from, a, s.seen(), about(g, lost)) == "" {
+	if owesLoss(a) && s.ears[a].after(from, a, s.seen(), about(g, lost)) == "" {
 		err = s.broken(a, fmt.Errorf("its way to the servers was cut, another adapter was granted its key meanwhile, and %v after the heal it had %s, and not lost",
 			s.seen(), s.ears[a].since(from)))
 	}
 	return errors.Join(err, s.release(b, h.Grant))
+}
+
+// owesLoss: what ends by itself and is renewed by its client alone was lost by that client,
+// which knows when; the library has nothing to tell.
+func owesLoss(a *protocol.Conn) bool {
+	return a.Offers(protocol.OfferRenews) || !a.Offers(protocol.OfferLease)
 }
 
 // heals: after suspended comes, once the servers can be reached, resumed or lost.
@@ -71,9 +81,10 @@ func heals(s *suite) error {
 	return nil
 }
 
-// stillHeld: who has resumed, and renews by itself, holds what it held.
+// stillHeld: who has resumed, and renews by itself, holds what it held. That is asked by
+// a wait that ends.
 func (s *suite) stillHeld(a *protocol.Conn) error {
-	if !a.Offers(protocol.OfferRenews) {
+	if !a.Offers(protocol.OfferRenews) || !a.Offers(protocol.OfferWait) {
 		return nil
 	}
 	b, err := s.open()

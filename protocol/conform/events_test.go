@@ -37,8 +37,15 @@ const netDir = "DLMTEST_TEST_CONFORM_DIR"
 
 func serveNet(way string) {
 	offers := []string{"try", "wait", "lease", "renews", "events"}
-	if way == "unoffered" {
+	switch way {
+	case "unoffered":
 		offers = offers[:4]
+	case "no-wait":
+		offers = []string{"lease", "renews", "events"}
+	case "no-limit":
+		offers = []string{"events"}
+	case "unrenewed": // it cannot know
+		offers = []string{"wait", "lease", "events"}
 	}
 	adapter.Main(adapter.Adapter{Name: "net", Library: "1", Offers: offers,
 		Open: func(_ context.Context, c adapter.Config, tell adapter.Tell) (adapter.Session, error) {
@@ -118,7 +125,7 @@ func (s *session) connected() {
 	s.mu.Unlock()
 	switch {
 	case s.way == "silent", s.way == "never-heals":
-	case gone && s.way != "never-lost" && s.way != "hasty":
+	case gone && s.way != "never-lost" && s.way != "hasty" && s.way != "unrenewed":
 		s.tell("lost", nil, "session over")
 	default:
 		s.tell("resumed", nil, "connected again")
@@ -209,6 +216,9 @@ func asked(t *testing.T, way string) Report {
 func TestEvents(t *testing.T) {
 	for way, want := range map[string][2]string{
 		"sound":          {},
+		"no-wait":        {},
+		"no-limit":       {},
+		"unrenewed":      {},
 		"silent":         {"cut", "told neither suspended nor lost"},
 		"never-lost":     {"cut", "another adapter was granted its key meanwhile, and 5.2s after the heal it had told suspended, resumed, and not lost"},
 		"no-connection":  {"cut", "connect to those"},
