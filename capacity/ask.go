@@ -1,5 +1,7 @@
 package capacity
 
+import "fmt"
+
 // Ask is how a server is asked for what it tells of itself.
 type Ask struct {
 	Shell    string   // printed by a shell of the server's node; "": it tells nothing
@@ -9,6 +11,32 @@ type Ask struct {
 	Sessions int      // how many are opened if nobody says
 	Hold     int      // seconds: the lease of locks that are not renewed; 0: that of the sessions
 	Not      []string // what its figures do not count
+	// Most is how many connections its server is told to take at most, where every lock
+	// and session is one of its own; 0: they are not.
+	Most int
+}
+
+// spare connections are those of who asks whether the server is there, and of what the
+// worker has open beside its load.
+const spare = 20
+
+// Connections is how many its server must take for so many locks and sessions; 0: as many
+// as it likes. A lock is one connection, and a session one more, which takes tokens.
+func (a Ask) Connections(locks, sessions int) int {
+	if a.Most == 0 {
+		return 0
+	}
+	return locks + 2*sessions + spare
+}
+
+// Fits says why so many locks and sessions cannot be measured, with what to do, or "".
+func (a Ask) Fits(locks, sessions int) string {
+	n := a.Connections(locks, sessions)
+	if n <= a.Most {
+		return ""
+	}
+	return fmt.Sprintf("%d locks and %d sessions are %d connections with a process of the server each (a lock is one, a session two, and %d are spare), and this takes %d at most; take fewer, such as --locks %d --sessions %d: the line is drawn out to a million all the same",
+		locks, sessions, n, spare, a.Most, min(locks, a.Most/2), min(sessions, a.Most/4-spare/2))
 }
 
 const http = `exec 3<>/dev/tcp/127.0.0.1/2379 && printf 'GET /metrics HTTP/1.0\r\n\r\n' >&3 && cat <&3`
@@ -21,6 +49,6 @@ var Asks = map[string]Ask{
 		Not: []string{"the database file and the log on disk", "each lock has a lease of its own; clients that share one lease need less", "garbage that is not collected yet counts"}},
 	"zookeeper": {Shell: `exec 3<>/dev/tcp/127.0.0.1/2181 && printf mntr >&3 && cat <&3`, Name: "zk_approximate_data_size", Own: "approximate_data_size of mntr", Locks: 4000, Sessions: 300, Hold: 60,
 		Not: []string{"snapshots and the log on disk", "approximate_data_size counts paths and data, not Java's objects around them", "a lock is two znodes: its folder, which stays, and the ephemeral one", "the heap grows in steps and holds garbage: what the kernel counts says little below its limit of 128 MB"}},
-	"postgres": {Locks: 60, Sessions: 60,
-		Not: []string{"a lock is a connection with an open transaction, so there are as many as max_connections allows", "shared buffers are counted once", "no heartbeat: a row lock has no lease, and TCP keepalives come after two hours"}},
+	"postgres": {Locks: 60, Sessions: 60, Most: 2000,
+		Not: []string{"a lock is a connection with an open transaction, so there are as many as max_connections allows, which is raised to what is measured", "shared buffers are counted once", "no heartbeat: a row lock has no lease, and TCP keepalives come after two hours"}},
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // Sample is what was measured at one size.
@@ -94,7 +96,7 @@ func (r *Report) row(what, unit string, samples []Sample, x, y func(Sample) floa
 // Text writes the report for people.
 func (r *Report) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s, %d %s, runtime %s\n\n", r.Backend, r.Version, r.Servers, plural(r.Servers, "server"), r.Runtime)
+	fmt.Fprintf(&b, "%s %s, %s, runtime %s\n\n", r.Backend, r.Version, nouns.Count(r.Servers, "server"), r.Runtime)
 	fmt.Fprintf(&b, "    locks  sessions  memory a server  own figure  bytes/s at clients  bytes/s at servers\n")
 	for _, s := range append(append([]Sample{}, r.Locks...), r.Sessions...) {
 		fmt.Fprintf(&b, "%9d %9d %16s %11s %19.0f %19.0f\n", s.Locks, s.Sessions, Bytes(s.Memory), Bytes(s.Own), s.Client, s.Server)
@@ -158,11 +160,4 @@ func Bytes(n float64) string {
 		return fmt.Sprintf("%.1f %s", n, unit)
 	}
 	return fmt.Sprintf("%.0f %s", n, unit)
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return one
-	}
-	return one + "s"
 }

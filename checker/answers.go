@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // servicePromises are the properties that the lock service itself owes, however
@@ -30,7 +31,7 @@ func answerService(setup history.Setup, result *Result) Answer {
 	a := Answer{Verdict: worst.Verdict}
 	switch worst.Verdict {
 	case Holds:
-		a.Sentence = fmt.Sprintf("Yes: the service kept its promise in %s.", count(result.Counts.Grants, "grant"))
+		a.Sentence = fmt.Sprintf("Yes: the service kept its promise in %s.", nouns.Count(result.Counts.Grants, "grant"))
 	case Violated:
 		a.Sentence = fmt.Sprintf("No: %s (%s).", lower(worst.Reason), worst.Name)
 	case Unknown:

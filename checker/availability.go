@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // availability looks, within each fault, for the longest time in which somebody
@@ -41,8 +42,8 @@ func availability(r *run) outcome {
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.", count(judged, "fault"), length(longest), length(limit)),
-		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.", count(stopped, "fault"), length(longest), length(limit)),
+		reason:  fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.", nouns.Count(judged, "fault"), length(longest), length(limit)),
+		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.", nouns.Count(stopped, "fault"), length(longest), length(limit)),
 	}
 	switch {
 	case faults == 0 && r.setup.Expect.Faults == 0:
@@ -50,11 +51,11 @@ func availability(r *run) outcome {
 	case faults == 0:
 		o.verdict, o.reason = Unknown, "No fault began."
 	case judged == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("No minority was at fault: during %s no client reached a sound majority of the servers (%d).", count(faults, "fault"), len(r.setup.Servers))
+		o.verdict, o.reason = NA, fmt.Sprintf("No minority was at fault: during %s no client reached a sound majority of the servers (%d).", nouns.Count(faults, "fault"), len(r.setup.Servers))
 	case waits == 0 && r.setup.Expect.GrantsDuringFault == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("Nobody waited for a key during %s, and the scenario asks for no grant there.", count(judged, "fault"))
+		o.verdict, o.reason = NA, fmt.Sprintf("Nobody waited for a key during %s, and the scenario asks for no grant there.", nouns.Count(judged, "fault"))
 	case waits == 0:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Nobody waited for a key during %s.", count(judged, "fault"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Nobody waited for a key during %s.", nouns.Count(judged, "fault"))
 	}
 	return o
 }

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // honestClaims finds extends and releases that said ok although the client held
@@ -39,8 +40,8 @@ func honestClaims(r *run) outcome {
 		claim(c.grant, c.done, c.invoke)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s to extend or release, each while its client could hold the lock.", count(seen, "ok answer")),
-		summary: fmt.Sprintf("%d of %s to extend or release came although the client did not hold the lock.", f.certain, count(seen, "ok answer")),
+		reason:  fmt.Sprintf("%s to extend or release, each while its client could hold the lock.", nouns.Count(seen, "ok answer")),
+		summary: fmt.Sprintf("%d of %s to extend or release came although the client did not hold the lock.", f.certain, nouns.Count(seen, "ok answer")),
 	}
 	if seen == 0 {
 		o.verdict, o.reason = Unknown, "No extend or release said ok."
@@ -86,8 +87,8 @@ func releaseByOwner(r *run) outcome {
 		r.judgeRelease(g, &f)
 	}
 	return outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("No release freed another's grant; %d of %s came after their grant was superseded.", late, count(all, "release")),
-		summary: fmt.Sprintf("%s of %d freed the grant of another client.", count(f.certain, "release"), all),
+		reason:  fmt.Sprintf("No release freed another's grant; %d of %s came after their grant was superseded.", late, nouns.Count(all, "release")),
+		summary: fmt.Sprintf("%s of %d freed the grant of another client.", nouns.Count(f.certain, "release"), all),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // waitTurn is an instant at which who holds or who waits changes.
@@ -37,8 +39,8 @@ func noDeadlock(r *run) outcome {
 		d.turn(t)
 	}
 	o := outcome{verdict: Holds, found: d.found,
-		reason:  fmt.Sprintf("%s, each over within %s: a lease ended it.", count(d.seen, "deadlock"), length(d.longest)),
-		summary: fmt.Sprintf("%d of %s lasted longer than a lease and the lock's bound, the longest %s.", d.found.certain, count(d.seen, "deadlock"), length(d.longest)),
+		reason:  fmt.Sprintf("%s, each over within %s: a lease ended it.", nouns.Count(d.seen, "deadlock"), length(d.longest)),
+		summary: fmt.Sprintf("%d of %s lasted longer than a lease and the lock's bound, the longest %s.", d.found.certain, nouns.Count(d.seen, "deadlock"), length(d.longest)),
 	}
 	if d.seen == 0 {
 		o.verdict, o.reason = Unknown, "No two clients ever waited for each other."

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // hostClockLimit is how far the host's clock may move against MONOTONIC_RAW
@@ -86,7 +87,7 @@ func (r *run) vacuous() []doubt {
 		{"grant", " of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "rw-exclusion", "permits", "one-leader", "lease-exclusion", "fencing-monotonic", "availability"}},
 	} {
 		if e.got < e.want {
-			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %s%s, the scenario needs %d.", count(e.got, e.what), e.more, e.want), e.affects})
+			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %s%s, the scenario needs %d.", nouns.Count(e.got, e.what), e.more, e.want), e.affects})
 		}
 	}
 	return doubts

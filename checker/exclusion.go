@@ -2,8 +2,10 @@ package checker
 
 import (
 	"fmt"
-	"github.com/dlmtest/dlmtest/history"
 	"sort"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // mutualExclusion finds, for each grant, whether its holder acted on it after a
@@ -21,11 +23,11 @@ func mutualExclusion(r *run) outcome {
 	}
 	r.counts.IdleOverlaps = idle.count
 	o := outcome{verdict: Holds, found: f}
-	o.reason = fmt.Sprintf("No stale holder acted on its grant in %s", count(len(r.grants), "grant"))
-	o.summary = fmt.Sprintf("%s acted after a later grant of %d was made", count(f.certain, "stale holder"), len(r.grants))
+	o.reason = fmt.Sprintf("No stale holder acted on its grant in %s", nouns.Count(len(r.grants), "grant"))
+	o.summary = fmt.Sprintf("%s acted after a later grant of %d was made", nouns.Count(f.certain, "stale holder"), len(r.grants))
 	if r.setup.Strict {
-		o.reason = fmt.Sprintf("No two clients believed to hold a key at once in %s", count(len(r.grants), "grant"))
-		o.summary = fmt.Sprintf("%s of %d %s a later one", count(f.certain, "grant"), len(r.grants), verb(f.certain, "overlap"))
+		o.reason = fmt.Sprintf("No two clients believed to hold a key at once in %s", nouns.Count(len(r.grants), "grant"))
+		o.summary = fmt.Sprintf("%s of %d %s a later one", nouns.Count(f.certain, "grant"), len(r.grants), verb(f.certain, "overlap"))
 	}
 	o.reason += idle.String() + "."
 	o.summary += idle.String() + "."
@@ -40,7 +42,7 @@ func (r *run) orUnseen(o outcome) outcome {
 		o.verdict, o.reason = Unknown, "Nobody was granted the lock."
 	case r.counts.Contended == 0:
 		o.verdict = Unknown
-		o.reason = fmt.Sprintf("No contention: in %s nobody asked for a key that another client held.", count(len(r.grants), "grant"))
+		o.reason = fmt.Sprintf("No contention: in %s nobody asked for a key that another client held.", nouns.Count(len(r.grants), "grant"))
 		if r.setup.Kind == history.Alone && len(o.found.list) == 0 {
 			o.verdict = NA // nobody was meant to
 		}
@@ -58,7 +60,7 @@ func (i idleOverlaps) String() string {
 	if i.count == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s, on which the stale holder did nothing, the longest %s", count(i.count, "idle overlap"), length(i.longest))
+	return fmt.Sprintf("; %s, on which the stale holder did nothing, the longest %s", nouns.Count(i.count, "idle overlap"), length(i.longest))
 }
 
 // judgePair judges g against the later grants that its belief can meet. What is

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // fairness looks for clients that were overtaken while they waited. Two requests
@@ -21,8 +22,8 @@ func fairness(r *run) outcome {
 		q.key(k)
 	}
 	o := outcome{verdict: Holds, found: q.found,
-		reason:  fmt.Sprintf("Nobody was overtaken in %s during which others were granted the key.", count(q.waits, "wait")),
-		summary: fmt.Sprintf("%d of %s during which others were granted the key %s overtaken.", q.found.certain, count(q.waits, "wait"), was(q.found.certain)),
+		reason:  fmt.Sprintf("Nobody was overtaken in %s during which others were granted the key.", nouns.Count(q.waits, "wait")),
+		summary: fmt.Sprintf("%d of %s during which others were granted the key %s overtaken.", q.found.certain, nouns.Count(q.waits, "wait"), was(q.found.certain)),
 	}
 	if q.waits > 0 {
 		return o

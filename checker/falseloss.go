@@ -3,6 +3,8 @@ package checker
 import (
 	"fmt"
 	"slices"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // falseLoss looks at each time at which a holder was told that its grant is lost.
@@ -33,9 +35,9 @@ func falseLoss(r *run) outcome {
 				l.grant.who(), r.seconds(told.Time), told.F, l.grant.key.name, length(deadline-told.Time))
 		}
 	}
-	told := count(len(r.losses), "time")
+	told := nouns.Count(len(r.losses), "time")
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("In %s clients were told of a loss %s: %d after the deadline, %d with a cause, such as a fault, another grant or a renewal without an answer.", count(len(r.grants), "grant"), told, due, caused),
+		reason:  fmt.Sprintf("In %s clients were told of a loss %s: %d after the deadline, %d with a cause, such as a fault, another grant or a renewal without an answer.", nouns.Count(len(r.grants), "grant"), told, due, caused),
 		summary: fmt.Sprintf("Clients were told of a loss %s, %d before the deadline and without a cause.", told, f.certain),
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // fencingMonotonic compares each token with the greatest of the grants that had
@@ -19,11 +20,11 @@ func fencingMonotonic(r *run) outcome {
 		r.repeatedTokens(k, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("The tokens of %s rise.", count(len(r.grants), "grant")),
-		summary: fmt.Sprintf("Of %s, %d got a token that does not rise, is reused or is missing.", count(len(r.grants), "grant"), f.certain),
+		reason:  fmt.Sprintf("The tokens of %s rise.", nouns.Count(len(r.grants), "grant")),
+		summary: fmt.Sprintf("Of %s, %d got a token that does not rise, is reused or is missing.", nouns.Count(len(r.grants), "grant"), f.certain),
 	}
 	if len(r.grants) < 2 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: nothing to compare.", count(len(r.grants), "grant"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: nothing to compare.", nouns.Count(len(r.grants), "grant"))
 	}
 	return o
 }
@@ -115,17 +116,17 @@ func fencedWrites(r *run) outcome {
 	}
 	stale := s.refused + s.early + s.found.certain
 	o := outcome{verdict: Holds, found: s.found,
-		reason:  fmt.Sprintf("Of %s, %d came from superseded holders: %d refused, %d accepted before a later holder wrote.", count(s.judged, "write"), s.refused+s.early, s.refused, s.early),
-		summary: fmt.Sprintf("The fenced copy decided %d of %s wrongly.", s.found.certain, count(s.judged, "write")),
+		reason:  fmt.Sprintf("Of %s, %d came from superseded holders: %d refused, %d accepted before a later holder wrote.", nouns.Count(s.judged, "write"), s.refused+s.early, s.refused, s.early),
+		summary: fmt.Sprintf("The fenced copy decided %d of %s wrongly.", s.found.certain, nouns.Count(s.judged, "write")),
 	}
 	switch {
 	case s.judged == 0:
 		o.verdict, o.reason = Unknown, "The resource decided no fenced write."
 	case s.refused == 0 && stale == 0 && r.setup.Expect.StaleWrites == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("The scenario sets no stale write on, and none of %s was one.", count(s.judged, "write"))
+		o.verdict, o.reason = NA, fmt.Sprintf("The scenario sets no stale write on, and none of %s was one.", nouns.Count(s.judged, "write"))
 	case s.refused == 0:
 		o.verdict = Unknown
-		o.reason = fmt.Sprintf("No stale write was refused: %d of %s %s stale, %d accepted before a later holder wrote.", stale, count(s.judged, "write"), was(stale), s.early)
+		o.reason = fmt.Sprintf("No stale write was refused: %d of %s %s stale, %d accepted before a later holder wrote.", stale, nouns.Count(s.judged, "write"), was(stale), s.early)
 	}
 	return o
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // listed is how many violations of one property are told one by one, of the
@@ -60,17 +62,9 @@ func (o outcome) property(name string) Property {
 		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches %s.", countOf("each of ", f.certain, "violation"))
 	case f.possible > 0 && o.verdict != NA:
 		p.Verdict = Unknown
-		p.Reason = fmt.Sprintf("%s: unknown outcomes, an unknown order of grants or two holders at once leave it open.", count(f.possible, "possible violation"))
+		p.Reason = fmt.Sprintf("%s: unknown outcomes, an unknown order of grants or two holders at once leave it open.", nouns.Count(f.possible, "possible violation"))
 	}
 	return p
-}
-
-// count writes "1 grant", "2 grants".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // countOf writes "1 grant", "all of 2 grants".
@@ -78,7 +72,7 @@ func countOf(all string, n int, noun string) string {
 	if n == 1 {
 		all = ""
 	}
-	return all + count(n, noun)
+	return all + nouns.Count(n, noun)
 }
 
 // verb agrees with n.

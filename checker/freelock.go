@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // An acquire that nothing stands in the way of may take three quarters of a lease: who
@@ -41,13 +42,13 @@ func freeLock(r *run) outcome {
 		reason: fmt.Sprintf("%s of a key that was given back and that nobody else had or asked for was granted within three quarters of a lease, %s; the slowest took %s.",
 			countOf("Each of ", j.again, "acquire"), limit, length(j.slowest)),
 		summary: fmt.Sprintf("%s of a key that nobody held, and that nobody else asked for, %s not granted within %s, three quarters of a lease.",
-			count(j.found.certain, "acquire"), was(j.found.certain), limit),
+			nouns.Count(j.found.certain, "acquire"), was(j.found.certain), limit),
 	}
 	switch {
 	case int64(r.setup.Lease) < leastTold:
 		o = outcome{verdict: Unknown, reason: fmt.Sprintf("A lease of %s is too short to tell a lock that was left behind from a slow answer; it takes %s.", length(int64(r.setup.Lease)), length(leastTold))}
 	case j.open > 0:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("%s of a free key was never answered.", count(j.open, "acquire"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("%s of a free key was never answered.", nouns.Count(j.open, "acquire"))
 	case j.again == 0:
 		o.verdict, o.reason = Unknown, "Nobody was granted a key again that had been given back and that nobody else had or asked for, with no fault."
 	}

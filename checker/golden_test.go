@@ -3,22 +3,20 @@ package checker
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden histories and results anew")
 
 // TestGolden judges each history in testdata and compares the whole result with
 // the file beside it. The name of a history begins with the verdict that its
 // property must get; holds-na stands for n/a.
 func TestGolden(t *testing.T) {
-	if *update {
+	if *golden.Update {
 		writeScenes(t)
 	}
 	files, err := filepath.Glob("testdata/*/*.jsonl")
@@ -38,7 +36,7 @@ func TestGolden(t *testing.T) {
 			want = "n/a"
 		}
 		have[property+" "+want] = true
-		t.Run(property+"/"+filepath.Base(file), func(t *testing.T) { golden(t, file, property, want) })
+		t.Run(property+"/"+filepath.Base(file), func(t *testing.T) { compare(t, file, property, want) })
 	}
 	for _, c := range Checkers {
 		for _, verdict := range []Verdict{Holds, Violated, Unknown} {
@@ -49,7 +47,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func golden(t *testing.T, file, property, want string) {
+func compare(t *testing.T, file, property, want string) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -72,19 +70,7 @@ func golden(t *testing.T, file, property, want string) {
 	}
 	got = append(got, '\n')
 	expected := strings.TrimSuffix(file, ".jsonl") + ".golden"
-	if *update {
-		if err := os.WriteFile(expected, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	old, err := os.ReadFile(expected)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, old) {
-		t.Errorf("result differs from %s; if it is right, run with -update:\n%s", expected, got)
-	}
+	golden.Compare(t, expected, got)
 }
 
 func writeScenes(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // incident is one fault on all its victims.
@@ -41,7 +42,7 @@ func (in *incident) on() string {
 	if len(in.victims) == 1 {
 		return in.victims[0]
 	}
-	return fmt.Sprintf("%s and %s", in.victims[0], count(len(in.victims)-1, "other"))
+	return fmt.Sprintf("%s and %s", in.victims[0], nouns.Count(len(in.victims)-1, "other"))
 }
 
 // minority says whether a client reached a majority of the servers at some time

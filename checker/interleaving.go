@@ -1,6 +1,10 @@
 package checker
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
+)
 
 // noInterleaving follows the accepted blocks of a file in the order in which its
 // storage took them. Each writer's blocks must stand together: who writes again after
@@ -38,11 +42,11 @@ func (r *run) noInterleaving(s side) outcome {
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s of %s stand together in the %s file%s%s.", count(blocks, "block"), count(writers, "writer"), s.name, r.rate(blocks, first, last), stale(refused)),
-		summary: fmt.Sprintf("%s went on behind another's blocks in the %s file, of %s by %s%s.", count(f.certain, "writer"), s.name, count(blocks, "block"), count(writers, "writer"), stale(refused)),
+		reason:  fmt.Sprintf("%s of %s stand together in the %s file%s%s.", nouns.Count(blocks, "block"), nouns.Count(writers, "writer"), s.name, r.rate(blocks, first, last), stale(refused)),
+		summary: fmt.Sprintf("%s went on behind another's blocks in the %s file, of %s by %s%s.", nouns.Count(f.certain, "writer"), s.name, nouns.Count(blocks, "block"), nouns.Count(writers, "writer"), stale(refused)),
 	}
 	if writers < 2 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s wrote: too little to tell.", count(writers, "writer"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s wrote: too little to tell.", nouns.Count(writers, "writer"))
 	}
 	return o
 }
@@ -51,5 +55,5 @@ func stale(refused int) string {
 	if refused == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s refused by its token", count(refused, "block"))
+	return fmt.Sprintf("; %s refused by its token", nouns.Count(refused, "block"))
 }

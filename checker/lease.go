@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // span is a time for which owner certainly holds or validly claims a key.
@@ -81,8 +82,8 @@ func leaseExclusion(r *run) outcome {
 		})
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("No two of %s were valid at once.", count(len(r.grants), "grant")),
-		summary: fmt.Sprintf("%s began while the lease of another client was valid.", count(f.certain, "grant")),
+		reason:  fmt.Sprintf("No two of %s were valid at once.", nouns.Count(len(r.grants), "grant")),
+		summary: fmt.Sprintf("%s began while the lease of another client was valid.", nouns.Count(f.certain, "grant")),
 	}
 	if len(bent) > 0 {
 		o.verdict, o.reason = Unknown, r.bentReason(bent)
@@ -106,7 +107,7 @@ func (r *run) bentReason(bent map[string]int) string {
 			node = name
 		}
 	}
-	return fmt.Sprintf("The deadlines of %s cannot be converted: %s.", count(n, "grant"), r.bentClock(node))
+	return fmt.Sprintf("The deadlines of %s cannot be converted: %s.", nouns.Count(n, "grant"), r.bentClock(node))
 }
 
 // bentClock says why the deadlines of a node cannot be converted.
@@ -201,10 +202,10 @@ func validityBound(r *run) outcome {
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("%s %s within lease, less elapsed time, less drift.", countOf("All of ", seen, "claim"), verb(seen, "stay")),
-		summary: fmt.Sprintf("%d of %s %s longer than lease, less elapsed time, less drift.", f.certain, count(seen, "claim"), verb(f.certain, "last")),
+		summary: fmt.Sprintf("%d of %s %s longer than lease, less elapsed time, less drift.", f.certain, nouns.Count(seen, "claim"), verb(f.certain, "last")),
 	}
 	if seen == 0 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim can be judged: %d of %s %s the node's own clock or the time of sending.", missing, count(missing, "claim"), verb(missing, "lack"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim can be judged: %d of %s %s the node's own clock or the time of sending.", missing, nouns.Count(missing, "claim"), verb(missing, "lack"))
 	}
 	return o
 }

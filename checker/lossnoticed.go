@@ -1,6 +1,10 @@
 package checker
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
+)
 
 // lossNoticed looks at each claim that ran out while its holder believed in it. The
 // watchdog knows, by the holder's own clock and without any answer, that the last
@@ -50,16 +54,16 @@ func lossNoticed(r *run) outcome {
 		ranOut(heard)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s after %s that %s answered, each before its claim ended.", count(told, "holder")+" "+was(told)+" told of the loss", count(renewals, "renewal"), was(renewals)),
-		summary: fmt.Sprintf("%s %s not told before the claim ended; %d were told.", count(f.certain, "holder"), was(f.certain), told),
+		reason:  fmt.Sprintf("%s after %s that %s answered, each before its claim ended.", nouns.Count(told, "holder")+" "+was(told)+" told of the loss", nouns.Count(renewals, "renewal"), was(renewals)),
+		summary: fmt.Sprintf("%s %s not told before the claim ended; %d were told.", nouns.Count(f.certain, "holder"), was(f.certain), told),
 	}
 	switch {
 	case open > 0:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("The deadlines of %s cannot be converted.", count(open, "claim"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("The deadlines of %s cannot be converted.", nouns.Count(open, "claim"))
 	case renewals == 0:
 		o.verdict, o.reason = Unknown, "Nothing was renewed."
 	case told == 0 && r.setup.Expect.Faults == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("No claim ran out: all of %s came in time.", count(renewals, "renewal"))
+		o.verdict, o.reason = NA, fmt.Sprintf("No claim ran out: all of %s came in time.", nouns.Count(renewals, "renewal"))
 	case told == 0:
 		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim ran out while its holder ran (%d ran out while it was stopped).", stopped)
 	}

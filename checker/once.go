@@ -3,6 +3,8 @@ package checker
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // noun is what must happen once, in the words of its use.
@@ -52,11 +54,11 @@ func (r *run) onlyOnce(s side, n noun) outcome {
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("Each of %s was %s once%s%s.", count(items, n.item), n.done, r.rate(happened, first, last), repeated(repeats, n)),
-		summary: fmt.Sprintf("%s too many for %s%s%s.", count(f.certain, n.what), count(items, n.item), r.rate(happened, first, last), repeated(repeats, n)),
+		reason:  fmt.Sprintf("Each of %s was %s once%s%s.", nouns.Count(items, n.item), n.done, r.rate(happened, first, last), repeated(repeats, n)),
+		summary: fmt.Sprintf("%s too many for %s%s%s.", nouns.Count(f.certain, n.what), nouns.Count(items, n.item), r.rate(happened, first, last), repeated(repeats, n)),
 	}
 	if happened < 2 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: too little to tell.", count(happened, n.what))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: too little to tell.", nouns.Count(happened, n.what))
 	}
 	return o
 }
@@ -73,5 +75,5 @@ func repeated(n int, of noun) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s refused, as its key was known", count(n, "second "+of.what))
+	return fmt.Sprintf("; %s refused, as its key was known", nouns.Count(n, "second "+of.what))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // neverOversold counts the sales of each key in the log of one copy. A sale is an
@@ -16,14 +17,14 @@ func (r *run) neverOversold(s side) outcome {
 		o.key(k)
 	}
 	out := outcome{verdict: Holds, found: o.found,
-		reason:  fmt.Sprintf("%s of a stock of %d, never more in the %s copy%s.", count(o.sales, "sale"), o.stock, s.name, o.figures()),
-		summary: fmt.Sprintf("%s beyond a stock of %d in the %s copy%s.", count(o.found.certain, "sale"), o.stock, s.name, o.figures()),
+		reason:  fmt.Sprintf("%s of a stock of %d, never more in the %s copy%s.", nouns.Count(o.sales, "sale"), o.stock, s.name, o.figures()),
+		summary: fmt.Sprintf("%s beyond a stock of %d in the %s copy%s.", nouns.Count(o.found.certain, "sale"), o.stock, s.name, o.figures()),
 	}
 	switch {
 	case o.sales == 0:
 		out.verdict, out.reason = Unknown, fmt.Sprintf("Nothing was sold in the %s copy.", s.name)
 	case o.soldOut == 0:
-		out.verdict, out.reason = Unknown, fmt.Sprintf("Only %s of a stock of %d in the %s copy: nothing was sold out.", count(o.sales, "sale"), o.stock, s.name)
+		out.verdict, out.reason = Unknown, fmt.Sprintf("Only %s of a stock of %d in the %s copy: nothing was sold out.", nouns.Count(o.sales, "sale"), o.stock, s.name)
 	case r.setup.Use.Lockless && o.refused == 0:
 		out.verdict, out.reason = Unknown, "No two clients met: the version column never had to refuse."
 	}
@@ -43,7 +44,7 @@ type oversold struct {
 func (o *oversold) figures() string {
 	text := o.r.rate(o.sales, o.first, o.last)
 	if o.r.setup.Use.Lockless {
-		text += fmt.Sprintf("; the version column refused %s that came second", count(o.refused, "write"))
+		text += fmt.Sprintf("; the version column refused %s that came second", nouns.Count(o.refused, "write"))
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // patience is how long a key that nobody holds may go without a grant.
@@ -26,7 +27,7 @@ func deadlockFreedom(r *run) outcome {
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.setup.Keys)),
-		summary: fmt.Sprintf("%s for a key that nobody held %s not answered within %s.", count(f.certain, "acquire"), was(f.certain), length(r.patience())),
+		summary: fmt.Sprintf("%s for a key that nobody held %s not answered within %s.", nouns.Count(f.certain, "acquire"), was(f.certain), length(r.patience())),
 	}
 	switch {
 	case r.final < 0:

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // rebuild is the time in which a client rebuilds an entry.
@@ -42,14 +44,14 @@ func oneRebuilder(r *run) outcome {
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s, never two of a key at once%s.", count(n, "rebuild"), r.rate(n, first, last)),
-		summary: fmt.Sprintf("%s of %d began while another was under way%s.", count(f.certain, "rebuild"), n, r.rate(n, first, last)),
+		reason:  fmt.Sprintf("%s, never two of a key at once%s.", nouns.Count(n, "rebuild"), r.rate(n, first, last)),
+		summary: fmt.Sprintf("%s of %d began while another was under way%s.", nouns.Count(f.certain, "rebuild"), n, r.rate(n, first, last)),
 	}
 	switch {
 	case n < 2:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: too little to tell.", count(n, "rebuild"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: too little to tell.", nouns.Count(n, "rebuild"))
 	case r.counts.Contended == 0:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("No contention: %s, and nobody else wanted to.", count(n, "rebuild"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("No contention: %s, and nobody else wanted to.", nouns.Count(n, "rebuild"))
 	}
 	return o
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // recovery looks at each grant whose holder was killed. Nobody gives it back: the
@@ -20,9 +22,9 @@ func recovery(r *run) outcome {
 	limit := length(r.aftermath())
 	o := outcome{verdict: Holds, found: d.found,
 		reason: fmt.Sprintf("After %s of a holder nobody was granted the key before its lease ended or waited for it beyond that for more than the stated bound, %s; the next grant came up to %s after the death.",
-			count(d.judged, "death"), length(int64(r.setup.Promise.Bound)), length(d.longest)),
+			nouns.Count(d.judged, "death"), length(int64(r.setup.Promise.Bound)), length(d.longest)),
 		summary: fmt.Sprintf("Of %s of a holder, %d %s followed by a grant before the lease ended, and %d by none within a lease and the stated bound, %s.",
-			count(d.count, "death"), d.early, was(d.early), d.late, limit),
+			nouns.Count(d.count, "death"), d.early, was(d.early), d.late, limit),
 	}
 	switch {
 	case d.count == 0:

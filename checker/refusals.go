@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // attempt is a time in which somebody may have had a key, or stood in its queue.
@@ -72,7 +73,7 @@ func honestRefusal(r *run) outcome {
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("%s that another holds the key can be true.", countOf("Each of ", judged, "refusal")),
-		summary: fmt.Sprintf("%d of %s came although nobody can have held the key.", f.certain, count(judged, "refusal")),
+		summary: fmt.Sprintf("%d of %s came although nobody can have held the key.", f.certain, nouns.Count(judged, "refusal")),
 	}
 	if judged == 0 {
 		o.verdict, o.reason = Unknown, "Nobody was refused a key as held by another."
@@ -116,7 +117,7 @@ func waitLimit(r *run) outcome {
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("%s came back at most %s after its limit; the lock states %s, and a quarter of a lease is for the machine.", countOf("Each of ", judged, "attempt"), length(worst), length(int64(r.setup.Promise.Bound))),
-		summary: fmt.Sprintf("%d of %s came back more than %s after its limit, or not at all.", f.certain, count(judged+pending, "attempt"), length(slack)),
+		summary: fmt.Sprintf("%d of %s came back more than %s after its limit, or not at all.", f.certain, nouns.Count(judged+pending, "attempt"), length(slack)),
 	}
 	if judged == 0 {
 		o.verdict, o.reason = Unknown, "No attempt had a limit that the lock was told."
@@ -155,7 +156,7 @@ func lockInfo(r *run) outcome {
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("%s at the servers named somebody who could hold the key.", countOf("Each of ", looks, "look")),
-		summary: fmt.Sprintf("%d of %s at the servers named the wrong holder.", f.certain, count(looks, "look")),
+		summary: fmt.Sprintf("%d of %s at the servers named the wrong holder.", f.certain, nouns.Count(looks, "look")),
 	}
 	if looks == 0 {
 		o.verdict, o.reason = NA, "Nobody looked at the servers who holds a key."

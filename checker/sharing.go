@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // acting are the times in which the holders of a key certainly used what they believed
@@ -64,11 +65,11 @@ func rwExclusion(r *run) outcome {
 		})
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("No writer acted beside another client in %s of readers and %d of writers; up to %s held a key at once.", count(readers, "grant"), writers, count(r.together(), "reader")),
+		reason:  fmt.Sprintf("No writer acted beside another client in %s of readers and %d of writers; up to %s held a key at once.", nouns.Count(readers, "grant"), writers, nouns.Count(r.together(), "reader")),
 		summary: fmt.Sprintf("%s and another client acted on one key at once %s.", "A writer", times(f.certain)),
 	}
 	if readers == 0 || writers == 0 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("There were %s of readers and %d of writers: that tries nothing.", count(readers, "grant"), writers)
+		o.verdict, o.reason = Unknown, fmt.Sprintf("There were %s of readers and %d of writers: that tries nothing.", nouns.Count(readers, "grant"), writers)
 	}
 	return r.orUnseen(o)
 }
@@ -106,11 +107,11 @@ func permits(r *run) outcome {
 		crowds(acting, r.setup.Permits, func(s share, beside []share) { r.tellCrowd(&f, k, s, beside, "acted on") })
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("Of %s of each key up to %d were in use at once, in %s.", count(r.setup.Permits, "permit"), most, count(len(r.grants), "grant")),
-		summary: fmt.Sprintf("Clients acted beyond the %s of a key %s.", count(r.setup.Permits, "permit"), times(f.certain)),
+		reason:  fmt.Sprintf("Of %s of each key up to %d were in use at once, in %s.", nouns.Count(r.setup.Permits, "permit"), most, nouns.Count(len(r.grants), "grant")),
+		summary: fmt.Sprintf("Clients acted beyond the %s of a key %s.", nouns.Count(r.setup.Permits, "permit"), times(f.certain)),
 	}
 	if most < r.setup.Permits && f.certain == 0 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Of %s of a key only %d were in use at once: that tries nothing.", count(r.setup.Permits, "permit"), most)
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Of %s of a key only %d were in use at once: that tries nothing.", nouns.Count(r.setup.Permits, "permit"), most)
 	}
 	return r.orUnseen(o)
 }
@@ -125,7 +126,7 @@ func (r *run) tellCrowd(f *found, k *keyLog, s share, beside []share, what strin
 		names = append(names, b.grant.who())
 	}
 	f.add(r, Violation{Key: k.name, At: s.from, Operations: append(ops, r.actIn(s, s.from))},
-		"%s was granted %s of %q at %s, while %s %s theirs: %d of %d.", s.grant.who(), count(s.permits, "permit"), k.name, r.seconds(s.from), strings.Join(names, ", "), what, sum, r.setup.Permits)
+		"%s was granted %s of %q at %s, while %s %s theirs: %d of %d.", s.grant.who(), nouns.Count(s.permits, "permit"), k.name, r.seconds(s.from), strings.Join(names, ", "), what, sum, r.setup.Permits)
 }
 
 // sharedLeases is leaseExclusion of a lock that several clients may hold.
@@ -150,8 +151,8 @@ func (r *run) sharedLeases() outcome {
 		})
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("Of %s none was valid beside others that it must not be beside.", count(len(r.grants), "grant")),
-		summary: fmt.Sprintf("%s began while the leases of others left no room for it.", count(f.certain, "valid hold")),
+		reason:  fmt.Sprintf("Of %s none was valid beside others that it must not be beside.", nouns.Count(len(r.grants), "grant")),
+		summary: fmt.Sprintf("%s began while the leases of others left no room for it.", nouns.Count(f.certain, "valid hold")),
 	}
 	if len(bent) > 0 {
 		o.verdict, o.reason = Unknown, r.bentReason(bent)
@@ -225,7 +226,7 @@ func sameReads(r *run) outcome {
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("%s under one hold saw the same as the look before.", countOf("All of ", looks, "second look")),
-		summary: fmt.Sprintf("%d of %s under one hold saw another's write.", f.certain, count(looks, "second look")),
+		summary: fmt.Sprintf("%d of %s under one hold saw another's write.", f.certain, nouns.Count(looks, "second look")),
 	}
 	if looks == 0 {
 		o.verdict, o.reason = Unknown, "No reader looked twice under one hold."
@@ -264,8 +265,8 @@ func starvation(r *run) outcome {
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("The longest of %s of a writer took %s.", count(waits, "wait"), length(longest)),
-		summary: fmt.Sprintf("%d of %s of a writer went on while later readers were let in.", f.certain, count(waits, "wait")),
+		reason:  fmt.Sprintf("The longest of %s of a writer took %s.", nouns.Count(waits, "wait"), length(longest)),
+		summary: fmt.Sprintf("%d of %s of a writer went on while later readers were let in.", f.certain, nouns.Count(waits, "wait")),
 	}
 	if waits == 0 {
 		o.verdict, o.reason = Unknown, "No writer waited."

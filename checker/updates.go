@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // side picks one copy of the guarded resource.
@@ -33,8 +34,8 @@ func (r *run) noLostUpdate(s side) outcome {
 	}
 	u.neverApplied(notes)
 	o := outcome{verdict: Holds, found: u.found,
-		reason:  fmt.Sprintf("None of %s was lost in the %s copy.", count(u.acknowledged, "acknowledged update"), s.name),
-		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", u.found.certain, count(u.acknowledged, "acknowledged update"), was(u.found.certain), s.name),
+		reason:  fmt.Sprintf("None of %s was lost in the %s copy.", nouns.Count(u.acknowledged, "acknowledged update"), s.name),
+		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", u.found.certain, nouns.Count(u.acknowledged, "acknowledged update"), was(u.found.certain), s.name),
 	}
 	switch {
 	case notes == 0:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,5 +70,21 @@ func TestPauseOfAnAdapter(t *testing.T) {
 	history, err := os.ReadFile(filepath.Join(f.dir, "history.jsonl"))
 	if err != nil || !strings.Contains(string(history), "threads of 2 processes in state T") {
 		t.Errorf("no proof of a pause of two processes (%v)", err)
+	}
+}
+
+// A version that the clients' nodes do not have is refused before there is a cluster, with
+// the one that they have; that one runs.
+func TestVersionNotInstalled(t *testing.T) {
+	cmd := exec.Command(dlmtest(t), "run", "--scenario", "baseline", "--library", "redis-py@9.9", "--runtime", "local", "--out", t.TempDir())
+	text, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(text), "--library redis-py@9.9: the clients' nodes have version ") || strings.Contains(string(text), "Starting") {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	_, has, _ := strings.Cut(string(text), "the clients' nodes have version ")
+	has, _, _ = strings.Cut(has, ",")
+	f := runScenario(t, "--scenario", "baseline", "--library", "redis-py@"+has, "--runtime", "local", "--lease", "2s", "--clients", "2")
+	if f.code != exitHolds {
+		t.Errorf("redis-py@%s: exit %d\n%s", has, f.code, f.stderr)
 	}
 }

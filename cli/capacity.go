@@ -85,6 +85,9 @@ func checkCapacity(cmd *cobra.Command, backend, where string, sizes *runner.Size
 			return usageError{fmt.Errorf("--%s %d is not between 10 and 1000000", f.name, *f.n)}
 		}
 	}
+	if why := ask.Fits(sizes.Locks, sizes.Sessions); why != "" {
+		return usageError{fmt.Errorf("--backend %s: %s", backend, why)}
+	}
 	switch {
 	case sizes.Steps < 2 || sizes.Steps > 20:
 		return usageError{fmt.Errorf("--sizes %d is not between 2 and 20: two points fit any line", sizes.Steps)}

@@ -139,6 +139,9 @@ func (f *conformFlags) print(w io.Writer, what string, c workloads.Conformed) er
 			fmt.Fprintf(w, "    what to do: %s\n", x.Todo)
 		}
 	}
+	for _, x := range c.NotAsked {
+		fmt.Fprintf(w, "\n%s: not asked: %s\n", x.Check, x.Why)
+	}
 	_, err := fmt.Fprintf(w, "%s: %d of %d checks failed\n", what, len(c.Findings), c.Checks)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -35,7 +36,7 @@ func newProgress(asJSON bool) progress {
 func counts(c runner.Counts, columns int) string {
 	text := ""
 	for _, part := range []string{
-		plural(c.Grants, "grant"), plural(c.Faults, "fault"), plural(c.Writes, "write"),
+		nouns.Count(c.Grants, "grant"), nouns.Count(c.Faults, "fault"), nouns.Count(c.Writes, "write"),
 		fmt.Sprintf("%d refused", c.Refused), fmt.Sprintf("%d unknown", c.Unknown),
 	} {
 		longer := strings.TrimPrefix(text+", "+part, ", ")
@@ -45,13 +46,6 @@ func counts(c runner.Counts, columns int) string {
 		text = longer
 	}
 	return text
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // plainProgress prints a line for each phase, and one each two seconds of load.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -176,7 +177,7 @@ func (s *shrinking) shrink(ctx context.Context) error {
 	case err != nil:
 		return s.stopped(err)
 	case !yes:
-		s.say("not seen again in %s: there is nothing to go by; try --tries %d\n", plural(s.tries, "run"), 5*s.tries)
+		s.say("not seen again in %s: there is nothing to go by; try --tries %d\n", nouns.Count(s.tries, "run"), 5*s.tries)
 		return verdictError{verdict: checker.Unknown}
 	}
 	_, why := shrink.Smallest(s.start, s.live.Violates(ctx))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/shrink"
@@ -35,7 +36,7 @@ func (s *shrinking) tell(r shrink.Regression, smallest scenarios.Scenario, begun
 		return
 	}
 	fmt.Fprintf(s.w, "\nwas   %s\nnow   %s\n", r.Before, shrink.Size(smallest))
-	fmt.Fprintf(s.w, "%s in %s, %v\n", plural(s.live.Tried, "candidate"), plural(s.live.Runs, "run"), took.Round(time.Second))
+	fmt.Fprintf(s.w, "%s in %s, %v\n", nouns.Count(s.live.Tried, "candidate"), nouns.Count(s.live.Runs, "run"), took.Round(time.Second))
 	if r.Rate.Of > 0 {
 		fmt.Fprintf(s.w, "runs of the smallest that showed it: %s\n", r.Rate)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,10 +14,9 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/runner"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // some are runs of which the first have violated a property, others held it, and the
 // rest did not put it to the test.
@@ -167,16 +165,7 @@ func TestOutputs(t *testing.T) {
 		if err := write(&b); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil || b.String() != string(want) {
-			t.Errorf("%s differs (go test -update writes it anew), %v:\n%s", path, err, b.String())
-		}
+		golden.Compare(t, filepath.Join("testdata", name), b.Bytes())
 	}
 	var b bytes.Buffer
 	var back Report

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/stats"
 )
 
@@ -76,7 +77,7 @@ func (m Measure) change() string {
 
 // head is a cell in a line.
 func (c CellDiff) head() string {
-	line := fmt.Sprintf("%s: %s (%s, before %d)", c.Name, c.State, many(c.NewRuns, "run"), c.OldRuns)
+	line := fmt.Sprintf("%s: %s (%s, before %d)", c.Name, c.State, nouns.Count(c.NewRuns, "run"), c.OldRuns)
 	if c.Why != "" {
 		line += ": " + c.Why
 	}
@@ -98,14 +99,7 @@ func (r Report) Summary() string {
 	if len(parts) == 0 {
 		return "nothing to compare"
 	}
-	return fmt.Sprintf("%s: %s", many(len(r.Cells), "cell"), strings.Join(parts, ", "))
-}
-
-func many(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return fmt.Sprintf("%s: %s", nouns.Count(len(r.Cells), "cell"), strings.Join(parts, ", "))
 }
 
 // Text writes a comparison for a terminal of so many columns. With all, properties

@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/stats"
 )
 
@@ -77,7 +78,7 @@ func holds(named bool, t Tally) Decision {
 	case t.Holds == 0:
 		return Decision{State: Skipped, Certain: true, Why: "not promised"}
 	}
-	return Decision{State: Pass, Certain: true, Why: fmt.Sprintf("holds in %d of %s: %s", t.Holds, runs(t.planned()), bound(t.Holds))}
+	return Decision{State: Pass, Certain: true, Why: fmt.Sprintf("holds in %d of %s: %s", t.Holds, nouns.Count(t.planned(), "run"), bound(t.Holds))}
 }
 
 func weakness(t Tally) Decision {
@@ -92,7 +93,7 @@ func weakness(t Tally) Decision {
 		return Decision{State: Inconclusive, Certain: true, Why: "not promised by this lock in this scenario, so it cannot be seen; take it out of the file"}
 	}
 	return Decision{State: Pass, Certain: true, Gone: true,
-		Why: fmt.Sprintf("known weakness NOT SEEN any more in %s: %s; if it is mended, expect holds from now on", runs(t.Holds), bound(t.Holds))}
+		Why: fmt.Sprintf("known weakness NOT SEEN any more in %s: %s; if it is mended, expect holds from now on", nouns.Count(t.Holds, "run"), bound(t.Holds))}
 }
 
 func detect(e Expectation, t Tally) Decision {
@@ -105,12 +106,12 @@ func detect(e Expectation, t Tally) Decision {
 	case t.Violated >= need:
 		return Decision{State: Pass, Certain: true, Why: flaky(t) + "detected in " + rate(t)}
 	case could < need:
-		return Decision{State: Fail, Certain: true, Why: fmt.Sprintf("must be detected in %s and was in %s", runs(need), rate(t))}
+		return Decision{State: Fail, Certain: true, Why: fmt.Sprintf("must be detected in %s and was in %s", nouns.Count(need, "run"), rate(t))}
 	case t.Left > 0:
-		return Decision{State: Undecided, Why: fmt.Sprintf("detected in %s of %d needed; %d still to come", runs(t.Violated), need, t.Left)}
+		return Decision{State: Undecided, Why: fmt.Sprintf("detected in %s of %d needed; %d still to come", nouns.Count(t.Violated, "run"), need, t.Left)}
 	}
 	d := t.unsettled()
-	d.Why = fmt.Sprintf("detected in %s of %d needed; %s", runs(t.Violated), need, d.Why)
+	d.Why = fmt.Sprintf("detected in %s of %d needed; %s", nouns.Count(t.Violated, "run"), need, d.Why)
 	return d
 }
 
@@ -128,7 +129,7 @@ func (t Tally) unsettled() Decision {
 			if d.Why != "" {
 				d.Why += ", "
 			}
-			d.Why += fmt.Sprintf("%d of %s %s", part.n, runs(t.planned()), part.text)
+			d.Why += fmt.Sprintf("%d of %s %s", part.n, nouns.Count(t.planned(), "run"), part.text)
 		}
 	}
 	return d
@@ -137,7 +138,7 @@ func (t Tally) unsettled() Decision {
 // rate is how often a property was violated, of the runs that put it to the test.
 func rate(t Tally) string {
 	n := t.Conclusive()
-	return fmt.Sprintf("%d of %s (%s at 95 %%)", t.Violated, runs(n), stats.Wilson(t.Violated, n))
+	return fmt.Sprintf("%d of %s (%s at 95 %%)", t.Violated, nouns.Count(n, "run"), stats.Wilson(t.Violated, n))
 }
 
 // flaky is the word before what some runs showed and others did not.
@@ -153,13 +154,6 @@ func (t Tally) Flaky() bool { return t.Violated > 0 && t.Holds > 0 }
 
 // bound is what n greens prove.
 func bound(n int) string { return fmt.Sprintf("failure rate below %s at 95 %%", stats.Bound(n)) }
-
-func runs(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return fmt.Sprintf("%d runs", n)
-}
 
 // Worst is the worst of some states; of none it is Skipped.
 func Worst(all []State) State {

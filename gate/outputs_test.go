@@ -3,7 +3,6 @@ package gate
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,11 +15,10 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // sample is a gate with a cell of each kind of end.
 func sample(t *testing.T) Report {
@@ -77,16 +75,7 @@ func TestOutputs(t *testing.T) {
 		if err := write(&b); err != nil {
 			t.Fatal(name, err)
 		}
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil || b.String() != string(want) {
-			t.Errorf("%s differs (go test -update writes it anew), %v:\n%s", path, err, b.String())
-		}
+		golden.Compare(t, filepath.Join("testdata", name), b.Bytes())
 	}
 }
 

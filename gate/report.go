@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/stats"
 )
@@ -152,7 +153,7 @@ func (r *CellReport) settle() {
 	for i := range r.Properties {
 		if j := &r.Properties[i]; j.State == Undecided {
 			j.State = Stopped
-			j.Why = fmt.Sprintf("not decided: the cell had failed already, so %d of %s were left out", j.Tally.Left, runs(r.Count))
+			j.Why = fmt.Sprintf("not decided: the cell had failed already, so %d of %s were left out", j.Tally.Left, nouns.Count(r.Count, "run"))
 		}
 	}
 }

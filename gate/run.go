@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -125,7 +126,7 @@ func (g *gate) report(x reports.Index, took time.Duration) Report {
 			p := &cell.Properties[n]
 			p.Line = g.Config.Line(path + ".expect." + p.Property)
 			if p.State == Undecided {
-				p.State, p.Why = Inconclusive, fmt.Sprintf("%s of %d missing", runs(p.Tally.Left), p.Tally.planned())
+				p.State, p.Why = Inconclusive, fmt.Sprintf("%s of %d missing", nouns.Count(p.Tally.Left, "run"), p.Tally.planned())
 				cell.Left = 0 // they were needed
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -42,7 +43,7 @@ func (r Report) Word() string {
 }
 
 func (c CellReport) text(b *strings.Builder, dir string, r Report, all bool) {
-	fmt.Fprintf(b, "=== %s: %s of %d, %s\n", c.Name, runs(c.done()), c.Count, seconds(c.Took))
+	fmt.Fprintf(b, "=== %s: %s of %d, %s\n", c.Name, nouns.Count(c.done(), "run"), c.Count, seconds(c.Took))
 	for _, note := range c.Notes {
 		fmt.Fprintf(b, "    note: %s\n", note)
 	}
@@ -124,7 +125,7 @@ func (r Report) Missing() (lines []string) {
 			}
 		}
 		if len(seeds) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s of %d, seed %s", c.Name, runs(len(seeds)), c.Count, strings.Join(seeds, ", ")))
+			lines = append(lines, fmt.Sprintf("%s: %s of %d, seed %s", c.Name, nouns.Count(len(seeds), "run"), c.Count, strings.Join(seeds, ", ")))
 		}
 	}
 	return lines
@@ -157,26 +158,19 @@ func (r Report) Summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
 		}
 	}
-	text := fmt.Sprintf("%s of %s in %s: %s", many(judged, "property", "properties"), many(len(r.Cells), "cell", "cells"), runs(ran), strings.Join(parts, ", "))
+	text := fmt.Sprintf("%s of %s in %s: %s", nouns.Irregular(judged, "property", "properties"), nouns.Count(len(r.Cells), "cell"), nouns.Count(ran, "run"), strings.Join(parts, ", "))
 	for _, extra := range []struct {
 		n    int
 		text string
 	}{{again, "disturbed and repeated"}, {left, "not needed, as all was decided"}} {
 		if extra.n > 0 {
-			text += fmt.Sprintf("; %s %s", runs(extra.n), extra.text)
+			text += fmt.Sprintf("; %s %s", nouns.Count(extra.n, "run"), extra.text)
 		}
 	}
 	if gone > 0 {
-		text += fmt.Sprintf("; %s not seen any more", many(gone, "known weakness", "known weaknesses"))
+		text += fmt.Sprintf("; %s not seen any more", nouns.Irregular(gone, "known weakness", "known weaknesses"))
 	}
 	return text
-}
-
-func many(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

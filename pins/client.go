@@ -16,11 +16,11 @@ import (
 const Folder = "/adapter"
 
 // Build returns a folder of this machine with the pin's program, called adapter, and
-// makes it if it is not there yet.
+// makes it if it is not there yet. ErrNoVersion: there is none to make it of.
 func (p Pin) Build(ctx context.Context, progress func(line string)) (folder string, err error) {
 	folder, err = gobuild.Build(ctx, p.Program(), progress)
 	if err != nil {
-		return "", fmt.Errorf("--library %s@%s: %w", p.Library, p.Version, err)
+		return "", p.explain(ctx, fmt.Errorf("--library %s@%s: %w", p.Library, p.Version, err))
 	}
 	return folder, nil
 }

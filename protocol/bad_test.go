@@ -128,8 +128,14 @@ var bad = map[string]misbehaviour{
 	"token-unoffered":   {protocol.Overclaims, on("acquire", says(`{"id":ID,"ok":{"grant":"gID","token":3}}`))},
 	"event-unoffered":   {protocol.Overclaims, on("acquire", says(`{"event":"lost"}`))},
 	"event-of-nothing":  {protocol.Mistaken, offering(`"events"`, "acquire", `{"event":"lost","grant":"g9"}`)},
-	"floods":            {protocol.Floods, offering(`"events"`, "acquire", strings.Repeat(`{"event":"suspended"}`+"\n", 20_000))},
-	"deaf":              {protocol.StaysOn, func(in *bufio.Scanner) { each(func(string, int64) string { return "" })(in); time.Sleep(time.Hour) }},
+	"event-before-hello": {protocol.Mistaken, on("hello", func(id int64) string {
+		return `{"event":"lost"}` + "\n" + fmt.Sprintf(hello, id, `"events"`)
+	})},
+	"event-with-hello": {protocol.Mistaken, on("hello", func(id int64) string {
+		return fmt.Sprintf(hello, id, `"events"`) + `{"event":"lost","grant":"g9"}` + "\n"
+	})},
+	"floods": {protocol.Floods, offering(`"events"`, "acquire", strings.Repeat(`{"event":"suspended"}`+"\n", 20_000))},
+	"deaf":   {protocol.StaysOn, func(in *bufio.Scanner) { each(func(string, int64) string { return "" })(in); time.Sleep(time.Hour) }},
 	"ignores-all": {protocol.StaysOn, func(in *bufio.Scanner) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		each(func(string, int64) string { return "" })(in)

@@ -52,20 +52,21 @@ func (s *Session) Events() <-chan locks.Event { return s.events.out }
 // agoMax is how long ago an event may have been at most.
 const agoMax = time.Minute
 
-// told takes an event of the adapter. It counts from when the library told it, if the
+// told takes an event of the adapter, maybe before Open has c. It counts from when the library told it, if the
 // adapter says so, else from now.
-func (s *Session) told(e Event) {
+func (s *Session) told(c *Conn, e Event) {
+	granted, _ := c.Granted(e.Grant)
 	switch {
-	case !s.Offers(OfferEvents):
-		_ = s.fail(fault(Overclaims, "it told %s, and hello does not offer events", e.Event))
+	case !c.Offers(OfferEvents):
+		_ = c.fail(fault(Overclaims, "it told %s, and hello does not offer events", e.Event))
 		return
-	case e.Grant != "" && !s.granted(e.Grant):
-		_ = s.fail(fault(Mistaken, "it told %s of the grant %q, which it has not granted; answer acquire first", e.Event, clip(e.Grant)))
+	case e.Grant != "" && !granted:
+		_ = c.fail(fault(Mistaken, "it told %s of the grant %q, which it has not granted; answer acquire first", e.Event, clip(e.Grant)))
 		return
 	}
 	now := history.Now()
 	if e.At > now.Mono {
-		_ = s.fail(fault(Mistaken, "at_ns is %v from now; it is by CLOCK_MONOTONIC, in ns", time.Duration(e.At-now.Mono)))
+		_ = c.fail(fault(Mistaken, "at_ns is %v from now; it is by CLOCK_MONOTONIC, in ns", time.Duration(e.At-now.Mono)))
 		return
 	}
 	ev := locks.Event{Kind: locks.EventKind(e.Event), At: now, Why: e.Why}
@@ -76,6 +77,6 @@ func (s *Session) told(e Event) {
 		ev.Owner = s.owner(e.Grant)
 	}
 	if !s.events.put(ev) {
-		_ = s.fail(fault(Floods, "%d events wait to be read", eventsMax))
+		_ = c.fail(fault(Floods, "%d events wait to be read", eventsMax))
 	}
 }

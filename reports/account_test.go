@@ -49,7 +49,7 @@ func TestAccounts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		golden(t, "explain-"+name+".txt", got.Bytes())
+		same(t, "explain-"+name+".txt", got.Bytes())
 	}
 }
 

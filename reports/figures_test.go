@@ -31,7 +31,7 @@ func TestFiguresOfRealRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "figures-"+name+".json", append(b, '\n'))
+		same(t, "figures-"+name+".json", append(b, '\n'))
 	}
 }
 
@@ -54,7 +54,7 @@ func TestFiguresSay(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "figures-say.txt", b.Bytes())
+	same(t, "figures-say.txt", b.Bytes())
 }
 
 // TestQuantilesAgainstSort compares histograms with sorted values: a histogram of

@@ -45,7 +45,7 @@ func TestMarkdown(t *testing.T) {
 	r := gcPause(true, 14)
 	r.res.Doubts = []string{"The host's clock moved."}
 	md := markdownOf(t, r)
-	golden(t, "gc-pause-redis.md", md)
+	same(t, "gc-pause-redis.md", md)
 	_, count := kinds(t, md)
 	if count[east.KindTable.String()] != 1 || count[east.KindTableRow.String()] != len(r.res.Properties) || count[ast.KindHTMLBlock.String()] != 3 {
 		t.Errorf("%v", count)
@@ -54,7 +54,7 @@ func TestMarkdown(t *testing.T) {
 	if err := comparison(AtFault, r, quiet(14)).Markdown(&b); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "compare.md", b.Bytes())
+	same(t, "compare.md", b.Bytes())
 }
 
 // Text from outside stays text: no HTML, no link, no mention, no further row or column.

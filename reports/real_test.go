@@ -54,7 +54,7 @@ func TestStoriesOfRealRuns(t *testing.T) {
 		setup, ops := recorded(t, c.run)
 		steps := Story(setup, ops, c.v)
 		got := tell(steps)
-		golden(t, "story-"+c.run+"-"+c.of+".txt", got)
+		same(t, "story-"+c.run+"-"+c.of+".txt", got)
 		for _, want := range c.want {
 			if !bytes.Contains(got, []byte(want)) {
 				t.Errorf("%s, %s: no step says %q", c.run, c.of, want)

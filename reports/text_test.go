@@ -2,18 +2,16 @@ package reports
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/dlmtest/dlmtest/internal/golden"
+)
 
 func TestText(t *testing.T) {
 	for name, r := range map[string]report{
@@ -23,7 +21,7 @@ func TestText(t *testing.T) {
 		if err := Text(&b, r.run, r.setup, r.ops, r.res, TextOptions{Width: 100, Path: "runs/latest/report.html", Program: "bin/dlmtest"}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "text-"+name+".txt", b.Bytes())
+		same(t, "text-"+name+".txt", b.Bytes())
 	}
 }
 
@@ -64,26 +62,14 @@ func TestStory(t *testing.T) {
 				for n, s := range Story(r.setup, r.ops, v) {
 					fmt.Fprintf(&b, "%d %s %s@%s [%s %d] %s\n", n+1, s.At, s.Who, s.Node, s.Kind, s.Op, s.What)
 				}
-				golden(t, fmt.Sprintf("story-%s-%s-%d.txt", name, strings.ReplaceAll(p.Name, "/", "-"), i), b.Bytes())
+				same(t, fmt.Sprintf("story-%s-%s-%d.txt", name, strings.ReplaceAll(p.Name, "/", "-"), i), b.Bytes())
 			}
 		}
 	}
 }
 
-// golden compares with a file in testdata, or writes it with -update.
-func golden(t *testing.T, name string, got []byte) {
+// same compares with a file in testdata.
+func same(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (go test -update writes it anew):\n%s", path, got)
-	}
+	golden.Compare(t, filepath.Join("testdata", name), got)
 }

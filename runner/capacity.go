@@ -53,6 +53,7 @@ func Capacity(ctx context.Context, o Options, sizes Sizes, say Progress) (r *cap
 		return nil, err
 	}
 	plan.mode = workloads.Capacity
+	plan.admit(capacity.Asks[o.Backend].Connections(sizes.Locks, sizes.Sessions))
 	rec, err := newRecorder(filepath.Join(dir, partFile), plan.setup)
 	if err != nil {
 		return nil, err
@@ -64,6 +65,22 @@ func Capacity(ctx context.Context, o Options, sizes Sizes, say Progress) (r *cap
 	r, err = s.capacity(ctx, sizes, say)
 	say.Phase("Taking the cluster down")
 	return r, errors.Join(err, s.down(context.WithoutCancel(ctx)))
+}
+
+// usualConnections is the max_connections of the compose file, which is not lowered: it
+// has its share in what an empty server takes.
+const usualConnections = 200
+
+// admit has the servers take so many connections. Of a setting that stands twice on its
+// command line PostgreSQL takes the last.
+func (p *plan) admit(connections int) {
+	if connections <= usualConnections {
+		return
+	}
+	for i := range p.servers {
+		s := &p.servers[i]
+		s.Command = append(slices.Clone(s.Command), "-c", fmt.Sprintf("max_connections=%d", connections))
+	}
 }
 
 func (s *stage) capacity(ctx context.Context, sizes Sizes, say Progress) (*capacity.Report, error) {

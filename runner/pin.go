@@ -2,6 +2,8 @@ package runner
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/dlmtest/dlmtest/clusters"
@@ -17,6 +19,9 @@ func (p *plan) putPin(ctx context.Context, specs []clusters.NodeSpec, say Progre
 		return err
 	}
 	folder, err := pin.Build(ctx, say.Line)
+	if errors.Is(err, pins.ErrNoVersion) {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -122,7 +123,7 @@ func Size(s scenarios.Scenario) string {
 	case len(s.Random.Mix) > 0:
 		faults += " and a random mix"
 	}
-	return fmt.Sprintf("%s, %s, %s, load %s + %s", faults, plural(s.Clients, "client"), plural(s.Keys, "key"), s.Duration, s.After)
+	return fmt.Sprintf("%s, %s, %s, load %s + %s", faults, nouns.Count(s.Clients, "client"), nouns.Count(s.Keys, "key"), s.Duration, s.After)
 }
 
 func faultName(f scenarios.Fault) string {
@@ -131,11 +132,4 @@ func faultName(f scenarios.Fault) string {
 		name += fmt.Sprintf(" × %d", f.Count)
 	}
 	return name
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

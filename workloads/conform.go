@@ -15,7 +15,9 @@ import (
 type Conformed struct {
 	Checks   int                       `json:"checks"` // how many were made
 	Findings []protocolconform.Finding `json:"findings"`
-	Hello    *protocol.Result          `json:"hello,omitempty"` // what an adapter said of itself
+	// NotAsked are checks that are due, and could not be made here.
+	NotAsked []protocolconform.NotAsked `json:"not_asked,omitempty"`
+	Hello    *protocol.Result           `json:"hello,omitempty"` // what an adapter said of itself
 }
 
 // conform runs the conformance suite of locks against a real cluster; of an adapter
@@ -57,12 +59,12 @@ func onceReady(ctx context.Context, l *link, s Spec) error {
 // ConformAdapter asks an adapter whether it keeps the protocol and, if it does, whether
 // its lock keeps what it claims. lock says what the service behind it states.
 func ConformAdapter(ctx context.Context, lock locks.Lock, cmd protocol.Command, c locks.Config) Conformed {
-	findings, hello, asked := protocolconform.Run(ctx, cmd, c)
-	out := Conformed{Checks: asked, Findings: findings, Hello: &hello}
-	if len(findings) > 0 {
+	r := protocolconform.Run(ctx, cmd, c)
+	out := Conformed{Checks: r.Asked, Findings: r.Findings, NotAsked: r.NotAsked, Hello: &r.Hello}
+	if len(r.Findings) > 0 {
 		return out // a lock behind an adapter that errs cannot be judged
 	}
-	lock = libraries.Told(lock, hello)
+	lock = libraries.Told(lock, r.Hello)
 	lock.Open = func(ctx context.Context, c locks.Config) (locks.Client, error) { return protocol.Open(ctx, cmd, c) }
 	out.judge(ctx, lock, c, true)
 	return out

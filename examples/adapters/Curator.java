@@ -33,7 +33,7 @@ public class Curator {
     interface Doing { Map<String, Object> run() throws Exception; }
 
     static final ObjectMapper json = new ObjectMapper();
-    static final PrintStream out = System.out;
+    static final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     static final Map<String, Grant> grants = new ConcurrentHashMap<>();
     static final AtomicInteger last = new AtomicInteger();
     static final ExecutorService others = Executors.newCachedThreadPool();
@@ -121,7 +121,7 @@ public class Curator {
     }
 
     static Map<String, Object> acquire(Map<String, Object> r, ExecutorService own) throws Exception {
-        var path = "/dlmtest/curator-" + kind + "/" + ((String) r.get("key")).replace('/', '-');
+        var path = "/dlmtest/curator-" + kind + "/" + java.net.URLEncoder.encode((String) r.get("key"), StandardCharsets.UTF_8);
         long wait = ((Number) r.getOrDefault("wait_ms", 0)).longValue();
         var held = take(path, wait, "shared".equals(r.get("mode")), (int) r.getOrDefault("permits", 1), (int) r.getOrDefault("want", 1));
         if (held == null) own.shutdown();

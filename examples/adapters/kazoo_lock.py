@@ -5,6 +5,7 @@ listener tells suspended, resumed and lost. kazoo tells no validity and no token
 """
 
 import logging
+from urllib.parse import quote
 
 import kazoo
 from kazoo.client import KazooClient, KazooState
@@ -37,7 +38,7 @@ class Kazoo(Lock):
             self.tell("resumed", why="connected again")
 
     def acquire(self, key, wait, shared, permits):
-        lock = self.zk.Lock("/dlmtest/kazoo/" + key.replace("/", "-"), self.client)
+        lock = self.zk.Lock("/dlmtest/kazoo/" + quote(key, safe=""), self.client)  # a node's name cannot have every character
         try:
             if not (lock.acquire(timeout=wait) if wait > 0 else lock.acquire(blocking=False)):
                 raise NotGranted("held by another")

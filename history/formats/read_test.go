@@ -2,7 +2,6 @@ package formats
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,9 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/dlmtest/dlmtest/checker/models"
+	"github.com/dlmtest/dlmtest/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // drain reads everything; what it says is one line an event.
 func drain(in io.Reader, o Options) (format, told string, events []models.Event, err error) {
@@ -79,16 +77,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s %v: format %s, %v", c.file, c.o, format, err)
 			continue
 		}
-		golden := name + c.golden + ".events"
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil || got != string(want) {
-			t.Errorf("%s: %v; got\n%swant\n%s", golden, err, got, want)
-		}
+		golden.Compare(t, name+c.golden+".events", []byte(got))
 		_, slow, _, err := drain(iotest.OneByteReader(strings.NewReader(string(text))), c.o)
 		if err != nil || slow != got {
 			t.Errorf("%s byte by byte: %v\n%s", c.file, err, slow)

@@ -24,7 +24,10 @@ type Library struct {
 	Module  string // the Go module, whose version the build knows; "": Version says it, or its adapter's hello
 	Version string // where no module has it
 	Package string // of Debian, that brings a library of another language
-	Image   string // of the client nodes that it needs; "": the usual one
+	// Tells prints the version of that library in a client's node, where it is no part of
+	// this program.
+	Tells []string
+	Image string // of the client nodes that it needs; "": the usual one
 	// On are the locks that it makes, by the backend that Promise.Backend names; the
 	// first is the default. Find fills in what they share with the backend's reference.
 	On []locks.Lock

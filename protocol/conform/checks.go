@@ -30,7 +30,11 @@ var Checks = []Check{
 	{"permits", "grant as many permits as there are, and no more", protocol.OfferPermits, permits},
 	{"renews", "keep by yourself what is held for longer than a lease", protocol.OfferRenews, renews},
 	{"close-frees", "free at close what is still held", "", closeFrees},
+	{"order", "serve who waits in the order in which they came", protocol.OfferOrder, order},
+	{"cut", "tell suspended or lost when the servers cannot be reached, and lost when another got the lock meanwhile", protocol.OfferEvents, cut},
+	{"heal", "tell resumed when the session has survived, and lost when it has not", protocol.OfferEvents, heals},
 	{"end", "end when stdin ends, asked to close or not, and leave no process behind", "", ends},
+	{"events", "tell what is so, when it changes, and only if events is offered", "", events}, // last: of all that was told before
 }
 
 func hello(s *suite) error {
@@ -39,7 +43,7 @@ func hello(s *suite) error {
 }
 
 func helloVersion(s *suite) error {
-	c, err := protocol.Start(s.cmd, func(protocol.Event) {})
+	c, err := protocol.Start(s.cmd, func(*protocol.Conn, protocol.Event) {})
 	if err != nil {
 		return err
 	}
@@ -76,6 +80,9 @@ func roundTrip(s *suite) error {
 		if err := s.release(c, g.Grant); err != nil {
 			return fmt.Errorf("release of a grant that is held: %w", err)
 		}
+	}
+	if c.Offers(protocol.OfferEvents) { // whoever takes its own release for a loss tells it now
+		time.Sleep(min(s.cfg.Lease/4, time.Second))
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func closeFrees(s *suite) error {
 	if _, err := s.acquire(a, 5*time.Second); err != nil {
 		return err
 	}
-	if err := a.Close(); err != nil {
+	if err := s.close(a); err != nil {
 		return err
 	}
 	if _, err := s.acquire(b, s.cfg.Lease/2); err != nil {
@@ -129,5 +129,6 @@ func ends(s *suite) error {
 	if err != nil {
 		return err
 	}
+	s.heard.add(s.ears[c].stop())
 	return c.Drop()
 }

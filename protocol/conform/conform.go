@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/locks"
@@ -35,46 +36,87 @@ type suite struct {
 	cfg   locks.Config
 	key   string
 	conns []*protocol.Conn
+	ears  map[*protocol.Conn]*ear
+	links links
+	heard *heard
+}
+
+// heard is what was wrong with the events of all adapters so far.
+type heard struct{ wrong []string }
+
+func (h *heard) add(wrong []string) {
+	for _, w := range wrong {
+		if !slices.Contains(h.wrong, w) {
+			h.wrong = append(h.wrong, w)
+		}
+	}
+}
+
+// notAsked is why a check could not be made: it says nothing about the adapter.
+type notAsked string
+
+func (n notAsked) Error() string { return string(n) }
+
+// Report is what was found.
+type Report struct {
+	Findings []Finding
+	Hello    protocol.Result // what the adapter said of itself
+	Asked    int             // how many checks were made
+	NotAsked []NotAsked
+}
+
+// NotAsked is a check that is due, and could not be made here.
+type NotAsked struct {
+	Check string `json:"check"`
+	Why   string `json:"why"`
 }
 
 // checkLimit is how long one check may take, over the limits of single answers.
-const checkLimit = time.Minute
+const checkLimit = time.Minute + 30*time.Second
 
-// Run runs all checks, each with adapters and a key of its own, and returns what failed,
-// what the adapter said of itself, and how many checks were asked. An adapter that cannot
+// Run runs all checks, each with adapters and a key of its own. An adapter that cannot
 // say hello, or get a free key, is asked no more.
-func Run(ctx context.Context, cmd protocol.Command, c locks.Config) (findings []Finding, hello protocol.Result, asked int) {
+func Run(ctx context.Context, cmd protocol.Command, c locks.Config) (r Report) {
+	all := &heard{}
 	for _, check := range Checks {
-		s := &suite{cmd: cmd, cfg: c, key: fmt.Sprintf("conform-%s-%d", check.Name, time.Now().UnixNano())}
-		if check.needs != "" && !offered(hello, check.needs) {
+		s := &suite{cmd: cmd, cfg: c, key: fmt.Sprintf("conform-%s-%d", check.Name, time.Now().UnixNano()), ears: map[*protocol.Conn]*ear{}, heard: all}
+		if check.needs != "" && !offered(r.Hello, check.needs) {
 			continue
 		}
-		asked++
 		err := s.one(ctx, check)
-		if err != nil {
-			findings = append(findings, finding(check, err))
+		var not notAsked
+		if errors.As(err, &not) {
+			r.NotAsked = append(r.NotAsked, NotAsked{check.Name, string(not)})
+			continue
 		}
-		if len(s.conns) > 0 && hello.Name == "" {
-			hello = s.conns[0].Hello()
+		r.Asked++
+		if err != nil {
+			r.Findings = append(r.Findings, finding(check, err))
+		}
+		if len(s.conns) > 0 && r.Hello.Name == "" {
+			r.Hello = s.conns[0].Hello()
 		}
 		var refused *protocol.Refusal
 		if err != nil && (check.Name == "hello" || check.Name == "open" || check.Name == "round-trip" && errors.As(err, &refused) && refused.Do == protocol.DoAcquire) {
 			break
 		}
 	}
-	return findings, hello, asked
+	return r
 }
 
 func (s *suite) one(ctx context.Context, check Check) (err error) {
 	var cancel context.CancelFunc
-	s.ctx, cancel = context.WithTimeout(ctx, checkLimit)
+	s.ctx, cancel = context.WithTimeout(ctx, checkLimit+12*s.cfg.Lease)
 	defer cancel()
 	defer func() {
 		for _, c := range s.conns {
-			closed := c.Close()
+			closed := s.close(c)
 			if err == nil {
 				err = closed
 			}
+		}
+		for _, l := range s.links {
+			l.close()
 		}
 	}()
 	return check.run(s)
@@ -103,8 +145,10 @@ func offered(h protocol.Result, name string) bool {
 
 // dial starts one more adapter.
 func (s *suite) dial() (*protocol.Conn, error) {
-	c, err := protocol.Dial(s.ctx, s.cmd, func(protocol.Event) {})
+	e := newEar()
+	c, err := protocol.Dial(s.ctx, s.cmd, e.hear)
 	if err == nil {
+		s.ears[c] = e
 		s.conns = append(s.conns, c)
 	}
 	return c, err
@@ -112,14 +156,24 @@ func (s *suite) dial() (*protocol.Conn, error) {
 
 // open starts one more adapter and opens its session.
 func (s *suite) open() (*protocol.Conn, error) {
+	return s.openWith(s.cfg)
+}
+
+func (s *suite) openWith(cfg locks.Config) (*protocol.Conn, error) {
 	c, err := s.dial()
 	if err != nil {
 		return nil, err
 	}
-	r := protocol.Request{Do: protocol.DoOpen, Endpoints: s.cfg.Endpoints, Ways: s.cfg.Ways, Lease: s.cfg.Lease.Milliseconds(),
+	r := protocol.Request{Do: protocol.DoOpen, Endpoints: cfg.Endpoints, Ways: cfg.Ways, Lease: cfg.Lease.Milliseconds(),
 		Client: fmt.Sprintf("conform-%d", len(s.conns)), Seed: 1}
 	_, err = c.Ask(s.ctx, r, answerLimit)
 	return c, err
+}
+
+// close ends one; what it tells of that is no event of its lock.
+func (s *suite) close(c *protocol.Conn) error {
+	s.heard.add(s.ears[c].stop())
+	return c.Close()
 }
 
 func (s *suite) two() (a, b *protocol.Conn, err error) {

@@ -3,6 +3,7 @@ package conform
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -25,6 +26,11 @@ func TestMain(m *testing.M) {
 	if way := os.Getenv(asAdapter); way != "" {
 		serve(way)
 	}
+	patience = 2 * time.Second
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // they mostly wait
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -36,9 +42,12 @@ type files struct {
 }
 
 func serve(way string) {
+	if net, ok := strings.CutPrefix(way, "net-"); ok {
+		serveNet(net)
+	}
 	offers := []string{"try", "wait"}
 	if offer := map[string]string{"token-falls": "token", "readers": "shared", "readers-alone": "shared", "readers-unseen": "shared",
-		"permits": "permits", "wants-one": "permits", "permits-of-one": "permits", "renews": "renews", "forgets": "renews"}[way]; offer != "" {
+		"permits": "permits", "wants-one": "permits", "permits-of-one": "permits", "renews": "renews", "forgets": "renews", "fifo": "order", "lifo": "order"}[way]; offer != "" {
 		offers = append(offers, offer)
 	}
 	adapter.Main(adapter.Adapter{Name: "flock", Library: "1", Offers: offers,
@@ -63,11 +72,20 @@ func (f *files) Try(ctx context.Context, a adapter.Ask) (*adapter.Grant, error) 
 }
 
 func (f *files) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, error) {
-	if f.way == "ignores-wait" {
+	if f.way == "ignores-wait" || f.way == "no-wait" || f.way == "no-limit" {
 		ctx = context.WithoutCancel(ctx)
 	}
+	first := func() bool { return true }
+	if f.way == "fifo" || f.way == "lifo" {
+		var leave func()
+		first, leave = f.ticket(a.Key)
+		defer leave()
+	}
 	for {
-		g, err := f.Try(ctx, a)
+		g, err := (*adapter.Grant)(nil), error(adapter.ErrNotGranted)
+		if first() {
+			g, err = f.Try(ctx, a)
+		}
 		if err == nil {
 			return g, nil
 		}
@@ -77,6 +95,24 @@ func (f *files) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, err
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// ticket queues by a file whose name is the time, and says when its turn has come: the
+// oldest is first, or of lifo the newest.
+func (f *files) ticket(key string) (first func() bool, leave func()) {
+	h := fnv.New64()
+	fmt.Fprint(h, key)
+	dir := filepath.Join(f.dir, fmt.Sprintf("queue-%x", h.Sum64()))
+	own := filepath.Join(dir, fmt.Sprintf("%020d", adapter.Monotonic()))
+	err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(own, nil, 0o644))
+	return func() bool {
+		all, _ := filepath.Glob(dir + "/*")
+		slices.Sort(all)
+		if f.way == "lifo" {
+			slices.Reverse(all)
+		}
+		return err == nil && len(all) > 0 && all[0] == own
+	}, func() { _ = os.Remove(own) }
 }
 
 func (f *files) Release(_ context.Context, g *adapter.Grant) error {
@@ -150,12 +186,13 @@ func TestFindings(t *testing.T) {
 	for way, want := range map[string]string{
 		"none": "", "grants-all": "held", "says-unknown": "try", "keeps": "round-trip", "token-falls": "token", "prints-at-close": "open",
 		"readers": "", "readers-alone": "shared", "readers-unseen": "shared", "permits": "", "wants-one": "permits", "permits-of-one": "permits",
-		"renews": "", "forgets": "renews", "grants-none": "round-trip",
+		"renews": "", "forgets": "renews", "grants-none": "round-trip", "fifo": "", "lifo": "order",
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			c := locks.Config{Endpoints: []string{t.TempDir()}, Lease: 800 * time.Millisecond, Client: "c"}
-			found, hello, asked := Run(t.Context(), command(way), c)
+			r := Run(t.Context(), command(way), c)
+			found, hello, asked := r.Findings, r.Hello, r.Asked
 			if want == "" && (len(found) > 0 || hello.Name != "flock") {
 				t.Errorf("%+v of %+v", found, hello)
 			}
@@ -172,7 +209,8 @@ func TestFindings(t *testing.T) {
 // A command that is no adapter is told so at once, and asked no more.
 func TestNoAdapter(t *testing.T) {
 	for name, argv := range map[string][]string{"missing": {"/no/such/program"}, "talks": {"echo", "Usage: mine [options]"}, "ends": {"true"}} {
-		found, _, asked := Run(t.Context(), protocol.Command{Argv: argv}, locks.Config{Lease: time.Second})
+		r := Run(t.Context(), protocol.Command{Argv: argv}, locks.Config{Lease: time.Second})
+		found, asked := r.Findings, r.Asked
 		if asked != 1 || len(found) != 1 || found[0].Check != "hello" || strings.Contains(found[0].Problem, "%!") {
 			t.Errorf("%s: %+v", name, found)
 		}
