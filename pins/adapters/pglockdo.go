@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 
 	"cirello.io/pglock"
 	_ "github.com/lib/pq"
@@ -53,6 +54,7 @@ func open(ctx context.Context, c adapter.Config, tell adapter.Tell) (adapter.Ses
 
 // held is a function that Do runs, until it is told to return.
 type held struct {
+	released atomic.Bool
 	giveBack chan struct{}
 	done     chan error // what Do has returned
 }
@@ -95,6 +97,9 @@ func (s *session) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, e
 // Release lets the function return, and waits until Do has.
 func (s *session) Release(_ context.Context, g *adapter.Grant) error {
 	h := g.State.(*held)
+	if h.released.Swap(true) {
+		return adapter.ErrNotHeld
+	}
 	close(h.giveBack)
 	return <-h.done
 }
