@@ -26,7 +26,7 @@ func Main(a Adapter) {
 
 // Serve answers what is asked on in until it ends.
 func Serve(a Adapter, in io.Reader, out io.Writer) error {
-	s := &server{Adapter: a, out: out, grants: map[string]*Grant{}, names: map[*Grant]string{}}
+	s := &server{Adapter: a, out: out, grants: map[string]*Grant{}, names: map[*Grant]string{}, early: map[*Grant][]result{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 4096), 64<<10)
 	for lines.Scan() {
@@ -72,7 +72,8 @@ type server struct {
 	session Session
 	last    int
 	grants  map[string]*Grant
-	names   map[*Grant]string
+	names   map[*Grant]string   // of those whose answer is out
+	early   map[*Grant][]result // events of the others: they follow the answer
 }
 
 // speaks refuses who does not speak version 1.
@@ -97,6 +98,9 @@ func (s *server) serve(r request) {
 	}()
 	ok, err := s.do(r)
 	s.answer(r.ID, ok, err)
+	if name, granted := ok["grant"].(string); granted && err == nil {
+		s.named(name)
+	}
 }
 
 func (s *server) do(r request) (result, error) {
@@ -183,7 +187,7 @@ func (s *server) acquire(session Session, r request) (result, error) {
 	s.mu.Lock()
 	s.last++
 	name := "g" + strconv.Itoa(s.last)
-	s.grants[name], s.names[g] = g, name
+	s.grants[name] = g
 	s.mu.Unlock()
 	return g.claims(result{"grant": name}), nil
 }
@@ -202,14 +206,29 @@ func (g *Grant) claims(r result) result {
 	return r
 }
 
+// named is called when a grant's answer is out; what was told of it meanwhile follows.
+func (s *server) named(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.grants[name]
+	s.names[g] = name
+	for _, m := range s.early[g] {
+		m["grant"] = name
+		s.print(m)
+	}
+	delete(s.early, g)
+}
+
+// tell prints under the lock, so that events stay in order.
 func (s *server) tell(event string, g *Grant, why string) {
 	m := result{"event": event, "why": why, "at_ns": Monotonic()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if g != nil {
-		s.mu.Lock()
 		name, known := s.names[g]
-		s.mu.Unlock()
-		if !known {
-			return // it was never granted
+		if !known { // not yet, or it is never granted
+			s.early[g] = append(s.early[g], m)
+			return
 		}
 		m["grant"] = name
 	}
