@@ -66,7 +66,7 @@ test: test-deps images ## pass every test, those on real servers too; RERUN=1 tr
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "gofmt wants:" $$unformatted; exit 1; }
 	$(GO) vet ./...
 	@mkdir -p build
-	$(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --packages ./... -- -p 1 -timeout 30m
+	$(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --packages ./... -- -p 1 -timeout 40m
 
 .PHONY: test-quick
 test-quick: ## the tests that need no Docker
