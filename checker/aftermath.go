@@ -35,7 +35,9 @@ func (r *run) ghostly(k *keyLog) []span {
 		end := w.to
 		switch {
 		case w.done < 0:
-			end = r.diesAfter(r.ops[w.invoke].Node, w.from)
+			if death := r.deathAfter(r.ops[w.invoke].Node, w.from); death != nil {
+				end = death.from
+			}
 		case r.ops[w.done].Type != history.Info:
 			continue
 		}
@@ -45,15 +47,31 @@ func (r *run) ghostly(k *keyLog) []span {
 	return k.ghostly
 }
 
-// diesAfter is the first time after t at which a node was killed, or forever.
-func (r *run) diesAfter(node string, t int64) int64 {
-	at := int64(forever)
+// deathAfter is the first kill of a node after t; nil: it was not killed.
+func (r *run) deathAfter(node string, t int64) (first *fault) {
 	for _, f := range r.faults {
-		if f.kind == "kill" && f.target == node && f.begin >= 0 && !f.missed && f.from >= t {
-			at = min(at, f.from)
+		if f.kind == "kill" && f.target == node && f.begin >= 0 && !f.missed && f.from >= t && (first == nil || f.from < first.from) {
+			first = f
 		}
 	}
-	return at
+	return first
+}
+
+// lasted is a wait as long as it is known to have gone on. One that never came to an
+// end did so until its client was killed or asked to end, and that note stands in for its
+// completion; false: nothing is known of it.
+func (r *run) lasted(w wait) (wait, bool) {
+	if w.done >= 0 {
+		return w, true
+	}
+	node := r.ops[w.invoke].Node
+	if stop, ok := r.stops[node]; ok {
+		w.done, w.to = stop, r.ops[stop].Time
+	}
+	if death := r.deathAfter(node, w.from); death != nil && death.from < w.to {
+		w.done, w.to = death.begin, death.from
+	}
+	return w, w.done >= 0 && w.from < w.to
 }
 
 // after adds to a time, which may be forever.

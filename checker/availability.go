@@ -71,17 +71,17 @@ type drought struct {
 // before the fault.
 func (r *run) drought(k *keyLog, in *incident) drought {
 	end := min(in.to, r.end)
-	k.reachWaits()
+	r.reachWaits(k)
 	var waits []wait
 	held := r.holds(k, in)
 	d := drought{}
 	for i := sort.Search(len(k.waits), func(i int) bool { return k.reach[i] > in.from }); i < len(k.waits); i++ {
-		w := k.waits[i]
-		if w.from >= end {
+		if k.waits[i].from >= end {
 			break
 		}
+		w, known := r.lasted(k.waits[i])
 		op := &r.ops[w.invoke]
-		if w.done < 0 || w.to <= in.from || op.F != history.Acquire {
+		if !known || w.to <= in.from || op.F != history.Acquire {
 			continue
 		}
 		owed := without(span{from: max(w.from, in.from), to: min(w.to, end)}, r.outages(op.Node))
@@ -188,14 +188,14 @@ func (k *keyLog) dry(from, to int64) (int64, int64) {
 }
 
 // reachWaits fills reach: the latest end of each wait and all before it.
-func (k *keyLog) reachWaits() {
+func (r *run) reachWaits(k *keyLog) {
 	if len(k.reach) == len(k.waits) {
 		return
 	}
 	k.reach = make([]int64, len(k.waits))
 	latest := int64(-forever)
 	for i, w := range k.waits {
-		if w.done >= 0 {
+		if w, known := r.lasted(w); known {
 			latest = max(latest, w.to)
 		}
 		k.reach[i] = latest

@@ -19,7 +19,7 @@ func (b brute) owedAt(k *keyLog, in *incident, held []span, t int64) bool {
 	}
 	waits := slices.ContainsFunc(k.waits, func(w wait) bool {
 		op := &b.r.ops[w.invoke]
-		return w.done >= 0 && op.F == history.Acquire && w.from <= t && t < w.to && !at(b.r.outages(op.Node))
+		return op.F == history.Acquire && w.from <= t && t < b.until(w) && !at(b.r.outages(op.Node))
 	})
 	return waits && !at(held)
 }

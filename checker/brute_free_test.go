@@ -52,6 +52,9 @@ func onOwnKeys(t *rapid.T) *run {
 		if number("is left waiting", 5) == 0 {
 			b.op(step(), node, history.Invoke, history.Acquire, b.setup.Keys[n%2])
 		}
+		if number("is asked to end", 3) == 0 {
+			b.op(step(), node, history.Note, history.Stop, "")
+		}
 		last = max(last, at)
 	}
 	for i := range number("faults", 2) {
@@ -114,7 +117,7 @@ func (b brute) leftBehind() (invokes []int) {
 	for _, k := range b.r.keys {
 		for i, w := range k.waits {
 			due := w.from + 750*ms
-			if w.done < 0 || w.to <= due || b.r.ops[w.invoke].F != history.Acquire || final >= 0 && final < w.invoke {
+			if b.until(w) <= due || b.r.ops[w.invoke].F != history.Acquire || final >= 0 && final < w.invoke {
 				continue
 			}
 			free := true

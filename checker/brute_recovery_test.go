@@ -82,7 +82,9 @@ func (b brute) keptAt(k *keyLog, t int64, but int) bool {
 	return felt || slices.ContainsFunc(k.waits, func(w wait) bool {
 		end := w.to
 		if w.done < 0 {
-			end = b.r.diesAfter(b.r.ops[w.invoke].Node, w.from)
+			if death := b.r.deathAfter(b.r.ops[w.invoke].Node, w.from); death != nil {
+				end = death.from
+			}
 		} else if b.r.ops[w.done].Type != history.Info {
 			return false
 		}

@@ -17,7 +17,7 @@ import (
 func waiting(t *rapid.T) *run {
 	number := func(name string, most int64) int64 { return rapid.Int64Range(0, most).Draw(t, name) }
 	b := newBuilder()
-	b.setup.Clients, b.setup.Servers = []string{"g0"}, []string{"s"}
+	b.setup.Clients, b.setup.Servers = []string{"g0", "w0"}, []string{"s"}
 	for i := range number("sessions", 3) {
 		h := b.grantOf(0, number("granted", 30)*sec, fmt.Sprint("g", i), 0)
 		if at := b.ops[len(b.ops)-1].Time - origin; number("gives back", 5) > 0 {
@@ -39,7 +39,10 @@ func waiting(t *rapid.T) *run {
 	for i := range number("faults", 2) {
 		kind := []string{"pause", "kill", "crash"}[number("kind", 2)]
 		from := number("hits", 30) * sec
-		b.fault(from, from+sec+number("lasts", 4)*sec, int(i)+1, kind, []string{"s", "g0"}[number("at", 1)])
+		b.fault(from, from+sec+number("lasts", 4)*sec, int(i)+1, kind, []string{"s", "g0", "w0"}[number("at", 2)])
+	}
+	for i := range number("stops", 3) {
+		b.op(number("stops at", 33)*sec, fmt.Sprint("w", i), history.Note, history.Stop, "")
 	}
 	b.setup.Promise.Leased = false
 	b.stall(34*sec, "w0", 1)
@@ -85,8 +88,8 @@ func (b brute) idle(k *keyLog, t int64) bool {
 
 // stuckIn counts the unbroken times of more than 5 s in which somebody waited.
 func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
-	asks := func(w wait) bool { return w.done >= 0 && b.r.ops[w.invoke].F == history.Acquire }
-	unknown := func(w wait) bool { return asks(w) && b.r.ops[w.done].Type == history.Info && w.to < to }
+	asks := func(w wait) bool { return b.r.ops[w.invoke].F == history.Acquire }
+	unknown := func(w wait) bool { return asks(w) && w.done >= 0 && b.r.ops[w.done].Type == history.Info && w.to < to }
 	long := 0
 	for at := from; at <= to; at += sec {
 		// Who was told nothing may have held the key meanwhile, and a lease beyond.
@@ -95,7 +98,7 @@ func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
 			long = 0
 		}
 		ghost := slices.ContainsFunc(k.waits, func(w wait) bool { return unknown(w) && w.from <= at && at < w.to })
-		if !ghost && slices.ContainsFunc(k.waits, func(w wait) bool { return asks(w) && w.from <= at && at < w.to }) {
+		if !ghost && slices.ContainsFunc(k.waits, func(w wait) bool { return asks(w) && w.from <= at && at < b.until(w) }) {
 			long++
 			continue
 		}

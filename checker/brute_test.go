@@ -17,6 +17,33 @@ type brute struct {
 	r *run
 }
 
+// until is when a wait came to an end, or when its client, for which it never did, was
+// killed or asked to end; 0: nobody knows.
+func (b brute) until(w wait) int64 {
+	if w.done >= 0 {
+		return w.to
+	}
+	stop, death, missed := int64(forever), int64(forever), map[int]bool{}
+	for _, op := range b.r.ops {
+		if op.F == history.Fault && op.Fault.Phase == history.Missed {
+			missed[op.Fault.ID] = true
+		}
+	}
+	for _, op := range b.r.ops {
+		switch asked := b.r.ops[w.invoke]; {
+		case op.Node != asked.Node:
+		case op.F == history.Stop:
+			stop = op.Time
+		case op.F == history.Fault && op.Fault.Kind == "kill" && op.Fault.Phase == history.Begin && !missed[op.Fault.ID] && op.Time >= asked.Time:
+			death = min(death, op.Time)
+		}
+	}
+	if until := min(stop, death); until < forever {
+		return until
+	}
+	return 0
+}
+
 // faultAt says whether a fault that matches, or its aftermath, meets [from, to].
 func (b brute) faultAt(from, to int64, match func(*fault) bool) bool {
 	return slices.ContainsFunc(b.r.faults, func(f *fault) bool {

@@ -69,7 +69,7 @@ func (j *freeing) key(k *keyLog) {
 	r, limit := j.r, j.r.freeLimit()
 	others := rivalsOf(r.attempts(k))
 	for i, a := range others.all {
-		w := k.waits[a.wait]
+		w, known := r.lasted(k.waits[a.wait])
 		op, due := &r.ops[w.invoke], w.from+limit
 		if op.F != history.Acquire || r.final >= 0 && w.invoke > r.final {
 			continue // who tries does not wait; the last ones are for deadlock-freedom
@@ -78,9 +78,9 @@ func (j *freeing) key(k *keyLog) {
 		if until > r.end || meets(j.noise, w.from, until) || others.beside(i, w.from, until) {
 			continue
 		}
-		granted := w.done >= 0 && r.ops[w.done].Type == history.OK
+		granted := known && r.ops[w.done].Type == history.OK
 		switch {
-		case w.done < 0:
+		case !known:
 			j.open++ // its client may have died
 		case w.to > due:
 			j.tell(k, w, granted)
@@ -93,7 +93,10 @@ func (j *freeing) key(k *keyLog) {
 
 func (j *freeing) tell(k *keyLog, w wait, granted bool) {
 	r, end := j.r, "was granted it"
-	if !granted {
+	switch {
+	case r.ops[w.done].Type == history.Note:
+		end = "was not answered until it was killed or asked to end,"
+	case !granted:
 		end = "was not granted it: the answer came"
 	}
 	j.found.add(r, Violation{Key: k.name, At: w.from + r.freeLimit(), Operations: []int{w.invoke, w.done}},

@@ -58,10 +58,10 @@ func (r *run) releases(from, to int64) (n, waiting int) {
 				continue
 			}
 			n++
-			k.reachWaits()
+			r.reachWaits(k)
 			last := sort.Search(len(k.waits), func(i int) bool { return k.waits[i].from > g.end }) - 1
 			for i := last; i >= 0 && k.reach[i] > g.end; i-- {
-				if w := k.waits[i]; w.done >= 0 && w.to > g.end {
+				if w, known := r.lasted(k.waits[i]); known && w.to > g.end {
 					waiting++
 				}
 			}

@@ -68,6 +68,8 @@ func (r *run) note(i int, op *history.Op) {
 		r.jumps = append(r.jumps, i)
 	case history.Adapter:
 		r.blamed = append(r.blamed, i)
+	case history.Stop:
+		r.stops[op.Node] = i
 	case history.Final:
 		if r.final < 0 {
 			r.final = i

@@ -134,6 +134,12 @@ func (b *builder) refused(from, to int64) {
 	b.op(to, "client-3", history.Fail, history.Acquire, "k")
 }
 
+// waitsUntilStop is an acquire that never ends, of a client that is asked to end at to.
+func (b *builder) waitsUntilStop(from, to int64) {
+	b.op(from, "client-3", history.Invoke, history.Acquire, "k")
+	b.op(to, "client-3", history.Note, history.Stop, "")
+}
+
 // retries are many short ones.
 func (b *builder) retries(from, to int64) {
 	for t := from; t < to; t += 200 * ms {

@@ -79,8 +79,7 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 // them the clock starts anew at each fault's end, and at the end of each acquire whose
 // outcome is unknown: it may have held the key meanwhile, and its grant may live for a
 // lease that nobody knows of.
-// Only waits that came to an end count: an acquire that never returned may have
-// died with its client.
+// An acquire that never returned counts as long as its client is known to have lived.
 func (r *run) stuck(k *keyLog, f *found) {
 	waits := 0
 	var waiting []wait
@@ -90,7 +89,7 @@ func (r *run) stuck(k *keyLog, f *found) {
 			return
 		}
 		for ; waits < len(k.waits) && k.waits[waits].from < to; waits++ {
-			if w := k.waits[waits]; w.done >= 0 && r.ops[w.invoke].F == history.Acquire {
+			if w, known := r.lasted(k.waits[waits]); known && r.ops[w.invoke].F == history.Acquire {
 				waiting = append(waiting, w)
 			}
 		}

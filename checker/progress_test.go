@@ -21,6 +21,20 @@ func TestStuckAtItsLimits(t *testing.T) {
 		{"as long as may be", func(b *builder) { b.refused(sec, 6*sec) }, 0},
 		{"longer", func(b *builder) { b.refused(sec, 6*sec+1) }, 1},
 		{"who never returned may be dead", func(b *builder) { b.op(sec, "client-3", history.Invoke, history.Acquire, "k") }, 0},
+		{"until it was asked to end", func(b *builder) { b.waitsUntilStop(sec, 6*sec) }, 0},
+		{"longer until it was asked to end", func(b *builder) { b.waitsUntilStop(sec, 6*sec+1) }, 1},
+		{"until it was killed", func(b *builder) {
+			b.waitsUntilStop(sec, 9*sec)
+			b.fault(6*sec, 7*sec, 1, "kill", "client-3")
+		}, 0},
+		{"longer until it was killed", func(b *builder) {
+			b.op(sec, "client-3", history.Invoke, history.Acquire, "k")
+			b.fault(6*sec+1, 7*sec, 1, "kill", "client-3")
+		}, 1},
+		{"another was asked to end", func(b *builder) {
+			b.op(sec, "client-3", history.Invoke, history.Acquire, "k")
+			b.op(9*sec, "client-2", history.Note, history.Stop, "")
+		}, 0},
 		{"who tries does not wait", func(b *builder) { asks(b, sec, 9*sec, history.Try, history.Fail) }, 0},
 		{"after a fault", func(b *builder) { b.fault(2*sec, 3*sec, 1, "pause", "client-1"); b.refused(sec, 8*sec+2) }, 1},
 		{"not long enough after a fault", func(b *builder) { b.fault(2*sec, 3*sec, 1, "pause", "client-1"); b.refused(sec, 8*sec) }, 0},

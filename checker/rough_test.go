@@ -41,6 +41,9 @@ func rough(t *rapid.T) (history.Setup, []history.Op) {
 			op.Fault = &fault
 		}
 	}
+	for i := range d.int("stops", 0, 3) {
+		d.op(d.coarse(int64(d.int("stop", 100, 500))), fmt.Sprintf("c%d", i+1), 0, history.Note, history.Stop)
+	}
 	history.Sort(d.ops)
 	if err := history.Validate(setup, d.ops); err != nil {
 		t.Fatal(err)

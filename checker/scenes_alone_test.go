@@ -88,5 +88,15 @@ var frees = map[string]func(*builder){
 		b.op(50*ms, "client-1", history.Invoke, history.Acquire, "k")
 		b.op(700*ms, "client-2", history.Note, history.Final, "")
 	},
+	"violated-pending": func(b *builder) { // it lived on, and was not answered
+		again(b, history.OK, 40*ms, history.OK)
+		b.op(50*ms, "client-1", history.Invoke, history.Acquire, "k")
+		b.op(801*ms, "client-1", history.Note, history.Stop, "")
+	},
+	"holds-pending-limit": func(b *builder) {
+		again(b, history.OK, 40*ms, history.OK)
+		b.op(50*ms, "client-1", history.Invoke, history.Acquire, "k")
+		b.op(800*ms, "client-1", history.Note, history.Stop, "")
+	},
 	"unknown-final": besides(func(b *builder) { b.op(25*ms, "runner", history.Note, history.Final, "") }),
 }

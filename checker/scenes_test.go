@@ -356,6 +356,7 @@ var scenes = map[string]map[string]func(*builder){
 			b.op(9*sec, "runner", history.Note, history.Final, "")
 			b.grant(9*sec, 15*sec, "final", "k", 9)
 		},
+		"violated-endless": func(b *builder) { turns(b); b.waitsUntilStop(5*sec, 11*sec); b.final(12 * sec) },
 		"violated-waiting": func(b *builder) { turns(b); b.refused(5*sec, 11*sec); b.final(12 * sec) },
 		"violated-killed": func(b *builder) { // nobody gives back what a dead client held
 			b.setup.Promise.Leased = false

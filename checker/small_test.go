@@ -36,7 +36,7 @@ func TestSpans(t *testing.T) {
 }
 
 // What ends a client is a kill that came, after it.
-func TestDiesAfter(t *testing.T) {
+func TestDeathAfter(t *testing.T) {
 	kill := func(begin int, from int64, target string, missed bool) *fault {
 		return &fault{kind: "kill", target: target, begin: begin, from: from, missed: missed}
 	}
@@ -47,7 +47,11 @@ func TestDiesAfter(t *testing.T) {
 		at   int64
 		want int64
 	}{{"a", 1, 10}, {"a", 10, 10}, {"a", 11, 20}, {"a", 21, forever}, {"b", 1, 5}, {"c", 1, forever}} {
-		if got := r.diesAfter(c.node, c.at); got != c.want {
+		got := int64(forever)
+		if death := r.deathAfter(c.node, c.at); death != nil {
+			got = death.from
+		}
+		if got != c.want {
 			t.Errorf("%s after %d: %d, want %d", c.node, c.at, got, c.want)
 		}
 	}

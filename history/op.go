@@ -45,6 +45,7 @@ const (
 	Stall     F = "stall"      // an agent or a worker was not scheduled for Length ns
 	HostClock F = "host-clock" // the host's REALTIME moved by Length ns against MONOTONIC_RAW
 	Clock     F = "clock"      // what a server's own program reads as MONOTONIC and REALTIME, taken around a clock fault
+	Stop      F = "stop"       // the client was asked to end: it lived until then, and still waited for what it had no answer to
 	Final     F = "final"      // all is healed; the final acquire of every key follows
 	Woken     F = "woken"      // the servers have woken Length waiters so far
 	Gate      F = "gate"       // the harness itself held a client at a gate for Length ns

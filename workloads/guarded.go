@@ -20,6 +20,7 @@ type client struct {
 	random  *rand.Rand
 	writes  int
 	entries map[string]aged // of the cache, as this client has seen them
+	stopped chan struct{}   // closed when the runner has asked for the end
 
 	mu   sync.Mutex
 	open map[string]bool // owners of the grants in hand
@@ -49,7 +50,8 @@ func begin(ctx context.Context, l *link, s Spec) (*client, bool, error) {
 	if err := r.connect(ctx); err != nil {
 		return nil, false, err
 	}
-	c := &client{recorder: r, main: r.process(), random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number))), open: map[string]bool{}, lost: map[string]bool{}}
+	c := &client{recorder: r, main: r.process(), random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number))),
+		stopped: make(chan struct{}), open: map[string]bool{}, lost: map[string]bool{}}
 	if n, ok := r.lock.(locks.Notifier); ok {
 		go c.listen(n.Events())
 	}
@@ -58,14 +60,24 @@ func begin(ctx context.Context, l *link, s Spec) (*client, bool, error) {
 		return nil, false, r.closeLock()
 	}
 	go c.watchSchedule(ctx)
+	go c.awaitStop(ctx)
 	return c, true, nil
+}
+
+// awaitStop notes that the client has lived until it was asked to end, beside the loop:
+// a wait that never ends is known to have lasted until then.
+func (c *client) awaitStop(ctx context.Context) {
+	if t, ok := next(ctx, c.link); ok && t.Stop {
+		c.note(history.Op{F: history.Stop})
+		close(c.stopped)
+	}
 }
 
 // told says whether the runner has asked for the end.
 func (c *client) told() bool {
 	select {
-	case t := <-c.link.told:
-		return t.Stop
+	case <-c.stopped:
+		return true
 	default:
 		return false
 	}

@@ -224,6 +224,34 @@ func TestGate(t *testing.T) {
 	w.stop()
 }
 
+// A client that waits and is asked to end says at once that it has lived until then.
+func TestStopIsNotedWhileAClientWaits(t *testing.T) {
+	addr, _ := store(t)
+	holder := startWorker(t, addr, Spec{Lock: locks.Config{Lease: 10 * time.Second}})
+	holder.ready()
+	holder.order(agent.Order{Armed: &[]string{GateAcquired}})
+	holder.tell(Told{Begin: true})
+	at := holder.until(fired(GateAcquired)).Gate
+
+	w := startWorker(t, addr, Spec{Number: 1, Lock: locks.Config{Lease: 10 * time.Second}})
+	w.ready()
+	w.tell(Told{Begin: true})
+	latest := func(f history.F) func(agent.Line) bool {
+		return func(l agent.Line) bool { return l.Op != nil && w.ops[len(w.ops)-1].F == f }
+	}
+	w.until(latest(history.Acquire))
+	w.tell(Told{Stop: true})
+	w.until(latest(history.Stop))
+	stop, asked := w.ops[len(w.ops)-1], w.ops[len(w.ops)-2]
+	if stop.Type != history.Note || stop.Node != "client-1" || asked.Type != history.Invoke || stop.Time < asked.Time {
+		t.Errorf("%+v after %+v", stop, asked)
+	}
+	holder.order(agent.Order{Armed: &[]string{}})
+	holder.order(agent.Order{Go: at.ID})
+	w.said(func(s Said) bool { return s.Done })
+	holder.stop()
+}
+
 // Held at the gate for longer than its lease, a client that checks its deadline abstains.
 func TestCheckDeadlineAbstains(t *testing.T) {
 	addr, _ := store(t)
