@@ -17,22 +17,30 @@ type drought struct {
 	wait     int    // the first acquire that the violation names
 	waits    []int  // invokes of acquires that met it, in order
 	refusals []int  // ends of acquires without a grant
+	stuck    bool   // no fault is open: whoever waits, waits in vain
+	left     int    // when stuck, the latest end of an acquire whose outcome is unknown; -1: none
 }
 
 // gatherDrought finds out whether the violation is of a key that was granted to
-// nobody during a fault, and widens the story to what surrounds it: from the
-// grant of who held the key to the next one.
+// nobody, during a fault or while somebody waited in vain, and widens the story to
+// what surrounds it: from the grant of who held the key to the next one.
 func (s *teller) gatherDrought() bool {
-	d := drought{key: s.v.Key, from: s.v.At - int64(s.setup.Lease) - int64(s.setup.Promise.Bound), wait: -1}
-	fault := false
+	d := drought{key: s.v.Key, from: s.v.At - int64(s.setup.Lease) - int64(s.setup.Promise.Bound), wait: -1, left: -1}
+	fault, others := false, len(s.grants) > 0
 	for i := range s.named {
-		fault = fault || s.ops[i].F == history.Fault
-		if s.ops[i].Type == history.Invoke && isAcquire(s.ops[i].F) && (d.wait < 0 || i < d.wait) {
+		op := &s.ops[i]
+		fault = fault || op.F == history.Fault
+		others = others || !isAcquire(op.F) && op.F != history.Stop
+		if op.Type == history.Invoke && isAcquire(op.F) && (d.wait < 0 || i < d.wait) {
 			d.wait = i
 		}
 	}
-	if !fault || d.wait < 0 {
+	d.stuck = !fault && !others
+	if !fault && !d.stuck || d.wait < 0 {
 		return false
+	}
+	if d.stuck {
+		d.from = s.v.At - 2*int64(s.setup.Lease) - int64(3*time.Second)
 	}
 	s.grants = nil
 	s.window.from = min(s.window.from, d.from)
@@ -50,24 +58,52 @@ func (s *teller) gatherDrought() bool {
 	if d.next != nil {
 		s.window.to = s.ops[d.next.ok].Time
 	}
+	since := d.from
+	if d.stuck {
+		s.gatherLeft(&d)
+		since = s.window.from
+	}
 	s.dry = d
-	s.dry.meet(s.trace, s.window.to)
+	s.dry.meet(s.trace, since, s.window.to)
 	return true
 }
 
-// meet finds the acquires of others that met the drought.
-func (d *drought) meet(t *trace, to int64) {
+// gatherLeft finds the latest acquire with an unknown outcome before a time in which all
+// wait in vain, as it may have left something behind, and begins the story with it.
+func (s *teller) gatherLeft(d *drought) {
+	for i := range s.ops {
+		op := &s.ops[i]
+		if op.Time >= s.v.At {
+			break
+		}
+		if op.Type == history.Info && isAcquire(op.F) && op.Key == d.key {
+			d.left = i
+		}
+	}
+	if d.left < 0 {
+		return
+	}
+	s.named[d.left] = true
+	if start, ok := s.started[d.left]; ok {
+		s.window.from = min(s.window.from, s.ops[start].Time)
+	}
+}
+
+// meet finds the acquires of others that met the drought, or the time since then.
+func (d *drought) meet(t *trace, since, to int64) {
 	for i := range t.ops {
 		op := &t.ops[i]
-		if !isAcquire(op.F) || op.Type != history.Invoke || op.Key != d.key || op.Time > to || d.holder != nil && op.Node == d.holder.node {
+		if !isAcquire(op.F) || op.Type != history.Invoke || op.Key != d.key || op.Time > to || d.holder != nil && op.Node == d.holder.node && (!d.stuck || i <= d.holder.ok) {
 			continue
 		}
 		end, ended := t.ended[i]
-		if ended && t.ops[end].Time < d.from {
+		if ended && t.ops[end].Time < since {
 			continue
 		}
-		d.waits = append(d.waits, i)
-		if ended && t.ops[end].Type != history.OK && t.ops[end].Time <= to {
+		if !ended || t.ops[end].Time >= d.from {
+			d.waits = append(d.waits, i)
+		}
+		if ended && t.ops[end].Type != history.OK && t.ops[end].Time <= to && end != d.left {
 			d.refusals = append(d.refusals, end)
 		}
 	}
@@ -78,10 +114,17 @@ func (s *teller) tellDrought() {
 	if h := d.holder; h == nil || h.belief.to < d.from {
 		s.add(d.from, -1, "service", "", StepHolder, "No client believes to hold %q.", d.key)
 	}
+	if d.left >= 0 {
+		op := &s.ops[d.left]
+		s.addOp(d.left, op.Node, StepOther, "is not told whether it was granted %q: %s. What it asked for may still stand at the service.", d.key, plainError(op.Error))
+	}
 	s.tellWaiting()
 	s.tellRefusals()
-	s.add(s.v.At, -1, "judge", "", StepBroken, "Nobody has been granted %q for %s by now: longer than a lease and the bound that this lock states.",
-		d.key, length(time.Duration(s.v.At-d.from)))
+	limit := "a lease and the bound that this lock states"
+	if d.stuck {
+		limit = "two leases and 3 s, with nothing at fault"
+	}
+	s.add(s.v.At, -1, "judge", "", StepBroken, "Nobody has been granted %q for %s by now: longer than %s.", d.key, length(time.Duration(s.v.At-d.from)), limit)
 	if d.next == nil {
 		s.add(s.window.to, -1, "judge", "", StepBroken, "%s", s.v.Message)
 		return

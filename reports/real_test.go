@@ -48,6 +48,8 @@ func TestStoriesOfRealRuns(t *testing.T) {
 			[]string{"its write of client-1/w1 arrives", "writes client-5/w1", "client-1/w1 of client-1 is lost"}},
 		{"gc-pause-postgres", "availability", checker.Violation{Key: "key-1", Operations: []int{5, 14, 16}, At: 6148696460635},
 			[]string{"this lock has no lease", "client-1 and client-3 to client-5 wait", "not granted in time", "the first grant in 8.04 s"}},
+		{"orphan-go-zookeeper", "waiting", checker.Violation{Key: "key-1", Operations: []int{27, 32}, At: 1851694528765},
+			[]string{"The link of client-2 is cut", "client-2@client-2 [other 12] is not told", "may still stand at the service", "client-1 to client-3 wait", "with nothing at fault"}},
 		{"partition-majority-redlock", "availability", checker.Violation{Key: "key-1", Operations: []int{8, 12, 65}, At: 6340900763474},
 			[]string{"redlock-3 to redlock-5 are cut off from client-1 to client-5, redlock-1, redlock-2 and resource. Seen at all 11 nodes.", "The partition ends"}},
 	} {

@@ -102,7 +102,10 @@ func (s *teller) tellHolder() {
 // plain says what an operation is, in words.
 func plain(op *history.Op) string {
 	words := fmt.Sprintf("%s %s", op.F, op.Type)
-	if op.Type == history.Note {
+	switch {
+	case op.F == history.Stop:
+		words = "is asked to end"
+	case op.Type == history.Note:
 		words = string(op.F)
 	}
 	if op.Key != "" {
