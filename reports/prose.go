@@ -76,6 +76,8 @@ func prevented(setup history.Setup, r checker.Result, verdicts map[string]checke
 		return "A token must never repeat or fall: make it where the lock is granted, and make it durable before the grant is answered."
 	case bad("release-by-owner"):
 		return "Compare the owner and delete in one step at the server; never delete by key alone."
+	case bad("never-oversold/fenced"), bad("charged-once/fenced"), bad("one-run-a-slot/fenced"), bad("no-interleaving/fenced"):
+		return remedyOf(verdicts) // a fence alone does not
 	case bad("no-lost-update/fenced") && !setup.Promise.Token, bad("mutual-exclusion") && !setup.Promise.Token:
 		return "A lock that gives a rising token with each grant, and a resource that refuses a lower token than it has seen. Checking the deadline before a write makes the window smaller; it does not close it."
 	case bad("no-lost-update/fenced") && setup.FenceOn == "write":
@@ -85,7 +87,7 @@ func prevented(setup history.Setup, r checker.Result, verdicts map[string]checke
 	case bad("mutual-exclusion"), bad("no-lost-update/unfenced"):
 		return "Checking the token of every write at the resource, as the fenced copy does."
 	case r.Verdict == checker.Violated:
-		return "The reason beside each violated property says what to look at."
+		return remedyOf(verdicts)
 	case r.Verdict == checker.Holds:
 		return "One green run shows that this did not happen this time. Repeat it with other seeds before relying on it."
 	}

@@ -8,6 +8,23 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
+// No violated property leaves its reader without a remedy.
+func TestEveryPropertyHasARemedy(t *testing.T) {
+	said := map[string]string{}
+	for _, c := range checker.All() {
+		r := checker.Result{Verdict: checker.Violated, Properties: []checker.Property{{Name: c.Name, Verdict: checker.Violated}}}
+		said[c.Name] = Explain(history.Setup{Promise: history.Promise{Token: true}, FenceOn: "write"}, r).Prevented
+		if said[c.Name] == "" {
+			t.Errorf("%s: nothing", c.Name)
+		}
+	}
+	for _, r := range remedies {
+		if said[r.property] != r.words {
+			t.Errorf("%s: %q", r.property, said[r.property])
+		}
+	}
+}
+
 // TestExplain: what is said in plain words is no more than what was judged.
 func TestExplain(t *testing.T) {
 	leased := history.Promise{Leased: true, Token: true}
@@ -33,6 +50,8 @@ func TestExplain(t *testing.T) {
 		{"nothing known", []checker.Property{property("mutual-exclusion", checker.Unknown)}, leased, []string{"cannot say that nothing would"}, []string{"Nothing broke in"}},
 		{"not judged", nil, leased, []string{"was not judged"}, []string{"came late", "to break"}},
 		{"green", []checker.Property{property("mutual-exclusion", checker.Holds)}, leased, []string{"Nothing broke in", "One green run"}, nil},
+		{"charged twice in spite of a fence", []checker.Property{property("mutual-exclusion", checker.Violated), property("lease-exclusion", checker.Holds), property("charged-once/fenced", checker.Violated)},
+			leased, []string{"idempotency key"}, []string{"Nothing in the service"}},
 		{"no token", []checker.Property{property("mutual-exclusion", checker.Violated)}, history.Promise{Leased: true}, []string{"gives no token", "rising token"}, []string{"refused"}},
 	} {
 		r := checker.Result{Properties: c.properties, Counts: checker.Counts{StaleWrites: 1, StaleRefused: 1}}
