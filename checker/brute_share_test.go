@@ -33,7 +33,10 @@ func sharing(t *rapid.T, k history.Kind) (history.Setup, []history.Op) {
 				case 0:
 					if k == history.ReadWrite {
 						other := map[history.Mode]history.Mode{shared: exclusive, exclusive: shared}[mode]
-						turned := rapid.SampledFrom([]history.Type{history.OK, history.Fail}).Draw(t, "turned")
+						if rapid.IntRange(0, 4).Draw(t, "the same") == 0 {
+							other = mode
+						}
+						turned := rapid.SampledFrom([]history.Type{history.OK, history.OK, history.Fail, history.Fail, history.Info}).Draw(t, "turned")
 						if b.turn(step(), h, other, turned); turned == history.OK {
 							mode = other
 						}
@@ -57,18 +60,21 @@ func sharing(t *rapid.T, k history.Kind) (history.Setup, []history.Op) {
 // modeAt is how g is held at t, by its own operations alone.
 func (b brute) modeAt(g *grant, at int64) history.Mode {
 	mode := modeOf(&b.r.ops[g.op])
+	before := mode // it asked for another
 	for i := range b.r.ops {
 		op := &b.r.ops[i]
 		if op.F != history.Change || op.Owner != g.owner || op.Time > at {
 			continue
 		}
 		switch {
-		case op.Type == history.Invoke && op.Mode == shared:
-			mode = shared
-		case op.Type == history.OK && op.Mode == exclusive:
-			mode = exclusive
-		case op.Type == history.Fail && op.Mode == shared:
-			mode = exclusive
+		case op.Type == history.Invoke:
+			if before = mode; op.Mode == shared {
+				mode = shared
+			}
+		case op.Type == history.OK:
+			mode = op.Mode
+		case op.Type == history.Fail:
+			mode = before
 		}
 	}
 	return mode

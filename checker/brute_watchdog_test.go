@@ -137,3 +137,25 @@ func TestLossNoticedAgrees(t *testing.T) {
 		t.Errorf("not all verdicts: %v", seen)
 	}
 }
+
+// The last renewal is sent at 0.3 s, so its claim ends at 1.3 s, less what clocks leave open.
+func TestLossNoticedAtItsLimits(t *testing.T) {
+	held := func(b *builder) {
+		b.kind(history.Watchdog)
+		b.setup.Expect.Faults = 1
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.does(300*ms, h, history.Extend, history.OK)
+		b.does(2*sec, h, history.Release, history.OK)
+	}
+	stopped := func(from, to int64) func(*builder) {
+		return func(b *builder) { held(b); b.fault(from, to, 1, "pause", "client-1") }
+	}
+	ends := 1300*ms - clockNoise
+	atLimits(t, "loss-noticed", lossNoticed, []limit{
+		{"stopped until half a lease before", stopped(100*ms, ends-500*ms), Unknown, "(1 ran out while it was stopped)"},
+		{"not so long", stopped(100*ms, ends-500*ms-1), Violated, "1 holder was not told before the claim ended; 0 were told"},
+		{"stopped as the claim ends", stopped(ends, 2*sec), Unknown, "(1 ran out while it was stopped)"},
+		{"just after", stopped(ends+1, 2*sec), Violated, "1 holder was not told"},
+		{"its clock was moved", func(b *builder) { held(b); b.bend("client-1", sec, 3*sec, sec) }, Unknown, "The deadlines of 2 claims cannot be converted"},
+	})
+}

@@ -22,6 +22,7 @@ var scenes = map[string]map[string]func(*builder){
 			b.write(1100*ms, &held{node: "client-3", key: "k", owner: "client-3/ghost", token: 7})
 		},
 		"holds-idle": func(b *builder) { h, _ := zombie(b); b.note(4*sec+5*ms, h, history.Lost) },
+		"holds-read": func(b *builder) { h, _ := zombie(b); b.read(4*sec, h); b.note(4*sec+5*ms, h, history.Lost) }, // to look is no act on a mutex
 		"holds-kept-waiting": func(b *builder) { // a lock without a lease refused to the end of the pause: that is its answer
 			b.setup.Promise.Leased = false
 			b.setup.Expect = history.Expect{Contention: 1, StaleWrites: 1, Faults: 1, GrantsDuringFault: 1}
