@@ -137,7 +137,6 @@ func TestSoundReentrantLock(t *testing.T) {
 	}
 }
 
-
 // strangely draws what a reentrant lock that may be wrong in anything told its holders,
 // none of whom asks for a key that it holds and is refused it.
 func strangely(t *rapid.T) *run {
@@ -254,7 +253,9 @@ func TestReentrancyAgrees(t *testing.T) {
 		}
 		var got []string
 		for _, v := range reentrancy(r).found.list {
-			i := slices.IndexFunc(r.ops, func(op history.Op) bool { return op.Time == v.At && op.Type != history.Invoke && slices.Contains(v.Operations, op.Index) })
+			i := slices.IndexFunc(r.ops, func(op history.Op) bool {
+				return op.Time == v.At && op.Type != history.Invoke && slices.Contains(v.Operations, op.Index)
+			})
 			for part, what := range map[string]string{"and was told token": "token ", "and it holds it": "depth ", "for the last time": "left ", "before the last release": "early "} {
 				if strings.Contains(v.Message, part) {
 					got = append(got, fmt.Sprint(what, i))
