@@ -172,6 +172,11 @@ func strangely(t *rapid.T) *run {
 				b.back(step(), h, int32(max(0, told-1)))
 			}
 			at += 2 * ms
+			if last := b.ops[len(b.ops)-1]; depth == 0 && (last.Type == history.Info || last.Depth > 0) && number("holds on", 0, 2) > 0 {
+				depth++
+				b.again(step(), h, int32(number("told", 2, 3)), h.token)
+				at += 2 * ms
+			}
 		}
 	}
 	if b.setup.Promise.Validity == history.Untold {
@@ -191,44 +196,52 @@ func strangely(t *rapid.T) *run {
 func (b brute) misled() (wrong []string, given map[*grant]int) {
 	given = map[*grant]int{}
 	for _, g := range b.r.grants {
-		depth, sure, lost := 1, true, false
+		deep, want, sure, lost, left := 1, 1, true, false, -1
 		for i := g.op + 1; i < len(b.r.ops); i++ {
 			op := &b.r.ops[i]
 			if op.F == history.Acquire && op.Type == history.Invoke && op.Node == g.node {
 				end := slices.IndexFunc(b.r.ops[i+1:], func(o history.Op) bool { return o.Process == op.Process })
 				sure = sure && (op.Process != g.process || b.r.ops[i+1+end].Type != history.Info)
 			}
-			if op.Owner != g.owner || op.Type == history.Invoke || depth == 0 {
-				continue
-			}
-			last := depth == 1 && op.F == history.Release
+			what := "depth "
 			switch {
+			case op.Owner != g.owner || op.Type == history.Invoke:
+				continue
 			case op.F == history.Acquire:
-				if depth++; op.Token != g.token {
+				if op.Token != g.token {
 					wrong = append(wrong, fmt.Sprint("token ", i))
 				}
+				if deep++; deep == 1 { // it holds on
+					deep = int(op.Depth)
+					if left >= 0 {
+						wrong[left] = strings.Replace(wrong[left], "left", "depth", 1)
+					}
+				}
+				want++
 			case op.F != history.Release:
 				continue
 			case op.Type == history.Fail:
-				lost = true
-				if last {
-					depth--
+				if lost = true; deep == 1 {
+					deep = 0
 				}
 				continue
 			case op.Type == history.Info:
-				depth, sure = depth-1, false
+				deep, sure = deep-1, false
 				continue
 			default:
-				if depth--; !last && given[g] == 0 {
+				if deep > 1 && given[g] == 0 {
 					given[g] = i
 				}
+				if deep--; deep == 0 {
+					what = "left "
+				}
+				want--
 			}
-			switch {
-			case !sure || int(op.Depth) == depth:
-			case !last:
-				wrong = append(wrong, fmt.Sprint("depth ", i))
-			case !lost:
-				wrong = append(wrong, fmt.Sprint("left ", i))
+			if sure && int(op.Depth) != want && !(lost && what == "left ") {
+				if what == "left " {
+					left = len(wrong)
+				}
+				wrong = append(wrong, fmt.Sprint(what, i))
 			}
 		}
 	}

@@ -46,10 +46,14 @@ func (r *run) saidFree(g *grant) bool {
 	return g.done >= 0 && r.ops[g.done].Type == history.OK && r.ops[g.done].Depth == 0
 }
 
-// resume takes back a last release that was none: an answer was lost, and the service says
-// that g has had its lock so often all the time.
+// resume takes back a last release that was none: the service says that g has had its
+// lock so often all the time.
 func (r *run) resume(g *grant, depth int) {
-	g.unsure(g.release)
+	if g.released >= 0 {
+		g.nest.again = append(g.nest.again, g.released)
+	} else {
+		g.unsure(g.release)
+	}
 	g.nest.depth = depth
 	g.end, g.endOp, g.release, g.done, g.released = forever, -1, -1, -1, -1
 	if !slices.Contains(r.sessions[g.node], g) {
