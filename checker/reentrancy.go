@@ -125,11 +125,8 @@ type nested struct {
 func (n *nested) early(k *keyLog) {
 	var after, granted []share // times after an inner release, and the instants of all grants
 	for i, g := range k.grants {
-		spans, known := n.validity(nil, g, i)
-		if !known || len(spans) == 0 {
-			continue
-		}
-		if spans[0].from == g.ok {
+		spans, _ := n.validity(nil, g, i) // as far as its deadlines are known
+		if len(spans) > 0 && spans[0].from == g.ok {
 			granted = append(granted, share{from: g.ok, to: g.ok + 1, grant: g})
 		}
 		if g.nest.given == 0 {
@@ -188,17 +185,13 @@ func (n *nested) refused() {
 			pending[op.Process] = i
 			continue
 		}
-		from, ok := pending[op.Process]
-		if op.Type == history.Note || !ok {
-			continue
-		}
-		delete(pending, op.Process)
 		if op.F != history.Acquire && op.F != history.Try {
 			continue
 		}
+		from := pending[op.Process]
 		key, at := n.ops[from].Key, n.ops[from].Time
 		g := by[op.Process]
-		holds := g != nil && g.key.name == key && g.end >= op.Time && n.owedUntil(g, at) >= op.Time
+		holds := g != nil && g.key.name == key && n.owedUntil(g, at) >= op.Time
 		switch {
 		case g != nil && g.key.name == key && op.Type == history.Info:
 			g.unsure(from)
@@ -241,11 +234,11 @@ func (n *nested) leasedUntil(g *grant) int64 {
 // its own hold. A fault may keep anybody waiting.
 func (n *nested) waitedForItself(g *grant, from, i int) bool {
 	op, at := &n.ops[i], n.ops[from].Time
-	if g == nil || g.key.name != n.ops[from].Key || g.end <= at || op.Busy || op.Type == history.Info || op.Depth > 1 {
+	if g == nil || g.key.name != n.ops[from].Key || op.Busy || op.Type == history.Info || op.Depth > 1 {
 		return false
 	}
 	valid := min(n.owedUntil(g, at), op.Time)
-	refused := op.Type == history.Fail || n.byOwner[op.Owner] != g && valid < op.Time
+	refused := op.Type == history.Fail || valid < op.Time
 	return refused && valid-at > int64(n.setup.Lease)/2 && !meets(n.faulty(func(*fault) bool { return true }), at, op.Time)
 }
 
