@@ -25,13 +25,16 @@ func inCircles(t *rapid.T) *run {
 				has, at = has[1:], at+2*ms
 				continue
 			}
-			key, until := b.setup.Keys[number("key", 0, 4)/2], at+number("waits", 2, 30)*ms
+			key, until := b.setup.Keys[number("key", 0, 4)/2], at+number("waits", 0, 30)*ms
 			if number("gets it", 0, 3) == 0 {
 				b.op(at, node, history.Invoke, history.Acquire, key)
 				b.op(until, node, history.Fail, history.Acquire, key)
 			} else {
 				h := b.grant(at, until, node, key, 0)
 				has = append(has, h)
+				if number("loses it at once", 0, 9) == 0 {
+					b.note(until, h, history.Lost)
+				}
 			}
 			at = until + number("then", 1, 4)*ms
 		}

@@ -200,7 +200,6 @@ func sameReads(r *run) outcome {
 			if op.F == history.Write {
 				delete(last, r.byOwner[op.Owner]) // from now on it sees its own
 			}
-			continue
 		}
 		if op.F != history.Read || op.Type != history.OK || op.Unfenced == nil {
 			continue
