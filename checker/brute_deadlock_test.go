@@ -32,8 +32,11 @@ func inCircles(t *rapid.T) *run {
 			} else {
 				h := b.grant(at, until, node, key, 0)
 				has = append(has, h)
-				if number("loses it at once", 0, 9) == 0 {
+				switch number("loses it", 0, 9) {
+				case 0: // at once
 					b.note(until, h, history.Lost)
+				case 1, 2:
+					b.note(until+number("later", 1, 40)*ms, h, history.Lost)
 				}
 			}
 			at = until + number("then", 1, 4)*ms

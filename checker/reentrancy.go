@@ -216,17 +216,17 @@ func (n *nested) refused() {
 }
 
 // owedUntil is validUntil, and of a lock that tells no deadline at most leasedUntil.
-func (n *nested) owedUntil(g *grant, t int64) int64 {
-	return min(n.validUntil(g, t), n.leasedUntil(g))
+func (r *run) owedUntil(g *grant, t int64) int64 {
+	return min(r.validUntil(g, t), r.leasedUntil(g))
 }
 
 // leasedUntil is the end of the lease that was asked for, where the lock tells no
 // deadline, as a holder that was stopped may not know that it has ended; else forever.
-func (n *nested) leasedUntil(g *grant) int64 {
-	if n.setup.Promise.Validity != history.Untold {
+func (r *run) leasedUntil(g *grant) int64 {
+	if r.setup.Promise.Validity != history.Untold {
 		return forever
 	}
-	return g.sent + n.leaseOf(&n.ops[g.op])
+	return g.sent + r.leaseOf(&r.ops[g.op])
 }
 
 // waitedForItself says whether who validly held a key asked for it again, and for most of
