@@ -133,3 +133,27 @@ func TestLateInnerGrant(t *testing.T) {
 		t.Errorf("believes until %d", g.end-origin)
 	}
 }
+
+// A lock that tells no deadline owes a grant, sent at 100 ms, for a lease, and one with a
+// session until a fault.
+func TestLeasedUntil(t *testing.T) {
+	for _, c := range []struct {
+		validity  history.Validity
+		session   bool
+		from, to  int64
+		wantUntil int64
+	}{
+		{history.Told, false, 0, 0, forever},
+		{history.Untold, false, 5 * sec, 6 * sec, 1100 * ms},
+		{history.Untold, true, 5 * sec, 6 * sec, 5 * sec},
+		{history.Untold, true, 200 * ms, 6 * sec, 1100 * ms},
+		{history.Untold, true, 50 * ms, 100 * ms, 1100 * ms},
+		{history.Untold, true, 50 * ms, 100*ms - 1, forever},
+	} {
+		r := &run{setup: history.Setup{Lease: 1e9, Promise: history.Promise{Validity: c.validity, Session: c.session}}, ops: make([]history.Op, 1),
+			faults: []*fault{{from: c.from, to: c.to}, {begin: -1, from: 150 * ms, to: forever}}}
+		if got := r.leasedUntil(&grant{sent: 100 * ms}); got != c.wantUntil {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}

@@ -220,13 +220,23 @@ func (r *run) owedUntil(g *grant, t int64) int64 {
 	return min(r.validUntil(g, t), r.leasedUntil(g))
 }
 
-// leasedUntil is the end of the lease that was asked for, where the lock tells no
-// deadline, as a holder that was stopped may not know that it has ended; else forever.
+// leasedUntil is, where the lock tells no deadline, the end of the lease that was asked
+// for, as a holder that was stopped may not know that it has ended; else forever. A
+// session is kept alive by itself, until a fault may hinder that.
 func (r *run) leasedUntil(g *grant) int64 {
 	if r.setup.Promise.Validity != history.Untold {
 		return forever
 	}
-	return g.sent + r.leaseOf(&r.ops[g.op])
+	kept := g.sent
+	if r.setup.Promise.Session {
+		kept = forever
+		for _, f := range r.faults {
+			if f.begin >= 0 && f.to >= g.sent {
+				kept = min(kept, f.from)
+			}
+		}
+	}
+	return max(kept, g.sent+r.leaseOf(&r.ops[g.op]))
 }
 
 // waitedForItself says whether who validly held a key asked for it again, and for most of

@@ -1,9 +1,7 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -46,7 +44,6 @@ func (r *run) attempts(k *keyLog) []attempt {
 		a.to = after(a.to, linger)
 		all = append(all, a)
 	}
-	slices.SortStableFunc(all, func(a, b attempt) int { return cmp.Compare(a.from, b.from) })
 	return all
 }
 
