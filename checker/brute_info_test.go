@@ -105,7 +105,7 @@ func TestLockInfoAgrees(t *testing.T) {
 // Who waits for longer than it was told to, and than the lock's bound and a quarter of a
 // lease allow, without a fault.
 func TestWaitLimitAgrees(t *testing.T) {
-	bothWays(t, 10, func(t *rapid.T) bool {
+	bothWays(t, 40, func(t *rapid.T) bool {
 		b := newBuilder().kind(history.Tried)
 		number := func(name string, least, most int) int64 { return int64(rapid.IntRange(least, most).Draw(t, name)) }
 		b.setup.Lease, b.setup.Promise.Bound, b.setup.Promise.NoLimit = 40e6, 5e6, number("no limit", 0, 3) == 0

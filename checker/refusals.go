@@ -142,7 +142,6 @@ func lockInfo(r *run) outcome {
 						"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
 						g.who(), k.name, r.seconds(op.Sent), r.seconds(r.ops[g.released].Time))
 				}
-				continue
 			}
 			if g := r.heldThroughout(k, op.Sent, op.Time); g != nil && op.Owner == "" {
 				f.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, i}},

@@ -111,6 +111,7 @@ var equivalent = []struct{ file, line, what, reason string }{
 	{"checker/herd.go", "w.done >= 0", ">= becomes >", "what comes first in a history ends nothing"},
 	{"checker/deadlock.go", "k.grants[i+1].ok < to", "< becomes <=", "of two that end a hold at once either shows it"},
 	{"checker/refusals.go", "w.done < 0", "< becomes <=: w.done", "what comes first in a history ends nothing"},
+	{"checker/refusals.go", "g.released >= 0", ">= becomes >", "what comes first in a history gives nothing back"},
 	{"checker/refusals.go", "g.done >= 0", ">= becomes >", "what comes first in a history gives nothing back"},
 	{"checker/reentrancy.go", "f.begin >= 0", ">= becomes >", "what comes first in a history has nobody to hinder"},
 	{"checker/share.go", "s.to > two[0].to", "> becomes >=", "of two that end at once either is evidence"},
