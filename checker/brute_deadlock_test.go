@@ -25,13 +25,19 @@ func inCircles(t *rapid.T) *run {
 				has, at = has[1:], at+2*ms
 				continue
 			}
-			key, until := b.setup.Keys[number("key", 0, 4)/2], at+number("waits", 2, 30)*ms
+			key, until := b.setup.Keys[number("key", 0, 4)/2], at+number("waits", 0, 30)*ms
 			if number("gets it", 0, 3) == 0 {
 				b.op(at, node, history.Invoke, history.Acquire, key)
 				b.op(until, node, history.Fail, history.Acquire, key)
 			} else {
 				h := b.grant(at, until, node, key, 0)
 				has = append(has, h)
+				switch number("loses it", 0, 9) {
+				case 0: // at once
+					b.note(until, h, history.Lost)
+				case 1, 2:
+					b.note(until+number("later", 1, 40)*ms, h, history.Lost)
+				}
 			}
 			at = until + number("then", 1, 4)*ms
 		}
@@ -130,4 +136,21 @@ func (b brute) deadlocked() (ops []int) {
 
 func TestNoDeadlockAgrees(t *testing.T) {
 	useAgrees(t, inCircles, func(r *run) []int { return brute{r}.deadlocked() }, noDeadlock)
+}
+
+// A circle stands on when one of its clients loses a key that nobody in it waits for.
+func TestDeadlockBesideAnotherKey(t *testing.T) {
+	b := newBuilder()
+	b.setup.Use, b.setup.Keys = history.Use{Name: history.TwoKeys}, []string{"k", "l", "m"}
+	b.grant(0, ms, "client-1", "k", 1)
+	m := b.grant(2*ms, 3*ms, "client-1", "m", 2)
+	b.grant(0, ms, "client-2", "l", 1)
+	for node, key := range map[string]string{"client-1": "l", "client-2": "k"} {
+		b.op(5*ms, node, history.Invoke, history.Acquire, key)
+		b.op(3*sec, node, history.Fail, history.Acquire, key)
+	}
+	b.note(500*ms, m, history.Lost)
+	if p := noDeadlock(newRun(b.done())).property("no-deadlock"); p.Verdict != Violated {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
+	}
 }

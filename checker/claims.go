@@ -103,7 +103,7 @@ func (r *run) judgeRelease(g *grant, f *found) {
 	if !surely(g, holder) {
 		return
 	}
-	until := r.validUntil(holder, invoke.Time)
+	until := r.owedUntil(holder, invoke.Time)
 	if r.seenWithout(k, holder, holder.ok, invoke.Time) >= 0 {
 		return
 	}

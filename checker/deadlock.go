@@ -126,9 +126,8 @@ func (d *deadlocks) look(client string, at int64) {
 	}
 	c := &circle{from: at, to: forever}
 	for who := client; ; {
-		k := d.waits[who]
-		h, held := d.holds[k]
-		if k == nil || !held || h.client == who || slices.Contains(c.members, who) || d.in[who] != nil {
+		h, held := d.holds[d.waits[who]] // nobody holds what nobody waits for
+		if !held || h.client == who || slices.Contains(c.members, who) || d.in[who] != nil {
 			return
 		}
 		c.members = append(c.members, who)

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -23,7 +24,7 @@ func lossNoticed(r *run) outcome {
 			case warned:
 			case !known:
 				open++
-			case until <= deadline+clockNoise:
+			case until <= after(deadline, clockNoise):
 			case r.stoppedIn(g.node, deadline-int64(r.setup.Lease)/2, deadline):
 				stopped++
 			default:
@@ -43,7 +44,9 @@ func lossNoticed(r *run) outcome {
 				warned = true
 				continue
 			}
-			renewals++
+			if r.ops[c.op].Type == history.OK {
+				renewals++
+			}
 			warned = false
 			deadline, known = r.deadlineAt(g, c.deadline)
 			by = c.op

@@ -16,7 +16,7 @@ func oneLeader(r *run) outcome {
 	var f found
 	acts, terms, refused := 0, 0, 0
 	for _, k := range r.keys {
-		t := term{over: map[string]int{}}
+		t := term{first: map[string]int{}, over: map[string]int{}}
 		for _, i := range k.resource {
 			op := &r.ops[i]
 			if op.F != history.Apply || op.Unfenced == nil || !op.Unfenced.Accepted {
@@ -81,23 +81,17 @@ func (r *run) leaderless() (total, longest int64) {
 // term is who leads a key, by what was written.
 type term struct {
 	owner string
-	grant *grant
-	first int            // its first write
+	first map[string]int // by owner: its first write
 	over  map[string]int // by owner: the first write of whoever came after it
+	// newest was granted last of all who wrote: whoever was surely granted before any of
+	// them was so before this one.
+	newest *grant
 }
 
 // superseded says whether an owner leads no more, and by which write that is known.
 func (t *term) superseded(g *grant, owner string) (by int, was bool) {
-	if t.owner == "" || owner == t.owner {
-		return 0, false
-	}
-	if g != nil && t.grant != nil {
-		switch {
-		case surely(g, t.grant):
-			return t.first, true
-		case surely(t.grant, g):
-			return 0, false
-		}
+	if g != nil && t.newest != nil && surely(g, t.newest) {
+		return t.first[t.newest.owner], true
 	}
 	by, was = t.over[owner]
 	return by, was
@@ -111,6 +105,17 @@ func (t *term) begin(g *grant, owner string, i int) int {
 	if t.owner != "" {
 		t.over[t.owner] = i
 	}
-	t.owner, t.grant, t.first = owner, g, i
+	t.owner, t.first[owner] = owner, i
+	if g != nil && (t.newest == nil || g.after(t.newest)) {
+		t.newest = g
+	}
 	return 1
+}
+
+// after says whether g was granted later than h, as far as that can be known.
+func (g *grant) after(h *grant) bool {
+	if g.key.sure {
+		return g.pos > h.pos
+	}
+	return g.sent > h.sent
 }

@@ -2,16 +2,17 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
 )
 
 // nesting is how often a holder of a reentrant lock has it, by what it was told.
 type nesting struct {
-	depth     int          // acquires, less releases, that said ok
+	depth     int          // acquires that said ok, less releases that may have happened
 	releasing map[int]bool // invokes of inner releases that are under way
 	given     int          // completion of the first inner release, plus one
-	open      bool         // the outcome of one of its operations is unknown
+	open      int          // invoke, plus one, of the first of its operations whose outcome is unknown
 	again     []int        // completions of its inner acquires and releases, in order
 }
 
@@ -29,12 +30,35 @@ func (g *grant) inner(i int) bool {
 
 // deeper takes a grant of what its holder has already: it was told that it holds it.
 func (r *run) deeper(i int, op *history.Op, g *grant, invoke int) {
+	if g.release >= 0 && g.endOp == g.release && !r.saidFree(g) {
+		r.resume(g, int(op.Depth)-1)
+	}
 	g.nest.depth++
 	g.nest.again = append(g.nest.again, i)
 	r.acted(g, i, op, r.ops[invoke].Time)
 	g.claims = append(g.claims, claim{at: op.Time, deadline: op.Deadline, op: i})
 	r.claims = append(r.claims, success{g, invoke, i})
 	g.lastSeen = op.Time
+}
+
+// saidFree says whether the service answered to the last release of g that it was the last.
+func (r *run) saidFree(g *grant) bool {
+	return g.done >= 0 && r.ops[g.done].Type == history.OK && r.ops[g.done].Depth == 0
+}
+
+// resume takes back a last release that was none: the service says that g has had its
+// lock so often all the time.
+func (r *run) resume(g *grant, depth int) {
+	if g.released >= 0 {
+		g.nest.again = append(g.nest.again, g.released)
+	} else {
+		g.unsure(g.release)
+	}
+	g.nest.depth = depth
+	g.end, g.endOp, g.release, g.done, g.released = forever, -1, -1, -1, -1
+	if !slices.Contains(r.sessions[g.node], g) {
+		r.sessions[g.node] = append(r.sessions[g.node], g)
+	}
 }
 
 // unnested takes the end of an inner release, and says whether it was one.
@@ -55,9 +79,17 @@ func (r *run) unnested(i int, op *history.Op, g *grant, invoke int) bool {
 	case history.Fail:
 		r.lost(g, i, op)
 	case history.Info:
-		g.nest.open = true
+		g.nest.depth--
+		g.unsure(invoke)
 	}
 	return true
+}
+
+// unsure notes that what g is told of its depth cannot be known from an invoke on.
+func (g *grant) unsure(invoke int) {
+	if g.nest.open == 0 || invoke+1 < g.nest.open {
+		g.nest.open = invoke + 1
+	}
 }
 
 // reentrancy judges what the service says of holds within holds: that a holder gets
@@ -68,10 +100,10 @@ func reentrancy(r *run) outcome {
 	for _, k := range r.keys {
 		n.early(k)
 	}
+	n.refused()
 	for _, g := range r.grants {
 		n.counts(g)
 	}
-	n.refused()
 	o := outcome{verdict: Holds, found: n.found,
 		reason:  fmt.Sprintf("A holder took its lock again %s and kept it until its last release, with the same token and the right count.", times(n.again)),
 		summary: fmt.Sprintf("%s of the rules for holds within holds, of which there were %d.", breaches(n.found.certain), n.again),
@@ -89,22 +121,28 @@ type nested struct {
 }
 
 // early finds grants of others while a holder that has given back an inner hold is
-// valid, and has not asked to give back the last.
+// valid, and has not asked to give back the last. O(n log n).
 func (n *nested) early(k *keyLog) {
-	var valid []span
+	var after, granted []share // times after an inner release, and the instants of all grants
 	for i, g := range k.grants {
-		spans, known := n.validity(nil, g, i)
-		if known {
-			valid = append(valid, spans...)
+		spans, _ := n.validity(nil, g, i) // as far as its deadlines are known
+		if len(spans) > 0 && spans[0].from == g.ok {
+			granted = append(granted, share{from: g.ok, to: g.ok + 1, grant: g})
+		}
+		if g.nest.given == 0 {
+			continue
+		}
+		for _, s := range spans {
+			from := max(s.from, n.ops[g.nest.given-1].Time+1)
+			after = append(after, share{from: from, to: min(s.to, n.leasedUntil(g)), grant: g, exclusive: true})
 		}
 	}
-	overlaps(valid, func(a, b span) {
-		g, h := k.grants[a.owner], k.grants[b.owner]
-		if g.nest.given == 0 || n.ops[g.nest.given-1].Time >= h.ok || g.ok > h.ok {
+	rivalries(append(after, granted...), func(a, b share) {
+		if b.exclusive {
 			return
 		}
-		given := g.nest.given - 1
-		n.found.add(n.run, Violation{Key: k.name, At: b.from, Operations: []int{g.op, given, h.op, g.release}},
+		g, h, given := a.grant, b.grant, a.grant.nest.given-1
+		n.found.add(n.run, Violation{Key: k.name, At: h.ok, Operations: []int{g.op, given, h.op, g.release}},
 			"%s gave back an inner hold of %q at %s, and %s was granted it at %s, before the last release.",
 			g.who(), k.name, n.seconds(n.ops[given].Time), h.who(), n.seconds(h.ok))
 	})
@@ -124,19 +162,22 @@ func (n *nested) counts(g *grant) {
 					"%s took %q again at %s and was told token %d.", g.who(), g.key.name, n.seconds(op.Time), op.Token)
 			}
 		}
-		if int(op.Depth) != want && !g.nest.open {
+		if int(op.Depth) != want && (g.nest.open == 0 || i < g.nest.open) {
 			n.found.add(n.run, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, i}},
 				"%s was told at %s that it holds %q %s, and it holds it %s.", g.who(), n.seconds(op.Time), g.key.name, times(int(op.Depth)), times(want))
 		}
 		depth = want
+	}
+	if g.endOp == g.release && g.nest.open == 0 && g.released >= 0 && !n.saidFree(g) {
+		n.found.add(n.run, Violation{Key: g.key.name, At: n.ops[g.released].Time, Operations: []int{g.op, g.released}},
+			"%s gave %q back for the last time and was told at %s that it holds it %s.", g.who(), g.key.name, n.seconds(n.ops[g.released].Time), times(int(n.ops[g.released].Depth)))
 	}
 }
 
 // refused finds acquires of a process that held the key itself, and got nothing, or
 // got it as if it were another's.
 func (n *nested) refused() {
-	type hold struct{ g *grant }
-	by := map[int]hold{} // process: its outermost hold
+	by := map[int]*grant{} // process: its outermost hold
 	pending := map[int]int{}
 	for i := range n.ops {
 		op := &n.ops[i]
@@ -144,18 +185,16 @@ func (n *nested) refused() {
 			pending[op.Process] = i
 			continue
 		}
-		from, ok := pending[op.Process]
-		if op.Type == history.Note || !ok {
-			continue
-		}
-		delete(pending, op.Process)
 		if op.F != history.Acquire && op.F != history.Try {
 			continue
 		}
+		from := pending[op.Process]
 		key, at := n.ops[from].Key, n.ops[from].Time
-		g := by[op.Process].g
-		holds := g != nil && g.key.name == key && g.end >= op.Time && n.owedUntil(g, at) >= op.Time
+		g := by[op.Process]
+		holds := g != nil && g.key.name == key && n.owedUntil(g, at) >= op.Time
 		switch {
+		case g != nil && g.key.name == key && op.Type == history.Info:
+			g.unsure(from)
 		case holds && op.Type == history.Fail && op.Busy:
 			n.again++
 			n.found.add(n.run, Violation{Key: key, At: op.Time, Operations: []int{g.op, from, i}},
@@ -166,25 +205,38 @@ func (n *nested) refused() {
 				"%s held %q since %s, asked for it again at %s, and waited for itself until %s.", g.who(), key, n.seconds(g.ok), n.seconds(at), n.seconds(op.Time))
 		}
 		if op.Type == history.OK && op.Depth <= 1 {
-			h := n.byOwner[op.Owner]
-			if holds && h != g {
+			if holds {
 				n.again++
 				n.found.add(n.run, Violation{Key: key, At: op.Time, Operations: []int{g.op, from, i}},
 					"%s held %q since %s, and was granted it again at %s as if it had not.", g.who(), key, n.seconds(g.ok), n.seconds(op.Time))
 			}
-			by[op.Process] = hold{h}
+			by[op.Process] = n.byOwner[op.Owner]
 		}
 	}
 }
 
-// owedUntil is validUntil, and of a lock that tells no deadline the end of the lease that
-// was asked for, as a holder that was stopped may not know that it has ended.
-func (n *nested) owedUntil(g *grant, t int64) int64 {
-	until := n.validUntil(g, t)
-	if n.setup.Promise.Validity == history.Untold {
-		until = min(until, g.sent+n.leaseOf(&n.ops[g.op]))
+// owedUntil is validUntil, and of a lock that tells no deadline at most leasedUntil.
+func (r *run) owedUntil(g *grant, t int64) int64 {
+	return min(r.validUntil(g, t), r.leasedUntil(g))
+}
+
+// leasedUntil is, where the lock tells no deadline, the end of the lease that was asked
+// for, as a holder that was stopped may not know that it has ended; else forever. A
+// session is kept alive by itself, until a fault may hinder that.
+func (r *run) leasedUntil(g *grant) int64 {
+	if r.setup.Promise.Validity != history.Untold {
+		return forever
 	}
-	return until
+	kept := g.sent
+	if r.setup.Promise.Session {
+		kept = forever
+		for _, f := range r.faults {
+			if f.begin >= 0 && f.to >= g.sent {
+				kept = min(kept, f.from)
+			}
+		}
+	}
+	return max(kept, g.sent+r.leaseOf(&r.ops[g.op]))
 }
 
 // waitedForItself says whether who validly held a key asked for it again, and for most of
@@ -192,11 +244,11 @@ func (n *nested) owedUntil(g *grant, t int64) int64 {
 // its own hold. A fault may keep anybody waiting.
 func (n *nested) waitedForItself(g *grant, from, i int) bool {
 	op, at := &n.ops[i], n.ops[from].Time
-	if g == nil || g.key.name != n.ops[from].Key || g.end <= at || op.Busy || op.Type == history.Info || op.Depth > 1 {
+	if g == nil || g.key.name != n.ops[from].Key || op.Busy || op.Type == history.Info || op.Depth > 1 {
 		return false
 	}
 	valid := min(n.owedUntil(g, at), op.Time)
-	refused := op.Type == history.Fail || n.byOwner[op.Owner] != g && valid < op.Time
+	refused := op.Type == history.Fail || valid < op.Time
 	return refused && valid-at > int64(n.setup.Lease)/2 && !meets(n.faulty(func(*fault) bool { return true }), at, op.Time)
 }
 

@@ -1,9 +1,7 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -38,7 +36,7 @@ func (r *run) attempts(k *keyLog) []attempt {
 		a := attempt{w.from, forever, i}
 		switch g := byInvoke[w.invoke]; {
 		case w.done < 0:
-		case g != nil && g.done >= 0 && r.ops[g.done].Type != history.Info && g.nest.depth <= 1:
+		case g != nil && g.done >= 0 && r.ops[g.done].Type != history.Info:
 			a.to = r.ops[g.done].Time
 		case r.ops[w.done].Type == history.Fail:
 			a.to = w.to
@@ -46,7 +44,6 @@ func (r *run) attempts(k *keyLog) []attempt {
 		a.to = after(a.to, linger)
 		all = append(all, a)
 	}
-	slices.SortStableFunc(all, func(a, b attempt) int { return cmp.Compare(a.from, b.from) })
 	return all
 }
 
@@ -140,12 +137,11 @@ func lockInfo(r *run) outcome {
 			}
 			looks++
 			if g := r.byOwner[op.Owner]; g != nil {
-				if g.released >= 0 && !r.setup.Promise.Mute && r.ops[g.released].Time < op.Sent && g.nest.depth <= 1 {
+				if g.released >= 0 && !r.setup.Promise.Mute && r.ops[g.released].Time < op.Sent {
 					f.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, g.released, i}},
 						"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
 						g.who(), k.name, r.seconds(op.Sent), r.seconds(r.ops[g.released].Time))
 				}
-				continue
 			}
 			if g := r.heldThroughout(k, op.Sent, op.Time); g != nil && op.Owner == "" {
 				f.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, i}},
@@ -164,14 +160,14 @@ func lockInfo(r *run) outcome {
 	return o
 }
 
-// heldThroughout is a grant that was valid all the time; nil: there is none.
+// heldThroughout is a grant that the service owed all the time; nil: there is none.
 func (r *run) heldThroughout(k *keyLog, from, to int64) *grant {
 	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > from })
 	if i == 0 {
 		return nil
 	}
 	g := k.grants[i-1]
-	if r.validUntil(g, from) > to {
+	if r.owedUntil(g, from) > to {
 		return g
 	}
 	return nil

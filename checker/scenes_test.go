@@ -22,6 +22,7 @@ var scenes = map[string]map[string]func(*builder){
 			b.write(1100*ms, &held{node: "client-3", key: "k", owner: "client-3/ghost", token: 7})
 		},
 		"holds-idle": func(b *builder) { h, _ := zombie(b); b.note(4*sec+5*ms, h, history.Lost) },
+		"holds-read": func(b *builder) { h, _ := zombie(b); b.read(4*sec, h); b.note(4*sec+5*ms, h, history.Lost) }, // to look is no act on a mutex
 		"holds-kept-waiting": func(b *builder) { // a lock without a lease refused to the end of the pause: that is its answer
 			b.setup.Promise.Leased = false
 			b.setup.Expect = history.Expect{Contention: 1, StaleWrites: 1, Faults: 1, GrantsDuringFault: 1}
@@ -280,6 +281,16 @@ var scenes = map[string]map[string]func(*builder){
 		"holds-refused": func(b *builder) { h, _ := zombie(b); b.does(2*sec+300*ms, h, history.Release, history.Fail) },
 		"violated":      func(b *builder) { naive(b); b.grant(2*sec+310*ms, 2*sec+330*ms, "client-3", "k", 3) },
 		"violated-seen": func(b *builder) { naive(b); b.holder(2*sec+400*ms, "") },
+		"holds-untold": func(b *builder) { // nobody tells the next holder, who is stopped, that its lease has ended
+			b.setup.Promise.Validity = history.Untold
+			h, g := zombie(b)
+			b.does(2*sec+300*ms, h, history.Release, history.OK)
+			b.grantOf(2500*ms, 4*sec, "client-3", 3)
+			b.does(5*sec, g, history.Release, history.Fail)
+			for i := range b.ops {
+				b.ops[i].Deadline = 0
+			}
+		},
 		"holds-expired": func(b *builder) { naive(b); b.holder(2*sec+200*ms, ""); b.holder(2*sec+400*ms, "") },
 		"unknown-masters": func(b *builder) { // two masters: each frees what it has granted itself
 			h := b.grantOf(0, 10*ms, "client-1", 1)

@@ -21,20 +21,20 @@ func modeOf(op *history.Op) history.Mode {
 	return history.Exclusive
 }
 
-// shareInvoked takes what only kinds that share have. To look at the resource is to act
-// on a grant there, and a writer that asks to be a reader is none from then on.
+// shareInvoked takes a read or a change of a kind that shares. To look at the resource is
+// to act on a grant there, and a writer that asks to be a reader is none from then on.
 func (r *run) shareInvoked(i int, op *history.Op, g *grant) {
 	switch {
 	case g == nil || !r.setup.Kind.Shares():
 	case op.F == history.Read:
 		r.acted(g, i, op, op.Time)
-	case op.F == history.Change && op.Mode == history.Shared:
+	case op.Mode == history.Shared:
 		g.turn(op.Time, history.Shared)
 	}
 }
 
-// turn changes the mode in which g is held, if that is another, and says so.
-func (g *grant) turn(at int64, mode history.Mode) bool {
+// turn changes the mode in which g is held, if that is another.
+func (g *grant) turn(at int64, mode history.Mode) {
 	now := g.mode
 	if n := len(g.turns); n > 0 {
 		now = g.turns[n-1].mode
@@ -42,7 +42,6 @@ func (g *grant) turn(at int64, mode history.Mode) bool {
 	if now != mode {
 		g.turns = append(g.turns, turn{at, mode})
 	}
-	return now != mode
 }
 
 // changed takes the end of a change. A reader is the writer once it was told so; a
@@ -58,7 +57,7 @@ func (r *run) changed(i int, op *history.Op, p pending) {
 			g.turn(op.Time, wanted)
 		}
 		g.claims = append(g.claims, claim{at: op.Time, deadline: op.Deadline, op: i})
-	case op.Type == history.Fail && wanted == history.Shared && len(g.turns) > 0 && g.turns[len(g.turns)-1].at == r.ops[p.invoke-1].Time:
+	case op.Type == history.Fail && len(g.turns) > 0 && g.turns[len(g.turns)-1].at == r.ops[p.invoke-1].Time:
 		g.turn(op.Time, history.Exclusive)
 	}
 }

@@ -200,16 +200,11 @@ func sameReads(r *run) outcome {
 			if op.F == history.Write {
 				delete(last, r.byOwner[op.Owner]) // from now on it sees its own
 			}
-			continue
 		}
-		from, ok := pending[op.Process]
-		if op.Type == history.Note || !ok {
-			continue
-		}
-		delete(pending, op.Process)
 		if op.F != history.Read || op.Type != history.OK || op.Unfenced == nil {
 			continue
 		}
+		from := pending[op.Process]
 		g := r.byOwner[r.ops[from].Owner]
 		if g == nil || r.ops[from].Time > g.end {
 			continue

@@ -71,7 +71,7 @@ func lockless(name string) bool {
 // effect is one effect of a client: its steps as indexes into the history, -1 where
 // there is none.
 type effect struct {
-	invoke, note, done int
+	invoke, done int
 }
 
 // effectOf finds an effect by its unique value, and makes it.
@@ -81,7 +81,7 @@ func (r *run) effectOf(value string) *effect {
 	}
 	e := r.byEffect[value]
 	if e == nil {
-		e = &effect{-1, -1, -1}
+		e = &effect{-1, -1}
 		r.byEffect[value] = e
 	}
 	return e
@@ -91,7 +91,7 @@ func (r *run) effectOf(value string) *effect {
 func (r *run) effected(i int, op *history.Op) {
 	k := r.key(op.Key)
 	k.effects = append(k.effects, i)
-	r.effectOf(op.Value).note = i
+	r.effectOf(op.Value)
 }
 
 // evidence is what a violation by effects or writes names: each with its invoke and

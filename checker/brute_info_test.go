@@ -1,0 +1,169 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The definitions of lock-info and wait-limit, each asked of every pair.
+
+// toldOf are the looks at the servers that named somebody who had been told that it was
+// given back, or nobody while who was granted the key last was owed it at every instant.
+func (b brute) toldOf() (wrong []int, looks int) {
+	for i := range b.r.ops {
+		op := &b.r.ops[i]
+		if op.F != history.Holder || op.Error != "" {
+			continue
+		}
+		looks++
+		bad := false
+		for _, g := range b.r.grants {
+			spans, _ := b.r.validity(nil, g, 0)
+			has := op.Owner == "" && g.key.name == op.Key && !slices.ContainsFunc(b.r.grants, func(h *grant) bool {
+				return h.key == g.key && g.ok < h.ok && h.ok <= op.Sent
+			})
+			for at := op.Sent; at <= op.Time; at += ms / 2 {
+				owed := b.r.setup.Promise.Validity != history.Untold || at < g.sent+int64(b.r.setup.Lease)
+				has = has && owed && slices.ContainsFunc(spans, func(s span) bool { return s.from <= at && at < s.to })
+			}
+			given := !b.r.setup.Promise.Mute && op.Owner == g.owner && slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
+				return o.Owner == g.owner && o.F == history.Release && o.Type == history.OK && o.Time < op.Sent
+			})
+			bad = bad || has || given
+		}
+		if bad {
+			wrong = append(wrong, i)
+		}
+	}
+	return wrong, looks
+}
+
+func TestLockInfoAgrees(t *testing.T) {
+	bothWays(t, 10, func(t *rapid.T) bool {
+		b := newBuilder().kind(history.Leader)
+		number := func(name string, least, most int) int64 { return int64(rapid.IntRange(least, most).Draw(t, name)) }
+		b.setup.Lease, b.setup.Keys = 40e6, []string{"k", "l"}
+		b.setup.Promise.Mute = number("mute", 0, 4) == 0
+		untold := number("untold", 0, 2) == 0
+		if untold {
+			b.setup.Promise.Validity = history.Untold
+		}
+		var helds []*held
+		at := int64(0)
+		for n := range number("grants", 0, 3) {
+			from := at + number("from", 1, 9)*ms
+			at = from + number("until", 1, 9)*ms
+			h := b.grant(from, at, fmt.Sprintf("client-%d", n+1), b.setup.Keys[number("key", 0, 4)/4], n+1)
+			if untold {
+				b.ops[len(b.ops)-1].Deadline = 0
+			}
+			at += number("holds", 1, 60) * ms
+			if end := number("end", 0, 4); end > 0 {
+				b.does(at, h, history.Release, []history.Type{history.OK, history.OK, history.OK, history.Info}[end-1])
+				at += ms
+			}
+			helds = append(helds, h)
+		}
+		for range number("looks", 0, 5) {
+			sent := number("sent", 0, 90) * ms
+			op := b.op(sent+number("answer", 0, 12)*ms, "server", history.Note, history.Holder, b.setup.Keys[number("key", 0, 4)/4])
+			op.Sent = origin + sent
+			switch who := number("who", 0, 5); {
+			case who < 3 && int(who) < len(helds):
+				op.Owner = helds[who].owner
+			case who == 3:
+				op.Owner = "somebody else"
+			}
+			if number("failed", 0, 6) == 0 {
+				op.Error = "not reached"
+			}
+		}
+		r := newRun(b.done())
+		want, looks := brute{r}.toldOf()
+		o := lockInfo(r)
+		var got []int
+		for _, v := range o.found.list {
+			got = append(got, v.Operations[slices.IndexFunc(v.Operations, func(i int) bool { return r.ops[i].F == history.Holder })])
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) || (o.verdict == NA) != (looks == 0) || !strings.Contains(o.summary, fmt.Sprintf("%d of %d look", len(want), looks)) {
+			for _, op := range r.ops {
+				t.Logf("%d %d %s %s %s %s own=%s sent=%d", op.Index, (op.Time-origin)/ms, op.Node, op.Type, op.F, op.Key, op.Owner, (op.Sent-origin)/ms)
+			}
+			t.Fatalf("%v, want %v: %s", got, want, o.summary)
+		}
+		return len(want) > 0
+	})
+}
+
+// Who waits for longer than it was told to, and than the lock's bound and a quarter of a
+// lease allow, without a fault.
+func TestWaitLimitAgrees(t *testing.T) {
+	bothWays(t, 40, func(t *rapid.T) bool {
+		b := newBuilder().kind(history.Tried)
+		number := func(name string, least, most int) int64 { return int64(rapid.IntRange(least, most).Draw(t, name)) }
+		b.setup.Lease, b.setup.Promise.Bound, b.setup.Promise.NoLimit = 40e6, 5e6, number("no limit", 0, 3) == 0
+		for n := range number("clients", 1, 4) {
+			node, at := fmt.Sprintf("client-%d", n+1), number("starts", 0, 50)*ms
+			for range number("attempts", 1, 3) {
+				what := []history.F{history.Acquire, history.Acquire, history.Try}[number("what", 0, 2)]
+				op := b.op(at, node, history.Invoke, what, "k")
+				if what == history.Acquire && number("limited", 0, 3) > 0 {
+					op.Limit = number("limit", 0, 10) * ms
+				}
+				if at += number("took", 1, 40) * ms; number("never", 0, 6) == 0 {
+					break
+				}
+				b.op(at, node, history.Fail, what, "k")
+				at += ms
+			}
+		}
+		if from := number("fault", 0, 150) * ms; from < 100*ms {
+			b.fault(from, from+ms, 1, "pause", "server-1")
+		}
+		r := newRun(b.done())
+		var want, judged, longest = []int{}, 0, int64(0)
+		all := 0
+		for _, k := range r.keys {
+			for _, w := range k.waits {
+				op := &r.ops[w.invoke]
+				to := w.to
+				if w.done < 0 {
+					to = r.end
+				}
+				if op.F == history.Acquire && (op.Limit == 0 || r.setup.Promise.NoLimit) || (brute{r}).faultAt(w.from, to, func(*fault) bool { return true }) {
+					continue
+				}
+				late := to - w.from - op.Limit
+				if w.done >= 0 {
+					judged++
+					longest = max(longest, late)
+				}
+				if w.done >= 0 || late > 15*ms {
+					all++
+				}
+				if late > 15*ms {
+					want = append(want, w.invoke)
+				}
+			}
+		}
+		o := waitLimit(r)
+		got := []int{}
+		for _, v := range o.found.list {
+			got = append(got, v.Operations[slices.IndexFunc(v.Operations, func(i int) bool { return r.ops[i].Type == history.Invoke })])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) || (o.verdict == Holds) != (judged > 0) || !strings.Contains(o.summary, fmt.Sprintf("%d of %d attempt", len(want), all)) ||
+			judged > 0 && !strings.Contains(o.reason, "at most "+length(longest)) {
+			t.Fatalf("%v, want %v of %d: %s; %s", got, want, all, o.summary, o.reason)
+		}
+		return len(want) > 0
+	})
+}

@@ -1,0 +1,193 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The definitions of same-reads and starvation, each asked of every pair.
+
+// looked draws holders that look, write and are told of their loss, beside others that write.
+func looked(t *rapid.T) *run {
+	b := newBuilder().kind(history.ReadWrite)
+	b.setup.SelfFence = rapid.SampledFrom([]string{"none", "check-session"}).Draw(t, "self-fence")
+	for n := range rapid.IntRange(1, 3).Draw(t, "clients") {
+		node, at := fmt.Sprintf("client-%d", n+1), int64(0)
+		step := func() int64 { at += rapid.Int64Range(1, 12).Draw(t, "step") * 2 * ms; return at }
+		for range rapid.IntRange(1, 2).Draw(t, "holds") {
+			h := b.as(step(), step(), node, rapid.SampledFrom([]history.Mode{shared, exclusive}).Draw(t, "mode"), int64(n+1))
+			for range rapid.IntRange(0, 5).Draw(t, "acts") {
+				switch rapid.IntRange(0, 7).Draw(t, "act") {
+				case 0:
+					b.write(step(), h)
+				case 1:
+					b.note(step(), h, history.Lost)
+				case 2:
+					b.read(step(), h) // what it saw is not known
+				case 3:
+					b.read(step(), h)
+					b.ops[len(b.ops)-1].Type = history.Fail
+					b.ops[len(b.ops)-1].Unfenced = &history.Copy{Value: "nothing"}
+				case 4:
+					b.look(step(), &held{node: node, key: "k", owner: "nobody"})
+				default:
+					b.look(step(), h)
+					b.ops[len(b.ops)-1].Unfenced.Value = rapid.SampledFrom([]string{"", "v1", "v1"}).Draw(t, "value")
+				}
+			}
+			if rapid.Bool().Draw(t, "gives back") {
+				b.does(step(), h, history.Release, history.OK)
+			}
+		}
+	}
+	return newRun(b.done())
+}
+
+func TestSameReadsAgrees(t *testing.T) {
+	bothWays(t, 10, func(t *rapid.T) bool {
+		r := looked(t)
+		invoked := func(i int) *history.Op {
+			for j := i - 1; ; j-- {
+				if r.ops[j].Process == r.ops[i].Process && r.ops[j].Type == history.Invoke {
+					return &r.ops[j]
+				}
+			}
+		}
+		var want []int
+		twice := 0
+		for i := range r.ops {
+			last := -1 // its look before, since it wrote
+			for j := range r.ops[:i+1] {
+				op := &r.ops[j]
+				g := r.byOwner[op.Owner]
+				switch {
+				case op.Owner != r.ops[i].Owner || g == nil:
+				case op.F == history.Write && op.Type == history.Invoke:
+					last = -1
+				case op.F != history.Read || op.Type != history.OK || op.Unfenced == nil || invoked(j).Time > g.end:
+				case j < i:
+					last = j
+				case last >= 0:
+					if twice++; r.ops[last].Unfenced.Value != op.Unfenced.Value {
+						want = append(want, i)
+					}
+				}
+			}
+		}
+		o := sameReads(r)
+		var got []int
+		for _, v := range o.found.list {
+			got = append(got, v.Operations[len(v.Operations)-1])
+		}
+		if slices.Sort(got); !slices.Equal(got, want) || (o.verdict == Unknown) != (twice == 0) || !strings.Contains(o.summary, fmt.Sprintf("%d of %d second look", len(want), twice)) {
+			t.Fatalf("%v, want %v of %d: %s", got, want, twice, o.summary)
+		}
+		return len(want) > 0
+	})
+}
+
+// starved are the waits of writers beyond all patience, without a fault, during which a
+// reader was let in that had asked as much later, and how many waited.
+func (b brute) starved() (waits []int, all int, longest int64) {
+	for _, k := range b.r.keys {
+		for _, w := range k.waits {
+			op := &b.r.ops[w.invoke]
+			to := w.to
+			if w.done < 0 {
+				to = b.r.end
+			}
+			if op.F != history.Acquire || op.Mode == shared || w.done >= 0 && b.r.ops[w.done].Type == history.Info {
+				continue
+			}
+			all++
+			longest = max(longest, to-w.from)
+			if to-w.from > 5*sec && !b.faultAt(w.from, to, func(*fault) bool { return true }) && slices.ContainsFunc(k.grants, func(g *grant) bool {
+				return g.mode == shared && g.ok > w.from && g.ok < to && g.invoked-w.from > 5*sec
+			}) {
+				waits = append(waits, w.invoke)
+			}
+		}
+	}
+	return waits, all, longest
+}
+
+func TestStarvationAgrees(t *testing.T) {
+	bothWays(t, 10, func(t *rapid.T) bool {
+		b := newBuilder().kind(history.ReadWrite)
+		b.setup.Promise.Order = true
+		for n := range rapid.IntRange(1, 4).Draw(t, "clients") {
+			node, at := fmt.Sprintf("client-%d", n+1), int64(0)
+			step := func() int64 { at += rapid.Int64Range(1, 14).Draw(t, "step") * sec / 2; return at }
+			for range rapid.IntRange(1, 3).Draw(t, "attempts") {
+				mode := rapid.SampledFrom([]history.Mode{shared, exclusive}).Draw(t, "mode")
+				switch rapid.IntRange(0, 7).Draw(t, "attempt") {
+				case 0:
+					b.op(step(), node, history.Invoke, history.Acquire, "k").Mode = mode
+					b.op(step(), node, rapid.SampledFrom([]history.Type{history.Fail, history.Info}).Draw(t, "answer"), history.Acquire, "k")
+				case 1:
+					b.op(step(), node, history.Invoke, history.Try, "k").Mode = mode
+					b.op(step(), node, history.Fail, history.Try, "k")
+				default:
+					h := b.as(step(), step(), node, mode, int64(len(b.ops)+1))
+					b.does(step(), h, history.Release, history.OK)
+				}
+			}
+			if rapid.IntRange(0, 3).Draw(t, "waits on") == 0 {
+				b.op(step(), node, history.Invoke, history.Acquire, "k").Mode = rapid.SampledFrom([]history.Mode{shared, exclusive}).Draw(t, "mode")
+			}
+		}
+		if from := rapid.Int64Range(1, 60).Draw(t, "fault") * sec / 2; from < 20*sec {
+			b.fault(from, from+sec, 1, "pause", "server-1")
+		}
+		r := newRun(b.done())
+		want, all, longest := brute{r}.starved()
+		o := starvation(r)
+		if len(o.found.list) != len(want) || (o.verdict == Unknown) != (all == 0) || !strings.Contains(o.summary, fmt.Sprintf("%d of %d wait", len(want), all)) ||
+			all > 0 && !strings.Contains(o.reason, "took "+length(longest)) {
+			t.Fatalf("%+v, want %v of %d: %s, %s", o.found.list, want, all, o.summary, o.reason)
+		}
+		for _, i := range want {
+			if !slices.ContainsFunc(o.found.list, func(v Violation) bool { return slices.Contains(v.Operations, i) }) {
+				t.Fatalf("%+v, want %v", o.found.list, want)
+			}
+		}
+		return len(want) > 0
+	})
+}
+
+// A writer has waited for too long after 5 s, and a reader asked so much later.
+func TestStarvationAtItsLimits(t *testing.T) {
+	passed := func(asked, from, to int64) func(*builder) {
+		return func(b *builder) {
+			b.kind(history.ReadWrite)
+			b.as(from, to, "client-1", exclusive, 9)
+			b.as(asked, asked+1, "client-2", shared, 1)
+		}
+	}
+	atLimits(t, "starvation", starvation, []limit{
+		{"5 s", passed(4*sec, 0, 5*sec), Holds, "1 wait of a writer"},
+		{"asked as it had waited for 5 s", passed(5*sec, 0, 9*sec), Holds, ""},
+		{"asked just after", passed(5*sec+1, 0, 9*sec), Violated, "1 of 1 wait of a writer"},
+	})
+}
+
+// A semaphore whose holders' clocks cannot be converted is not judged, nor is a reader's.
+func TestSharedLeasesOfBentClocks(t *testing.T) {
+	for _, k := range []history.Kind{history.ReadWrite, history.Semaphore} {
+		b := newBuilder().kind(k)
+		h := b.as(0, 10*ms, "client-1", "", 1)
+		b.does(300*ms, h, history.Release, history.OK)
+		g := b.as(20*ms, 400*ms, "client-2", "", 2)
+		b.does(500*ms, g, history.Release, history.OK)
+		b.bend("client-2", 390*ms, 9*sec, sec)
+		if p := leaseExclusion(newRun(b.done())).property("lease-exclusion"); p.Verdict != Unknown || !strings.Contains(p.Reason, "The deadlines of 1 grant cannot be converted: the clock of client-2 moved") {
+			t.Errorf("%s: %s: %s", k, p.Verdict, p.Reason)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// watched draws holders that renew, are told of this and that, and are stopped or not.
+func watched(t *rapid.T) *run {
+	b := newBuilder().kind(history.Watchdog)
+	number := func(name string, least, most int) int64 { return int64(rapid.IntRange(least, most).Draw(t, name)) }
+	b.setup.Expect.Faults = int(number("faults wanted", 0, 1))
+	for n := range number("clients", 1, 2) {
+		node, at := fmt.Sprintf("client-%d", n+1), int64(0)
+		step := func() int64 { at += number("step", 1, 8) * 125 * ms; return at }
+		h := b.grantOf(step(), step(), node, n+1)
+		if number("has no end", 0, 9) == 0 {
+			b.ops[len(b.ops)-1].Deadline = 0
+		}
+		for range number("steps", 0, 4) {
+			switch number("what", 0, 9) {
+			case 0, 1:
+				b.note(step(), h, history.Suspended)
+			case 2:
+				b.note(step(), h, history.Resumed)
+			case 3:
+				b.note(step(), h, history.Lost)
+			case 4:
+				b.write(step(), h)
+			case 5:
+				b.does(step(), h, history.Extend, history.OK)
+				b.ops[len(b.ops)-1].Deadline = 0
+			default:
+				b.does(step(), h, history.Extend, history.OK)
+			}
+		}
+		if number("gives back", 0, 1) == 0 {
+			b.does(step(), h, history.Release, history.OK)
+		}
+	}
+	for id := range number("faults", 0, 2) {
+		from := number("from", 1, 30) * 125 * ms
+		kind := rapid.SampledFrom([]string{"pause", "stall-worker", "partition"}).Draw(t, "fault")
+		b.fault(from, from+number("length", 1, 8)*125*ms, int(id)+1, kind, fmt.Sprintf("client-%d", number("target", 1, 2)))
+	}
+	setup, ops := b.done()
+	if err := history.Validate(setup, ops); err != nil {
+		t.Fatal(err)
+	}
+	return newRun(setup, ops)
+}
+
+// unnoticed are the operations that made a claim whose holder believed in it beyond its
+// end, not warned and not stopped; renewed and told count renewals and warnings.
+func (b brute) unnoticed() (late []int, renewed, told int) {
+	for _, g := range b.r.grants {
+		until := min(g.end, g.told)
+		var said []int // all that it was told of its claim, in order
+		for i := range b.r.ops {
+			op := &b.r.ops[i]
+			renewal := op.F == history.Extend && op.Type == history.OK
+			if op.Owner == g.owner && op.Time <= until && (i == g.op || renewal || op.F == history.Suspended || op.F == history.Resumed) {
+				said = append(said, i)
+			}
+		}
+		if g.told < forever {
+			told++
+		}
+		var deadline int64 // what is claimed, by the clock of the node
+		for n, i := range said {
+			op, next := &b.r.ops[i], until
+			if n+1 < len(said) {
+				next = b.r.ops[said[n+1]].Time
+			}
+			switch op.F {
+			case history.Suspended:
+				if b.r.ops[said[n-1]].F != history.Suspended {
+					told++
+				}
+				continue
+			case history.Extend:
+				renewed++
+				deadline = op.Deadline
+			case history.Acquire:
+				deadline = op.Deadline
+			}
+			if end := deadline - ahead; deadline != 0 && next > end && !b.stoppedBefore(g.node, end-ms) {
+				late = append(late, i)
+			}
+		}
+	}
+	return late, renewed, told
+}
+
+// stoppedBefore says whether a program of a node was stopped in the half of a lease before a time.
+func (b brute) stoppedBefore(node string, at int64) bool {
+	return slices.ContainsFunc(b.r.faults, func(f *fault) bool {
+		return f.target == node && f.kind != "partition" && f.from <= at && at <= f.to+sec/2
+	})
+}
+
+func TestLossNoticedAgrees(t *testing.T) {
+	seen := map[Verdict]int{}
+	bothWays(t, 10, func(t *rapid.T) bool {
+		r := watched(t)
+		late, renewed, told := brute{r}.unnoticed()
+		want, reason := Holds, fmt.Sprintf("%d holder", told)
+		switch {
+		case len(late) > 0:
+			want, reason = Violated, fmt.Sprintf("%d were told", told)
+		case renewed == 0:
+			want, reason = Unknown, "Nothing was renewed"
+		case told == 0 && r.setup.Expect.Faults == 0:
+			want, reason = NA, fmt.Sprintf("No claim ran out: all of %d renewal", renewed)
+		case told == 0:
+			want, reason = Unknown, "No claim ran out while its holder ran"
+		}
+		p := lossNoticed(r).property("loss-noticed")
+		if p.Verdict != want || !strings.Contains(p.Reason, reason) || len(p.Violations) != len(late) {
+			t.Fatalf("%s: %s; want %s: %s %v", p.Verdict, p.Reason, want, reason, late)
+		}
+		for n, i := range late {
+			if !slices.ContainsFunc(p.Violations, func(v Violation) bool { return slices.Contains(v.Operations, i) }) {
+				t.Fatalf("%+v, want one of %d", p.Violations, late[n])
+			}
+		}
+		seen[want]++
+		return len(late) > 0
+	})
+	if len(seen) < 4 {
+		t.Errorf("not all verdicts: %v", seen)
+	}
+}
+
+// The last renewal is sent at 0.3 s, so its claim ends at 1.3 s, less what clocks leave open.
+func TestLossNoticedAtItsLimits(t *testing.T) {
+	held := func(b *builder) {
+		b.kind(history.Watchdog)
+		b.setup.Expect.Faults = 1
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.does(300*ms, h, history.Extend, history.OK)
+		b.does(2*sec, h, history.Release, history.OK)
+	}
+	stopped := func(from, to int64) func(*builder) {
+		return func(b *builder) { held(b); b.fault(from, to, 1, "pause", "client-1") }
+	}
+	ends := 1300*ms - clockNoise
+	atLimits(t, "loss-noticed", lossNoticed, []limit{
+		{"stopped until half a lease before", stopped(100*ms, ends-500*ms), Unknown, "(1 ran out while it was stopped)"},
+		{"not so long", stopped(100*ms, ends-500*ms-1), Violated, "1 holder was not told before the claim ended; 0 were told"},
+		{"stopped as the claim ends", stopped(ends, 2*sec), Unknown, "(1 ran out while it was stopped)"},
+		{"just after", stopped(ends+1, 2*sec), Violated, "1 holder was not told"},
+		{"its clock was moved", func(b *builder) { held(b); b.bend("client-1", sec, 3*sec, sec) }, Unknown, "The deadlines of 2 claims cannot be converted"},
+	})
+}
