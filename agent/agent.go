@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -157,7 +158,7 @@ func (a *agent) launch(spec Child) error {
 			return err
 		}
 	}
-	c, err := startChild(spec, a.page, a.fromChild)
+	c, err := startChild(spec, a.page, a.fromChild, a.hurries)
 	if err != nil {
 		return err
 	}
@@ -171,25 +172,42 @@ func (a *agent) launch(spec Child) error {
 	return nil
 }
 
+// hurries says whether a gate is armed, so that the worker may stand there.
+func (a *agent) hurries() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.arms) > 0
+}
+
 // fromChild passes on one line of the child.
 func (a *agent) fromChild(line []byte, stdout bool) {
-	var l Line
 	a.mu.Lock()
-	speaks := a.child != nil && a.child.spec.Speaks
+	speaks := stdout && a.child != nil && a.child.spec.Speaks
 	a.mu.Unlock()
-	if !stdout || !speaks || json.Unmarshal(line, &l) != nil {
+	var l Line
+	switch op, is := operation(line); {
+	case speaks && is:
+		a.watchWork(op)
+		a.out.pass(line)
+	case !speaks || json.Unmarshal(line, &l) != nil:
 		a.out.send(Message{Log: string(line)})
-		return
-	}
-	switch {
 	case l.Gate != nil:
 		a.atGate(*l.Gate)
-	case l.Op != nil:
-		a.watchWork(l.Op)
-		a.out.send(Message{Op: l.Op})
 	default:
 		a.out.send(Message{Say: l.Say})
 	}
+}
+
+// operation is that of a Line which has nothing else. The Message that passes it on is the
+// same text, so most lines of a worker need not be taken apart. A worker writes a line at
+// once, and a pipe takes so much whole or not at all; a longer one may have lost its end.
+func operation(line []byte) (op json.RawMessage, is bool) {
+	const whole = 4096 // PIPE_BUF
+	op, begins := bytes.CutPrefix(line, []byte(`{"op":`))
+	if !begins || !bytes.HasSuffix(op, []byte("}}")) || len(line) >= whole && !json.Valid(line) {
+		return nil, false
+	}
+	return op[:len(op)-1], true
 }
 
 // watchWork tells a stall what has gone on.

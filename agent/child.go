@@ -29,8 +29,8 @@ type child struct {
 
 // startChild starts spec in a process group of its own, its clocks under page unless
 // that is nil. lines is called for each line that it prints, with true for its
-// standard output.
-func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool)) (*child, error) {
+// standard output; hurry says whether that is to come at once.
+func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool), hurry func() bool) (*child, error) {
 	if len(spec.Argv) == 0 {
 		return nil, fmt.Errorf("start: no command")
 	}
@@ -46,14 +46,15 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 	if err != nil {
 		return nil, err
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
 	}
+	stdout, printed, err := quietPipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = printed
 	c := &child{spec: spec, cmd: cmd, stdin: stdin, ended: make(chan struct{})}
 	wait := cmd.Wait
 	if page == nil {
@@ -61,12 +62,14 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 	} else if c.bent, err = vdso.Start(cmd, page); err == nil {
 		wait = c.bent.Wait
 	}
+	_ = printed.Close() // the child has its own
 	if err != nil {
+		_ = stdout.Close()
 		return nil, fmt.Errorf("start %s: %w", spec.Argv[0], err)
 	}
 	outs := make(chan struct{}, 2)
-	for i, r := range []io.Reader{stdout, stderr} {
-		go func() { eachLine(r, func(b []byte) { lines(b, i == 0) }); outs <- struct{}{} }()
+	for i, r := range []io.ReadCloser{&gatherer{File: stdout, hurry: hurry}, stderr} {
+		go func() { eachLine(r, func(b []byte) { lines(b, i == 0) }); _ = r.Close(); outs <- struct{}{} }()
 	}
 	go func() {
 		<-outs // all that it printed is passed on before its exit is

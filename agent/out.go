@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -21,8 +22,7 @@ const (
 type out struct {
 	mu      sync.Mutex
 	ready   sync.Cond
-	lines   [][]byte
-	size    int
+	queued  []byte   // lines
 	spill   *os.File // lines after those in memory, in order; nil: none
 	spilled int64
 	read    *bufio.Reader
@@ -45,15 +45,19 @@ func (o *out) send(m Message) {
 	if err != nil {
 		line, _ = json.Marshal(Message{Error: "agent: " + err.Error()})
 	}
-	line = append(line, '\n')
+	o.pass(line)
+}
+
+// pass queues a message that is written already. It keeps nothing of line.
+func (o *out) pass(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.closed:
-	case o.spill == nil && o.size+len(line) <= memoryMax:
-		o.lines, o.size = append(o.lines, line), o.size+len(line)
+	case o.spill == nil && len(o.queued)+len(line) < memoryMax:
+		o.queued = append(append(o.queued, line...), '\n')
 	default:
-		o.toFile(line)
+		o.toFile(append(slices.Clone(line), '\n'))
 	}
 	o.ready.Signal()
 }
@@ -84,35 +88,35 @@ func (o *out) toFile(line []byte) {
 // drain writes what is queued, oldest first, until the queue is closed and empty.
 func (o *out) drain(w io.Writer) {
 	defer close(o.done)
+	var batch []byte
 	for {
 		o.mu.Lock()
-		for len(o.lines) == 0 && o.spill == nil && !o.closed && o.lost == 0 {
+		for len(o.queued) == 0 && o.spill == nil && !o.closed && o.lost == 0 {
 			o.ready.Wait()
 		}
-		batch := o.take()
-		finished := batch == nil && o.closed
+		batch = o.take(batch[:0])
+		finished := len(batch) == 0 && o.closed
 		o.mu.Unlock()
 		if finished {
 			return
 		}
-		for _, line := range batch {
-			if _, err := w.Write(line); err != nil {
-				return // the runner is gone; the agent sees EOF on its stdin
-			}
+		if _, err := w.Write(batch); err != nil {
+			return // the runner is gone; the agent sees EOF on its stdin
 		}
 	}
 }
 
-// take returns the next lines; nil when there are none. o.mu is held.
-func (o *out) take() [][]byte {
-	if len(o.lines) > 0 {
-		batch := o.lines
-		o.lines, o.size = nil, 0
+// take returns the next lines; none when there are none. What is written of the last
+// ones takes the place of those in memory. o.mu is held.
+func (o *out) take(written []byte) []byte {
+	if len(o.queued) > 0 {
+		batch := o.queued
+		o.queued = written
 		return batch
 	}
 	if o.spill != nil {
 		if line, err := o.read.ReadBytes('\n'); err == nil {
-			return [][]byte{line}
+			return line
 		}
 		_ = o.spill.Close()
 		o.spill, o.read = nil, nil
@@ -120,7 +124,7 @@ func (o *out) take() [][]byte {
 	if o.lost > 0 {
 		line, _ := json.Marshal(Message{Lost: o.lost})
 		o.lost = 0
-		return [][]byte{append(line, '\n')}
+		return append(line, '\n')
 	}
 	return nil
 }

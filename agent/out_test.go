@@ -30,3 +30,29 @@ func TestOutSpillsInOrder(t *testing.T) {
 		}
 	}
 }
+
+// What passes an operation on is the worker's own text, so it must be whole and nothing else.
+func TestOperation(t *testing.T) {
+	long := `{"op":{"error":"` + strings.Repeat("x", 5000) + `"}}`
+	for _, c := range []struct {
+		line, op string
+		is       bool
+	}{
+		{`{"op":{"f":"acquire"}}`, `{"f":"acquire"}`, true},
+		{`{"op":{"f":"write","fenced":{"value":"x"}}}`, `{"f":"write","fenced":{"value":"x"}}`, true},
+		{long, long[6 : len(long)-1], true},
+		{strings.Replace(long, "x", "}}", 1)[:4500] + "}}", "", false}, // its end is lost
+		{long[:4500], "", false},
+		{`{"op":{"f":"acq`, "", false},
+		{`{"gate":{"id":1}}`, "", false},
+		{`{"say":{"op":{}}}`, "", false},
+		{`a word of a library`, "", false},
+		{`{"op":`, "", false},
+		{`{"op":}`, "", false},
+		{``, "", false},
+	} {
+		if op, is := operation([]byte(c.line)); is != c.is || string(op) != c.op {
+			t.Errorf("%.60q: %.60q, %v", c.line, op, is)
+		}
+	}
+}

@@ -10,6 +10,7 @@ type Ask struct {
 	Locks    int      // how many are taken if nobody says
 	Sessions int      // how many are opened if nobody says
 	Hold     int      // seconds: the lease of locks that are not renewed; 0: that of the sessions
+	Env      []string // of the server, beside what the compose file says
 	Not      []string // what its figures do not count
 	// Most is how many connections its server is told to take at most, where every lock
 	// and session is one of its own; 0: they are not.
@@ -39,16 +40,24 @@ func (a Ask) Fits(locks, sessions int) string {
 		locks, sessions, n, spare, a.Most, min(locks, a.Most/2), min(sessions, a.Most/4-spare/2))
 }
 
-const http = `exec 3<>/dev/tcp/127.0.0.1/2379 && printf 'GET /metrics HTTP/1.0\r\n\r\n' >&3 && cat <&3`
+// What a server in Go or Java holds is known only after a collection: its heap is up to
+// twice that before. The second one of Go empties what its pools keep.
+const (
+	liveGo = `live() { exec 3<>/dev/tcp/127.0.0.1/2379 && printf 'GET /debug/pprof/heap?gc=1&debug=1 HTTP/1.0\r\n\r\n' >&3 && cat <&3; }
+live >/dev/null && live | awk '/^# (HeapAlloc|Stack) =/ {n += $4} END {print "live", n}'`
+	// A JRE has jcmd as a module alone. Both generations of the heap are told in kB.
+	liveJava = `java -m jdk.jcmd/sun.tools.jcmd.JCmd $(grep -lx java /proc/[0-9]*/comm | tr -dc 0-9) -f <(printf 'GC.run\nGC.heap_info\n') |
+awk '/ generation / {sub(/.*used /, ""); n += $1} END {print "live", n * 1024}'`
+)
 
 // Asks are the backends whose capacity can be measured.
 var Asks = map[string]Ask{
 	"redis": {Shell: "redis-cli INFO memory", Name: "used_memory", Own: "used_memory of INFO", Locks: 50000, Sessions: 500, Hold: 600,
 		Not: []string{"replicas and persistence: one server, nothing on disk", "a lock is two keys: its owner, which expires, and its fencing token, which stays"}},
-	"etcd": {Shell: http, Name: "go_memstats_heap_inuse_bytes", Own: "heap in use of /metrics", Locks: 4000, Sessions: 200, Hold: 600,
-		Not: []string{"the database file and the log on disk", "each lock has a lease of its own; clients that share one lease need less", "garbage that is not collected yet counts"}},
-	"zookeeper": {Shell: `exec 3<>/dev/tcp/127.0.0.1/2181 && printf mntr >&3 && cat <&3`, Name: "zk_approximate_data_size", Own: "approximate_data_size of mntr", Locks: 4000, Sessions: 300, Hold: 60,
-		Not: []string{"snapshots and the log on disk", "approximate_data_size counts paths and data, not Java's objects around them", "a lock is two znodes: its folder, which stays, and the ephemeral one", "the heap grows in steps and holds garbage: what the kernel counts says little below its limit of 128 MB"}},
+	"etcd": {Shell: liveGo, Name: "live", Own: "live heap and stacks after a garbage collection", Locks: 4000, Sessions: 200, Hold: 600, Env: []string{"ETCD_ENABLE_PPROF=true", "ETCD_SNAPSHOT_COUNT=1000"},
+		Not: []string{"the log in memory, which ends at 100,000 requests by default and at 1000 here, so that it does not look like locks", "the database file and the log on disk", "each lock has a lease of its own; clients that share one lease need less"}},
+	"zookeeper": {Shell: liveJava, Name: "live", Own: "live heap after a garbage collection", Locks: 4000, Sessions: 300, Hold: 60,
+		Not: []string{"snapshots and the log on disk", "a lock is two znodes: its folder, which stays, and the ephemeral one", "stacks and buffers of Java outside its heap, which the kernel counts with what the heap once had"}},
 	"postgres": {Locks: 60, Sessions: 60, Most: 2000,
 		Not: []string{"a lock is a connection with an open transaction, so there are as many as max_connections allows, which is raised to what is measured", "shared buffers are counted once", "no heartbeat: a row lock has no lease, and TCP keepalives come after two hours"}},
 }

@@ -126,7 +126,7 @@ func sample() *Report {
 	for i := range 6 {
 		n := float64(i)
 		r.Locks = append(r.Locks, Sample{Locks: i * 1000, Memory: 2e6 + 250e3*n, Own: 1e6 + 200e3*n})
-		r.Sessions = append(r.Sessions, Sample{Locks: 5000, Sessions: i * 100, Memory: 4e6 + 2e6*n + 1e5*float64(i%2), Client: 500 + 16000*n, Server: 500 + 16000*n})
+		r.Sessions = append(r.Sessions, Sample{Locks: 5000, Sessions: i * 100, Memory: 4e6 + 2e6*n + 1e5*float64(i%2), Own: 2e6 + 8e3*100*n, Client: 500 + 16000*n, Server: 500 + 16000*n})
 	}
 	r.Conclude()
 	return r
@@ -134,7 +134,7 @@ func sample() *Report {
 
 func TestReport(t *testing.T) {
 	r := sample()
-	if len(r.Rows) != 5 {
+	if len(r.Rows) != 6 {
 		t.Fatalf("%+v", r.Rows)
 	}
 	own := r.Rows[0]
@@ -147,6 +147,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"memory a lock, used_memory of INFO\n  200.0 ± 0.0 bytes each (95 %, 6 sizes, R² 1.000)\n  1,000,000 locks: 200 MB ± 0 B; the usual estimate, 200 bytes a lock, says 200 MB\n  drawn out 200 times",
+		"memory a session, used_memory of INFO\n  8000.0 ± 0.0 bytes each",
 		"heartbeat of a session, at its client\n  160.0 ± 0.0 bytes/s each", "that is 320 bytes a heartbeat, one each 2.0 s", "100,000 clients: 16.0 MB/s ± 0 B/s; the usual estimate, 64 bytes each 2 s, says 3.20 MB/s", "- replicas",
 	} {
 		if !strings.Contains(b.String(), want) {

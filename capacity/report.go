@@ -74,7 +74,10 @@ func (r *Report) Conclude() {
 		r.row("memory a lock, "+r.OwnName, "bytes", r.Locks, locks, own, ManyLocks, usual, words)
 	}
 	r.row("memory a lock, as the kernel counts it", "bytes", r.Locks, locks, memory, ManyLocks, usual, words)
-	r.row("memory a session", "bytes", r.Sessions, sessions, memory, ManyClients, 0, "")
+	if r.OwnName != "" {
+		r.row("memory a session, "+r.OwnName, "bytes", r.Sessions, sessions, own, ManyClients, 0, "")
+	}
+	r.row("memory a session, as the kernel counts it", "bytes", r.Sessions, sessions, memory, ManyClients, 0, "")
 	ping := "64 bytes each 2 s"
 	r.row("heartbeat of a session, at its client", "bytes/s", r.Sessions, sessions, func(s Sample) float64 { return s.Client }, ManyClients, usualPing, ping)
 	r.row("heartbeat of a session, at all servers", "bytes/s", r.Sessions, sessions, func(s Sample) float64 { return s.Server }, ManyClients, usualPing, ping)

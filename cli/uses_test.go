@@ -32,12 +32,33 @@ func TestCapacity(t *testing.T) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rows) != 5 || len(r.Not) == 0 || r.Version == "unknown" {
+	if len(r.Rows) != 6 || len(r.Not) == 0 || r.Version == "unknown" {
 		t.Fatalf("%+v", r)
 	}
-	for _, i := range []int{0, 3} { // used_memory, and the bytes at the clients
+	for _, i := range []int{0, 4} { // used_memory, and the bytes at the clients
 		if row := r.Rows[i]; row.Line.Slope < 20 || row.Line.Slope > 5000 {
 			t.Errorf("%s: %+v", row.What, row.Line)
+		}
+	}
+}
+
+// What a server in Go or Java holds is asked of the server itself, by what its node has.
+func TestCapacityAsksTheServer(t *testing.T) {
+	for _, backend := range []string{"etcd", "zookeeper"} {
+		cmd := exec.Command(dlmtest(t), "capacity", "--backend", backend, "--runtime", "local", "--json",
+			"--locks", "10", "--sessions", "10", "--sizes", "2", "--window", "1s")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", backend, err, out)
+		}
+		var r capacity.Report
+		if err := json.Unmarshal(out, &r); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range append(r.Locks, r.Sessions...) {
+			if s.Own < 1e6 || s.Own > 100e6 {
+				t.Errorf("%s with %d locks and %d sessions holds %.0f bytes", backend, s.Locks, s.Sessions, s.Own)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"math"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,15 +22,17 @@ var startRaw, start = closest(Raw, time.Now)
 // such clock.
 func Raw() int64 {
 	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+	// Raw also in Go's sense, as it never blocks: the scheduler need not be told.
+	if _, _, err := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_MONOTONIC, uintptr(unsafe.Pointer(&ts)), 0); err != 0 {
 		panic("history: clock_gettime(CLOCK_MONOTONIC): " + err.Error()) // cannot fail on Linux
 	}
 	return ts.Nano()
 }
 
 // A program can be preempted between two readings, and then they are not of one
-// instant. So the own clock is read between two raw readings, and again until
-// these are less than closeEnough apart, at most closeTries times.
+// instant. So the raw clock is read between two readings of the own one, and again until
+// these are less than closeEnough apart, at most closeTries times. The own ones are the
+// cheap ones. One that is bent only errs on how close they are, by the rate it runs at.
 const (
 	closeEnough = 50_000 // ns
 	closeTries  = 5
@@ -42,14 +45,14 @@ func Now() Stamp {
 	return Stamp{Raw: raw, Mono: startRaw + int64(own.Sub(start)), Real: own.UnixNano()}
 }
 
-// closest reads own after raw, and returns the pair with the least time in which
-// own can have been read.
+// closest reads own before and after raw, and returns the pair with the least time
+// between them: raw, and own after it.
 func closest(raw func() int64, own func() time.Time) (bestRaw int64, bestOwn time.Time) {
-	shortest := int64(math.MaxInt64)
+	shortest := time.Duration(math.MaxInt64)
 	for range closeTries {
-		before, between := raw(), own()
-		if length := raw() - before; length < shortest {
-			shortest, bestRaw, bestOwn = length, before, between
+		before, between, after := own(), raw(), own()
+		if length := after.Sub(before); length < shortest {
+			shortest, bestRaw, bestOwn = length, between, after
 		}
 		if shortest < closeEnough {
 			break

@@ -20,17 +20,14 @@ func TestClosest(t *testing.T) {
 		{"no peace", []int64{9 * ms, 3 * ms, 60 * us, 5 * ms, 2 * ms}, 5, 60 * us},
 	} {
 		now, reads, tries := int64(0), 0, 0
-		raw := func() int64 {
-			reads++
-			now += ms // what passes outside of the brackets does not matter
-			if reads%2 == 0 {
-				now -= ms
-			}
-			return now
-		}
+		raw := func() int64 { return now }
 		own := func() time.Time {
-			now += c.brackets[tries] // the preemption comes before the own reading
-			tries++
+			if reads++; reads%2 == 1 {
+				now += ms // what passes outside of the brackets does not matter
+			} else {
+				now += c.brackets[tries] // the preemption comes after the raw reading
+				tries++
+			}
 			return time.Unix(0, now)
 		}
 		gotRaw, gotOwn := closest(raw, own)

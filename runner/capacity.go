@@ -54,6 +54,9 @@ func Capacity(ctx context.Context, o Options, sizes Sizes, say Progress) (r *cap
 	}
 	plan.mode = workloads.Capacity
 	plan.admit(capacity.Asks[o.Backend].Connections(sizes.Locks, sizes.Sessions))
+	for i := range plan.servers {
+		plan.servers[i].Env = slices.Concat(plan.servers[i].Env, capacity.Asks[o.Backend].Env)
+	}
 	rec, err := newRecorder(filepath.Join(dir, partFile), plan.setup)
 	if err != nil {
 		return nil, err

@@ -2,11 +2,15 @@ package workloads
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +22,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 	"go.uber.org/zap"
 
+	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 )
@@ -26,7 +31,7 @@ import (
 type bare func(ctx context.Context, key string) (release func() error, err error)
 
 // BenchmarkWorker prints how many acquires and releases a second a worker makes that
-// records them through a pipe to another process, beside the same library on the same
+// records them through the pipe to a real agent, beside the same library on the same
 // server in a bare loop. The two take turns, so that a busy machine is busy for both.
 func BenchmarkWorker(b *testing.B) {
 	const lease = 10 * time.Second
@@ -87,23 +92,14 @@ func BenchmarkWorker(b *testing.B) {
 	}
 }
 
-// recordedLoop acquires and releases as a worker does: adapter, recorder and a pipe.
+// recordedLoop acquires and releases as a worker does: adapter, recorder and agent.
 func recordedLoop(b *testing.B, backend, library, addr string, lease time.Duration) func(pairs int) float64 {
-	reader := exec.Command("cat") // in place of the agent
-	out, err := reader.StdinPipe()
-	if err == nil {
-		err = reader.Start()
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = out.Close(); _ = reader.Wait() })
 	entry, err := libraries.Find(backend, library)
 	if err != nil {
 		b.Fatal(err)
 	}
 	spec := Spec{Node: "client-1", Wait: time.Minute, Lock: locks.Config{Endpoints: []string{addr}, Lease: lease, Client: "client-1"}}
-	r := newRecorder(&link{out: out, armed: map[string]bool{}}, spec)
+	r := newRecorder(&link{out: agentPipe(b), armed: map[string]bool{}}, spec)
 	if r.lock, err = entry.Open(b.Context(), spec.Lock); err != nil {
 		b.Fatal(err)
 	}
@@ -118,6 +114,42 @@ func recordedLoop(b *testing.B, backend, library, addr string, lease time.Durati
 			return err
 		}, b)
 	}
+}
+
+// agentPipe is a worker's standard output, with an agent in a process of its own at the
+// other end: that of a child which says nothing itself.
+func agentPipe(b *testing.B) *os.File {
+	file := filepath.Join(b.TempDir(), "pid")
+	start, err := json.Marshal(agent.Command{ID: 1, Do: agent.Start, Child: &agent.Child{Speaks: true, Argv: []string{"sh", "-c", "echo $$ > " + file + "; exec sleep 3600"}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := exec.Command(os.Args[0], "agent")
+	in, err := a.StdinPipe()
+	if err == nil {
+		err = a.Start()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = in.Close(); _ = a.Wait() })
+	if _, err := in.Write(append(start, '\n')); err != nil {
+		b.Fatal(err)
+	}
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		pid, _ := os.ReadFile(file)
+		if at, whole := strings.CutSuffix(string(pid), "\n"); whole {
+			fd, err := syscall.Open("/proc/"+at+"/fd/1", syscall.O_WRONLY|syscall.O_CLOEXEC, 0) // blocking, as a standard output is
+			if err != nil {
+				b.Fatal(err)
+			}
+			out := os.NewFile(uintptr(fd), "the agent's pipe")
+			b.Cleanup(func() { _ = out.Close() })
+			return out
+		}
+	}
+	b.Fatal("the agent starts no child")
+	return nil
 }
 
 func bareLoop(b *testing.B, lock bare) func(pairs int) float64 {
