@@ -149,19 +149,26 @@ func (l *etcdLock) Release(ctx context.Context, g *Grant) error {
 }
 
 // Extend implements Extender by KeepAliveOnce with a send time of its own:
-// concurrency.Session counts from receipt, which claims too much.
+// concurrency.Session counts from receipt, which claims too much. A try that is not
+// answered in time goes to the next member, with a send time of its own.
 func (l *etcdLock) Extend(ctx context.Context, g *Grant) (*Grant, error) {
 	p := g.State.(*etcdPlace)
-	sent := history.Now()
-	err := l.keepAlive(ctx, p)
-	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
-		p.lost(l.events, "lease not found")
-		return nil, ErrNotHeld
+	for {
+		sent := history.Now()
+		try, cancel := context.WithTimeout(ctx, l.patience())
+		err := l.keepAlive(try, p)
+		late := try.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case err == nil:
+			return renewed(g, sent, sent.Mono+int64(l.cfg.Lease)), nil
+		case errors.Is(err, rpctypes.ErrLeaseNotFound):
+			p.lost(l.events, "lease not found")
+			return nil, ErrNotHeld
+		case !late:
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return renewed(g, sent, sent.Mono+int64(l.cfg.Lease)), nil
 }
 
 // Holder implements Inspector: the oldest key of the queue.

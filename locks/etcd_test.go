@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,9 +30,9 @@ func TestEtcdPassesByAMemberWithoutLeader(t *testing.T) {
 	lonely, gone := []string{url(4), url(5)}, []string{url(6), url(7)} // of peers, of clients
 	peers := "lonely=" + lonely[0] + ",gone=" + gone[0]
 	startEtcd(t, "lonely", lonely[0], lonely[1], peers)
-	end := startEtcd(t, "gone", gone[0], gone[1], peers)
+	leaving := startEtcd(t, "gone", gone[0], gone[1], peers)
 	awaitLeader(t, lonely[1], true)
-	end()
+	leaving.end()
 	awaitLeader(t, lonely[1], false)
 	awaitLeader(t, well[1], true)
 
@@ -53,6 +54,70 @@ func TestEtcdPassesByAMemberWithoutLeader(t *testing.T) {
 	}
 }
 
+// A member that is stopped takes connections and answers nothing. A renewal that it is
+// given must go to another in time, whichever of three in turn it meets.
+func TestEtcdRenewsPastAStoppedMember(t *testing.T) {
+	if _, err := exec.LookPath("etcd"); err != nil {
+		t.Skip("no etcd on PATH")
+	}
+	url := ownURLs()
+	peer, client := []string{url(11), url(12), url(13)}, []string{url(14), url(15), url(16)}
+	names := []string{"one", "two", "three"}
+	all := "one=" + peer[0] + ",two=" + peer[1] + ",three=" + peer[2]
+	members := make([]*member, 3)
+	for i := range members {
+		members[i] = startEtcd(t, names[i], peer[i], client[i], all)
+	}
+	for i := range members {
+		awaitLeader(t, client[i], true)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	lease := 6 * time.Second
+	c, err := openEtcdLock(ctx, Config{Client: "client-1", Endpoints: client, Lease: lease})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	g, err := c.Acquire(ctx, "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	members[follower(t, client)].stop(t)
+	for range 4 { // one of them meets the stopped member, and passes by it
+		limit, cancel := context.WithTimeout(ctx, lease/3)
+		next, err := c.Extend(limit, g)
+		cancel()
+		if err != nil {
+			t.Fatalf("extend: %v", err)
+		}
+		if next.Deadline > history.Mono()+int64(lease) || next.Deadline <= g.Deadline {
+			t.Errorf("renewed until %d, before until %d, now %d", next.Deadline, g.Deadline, history.Mono())
+		}
+		g = next
+	}
+}
+
+// follower is a member at one of the addresses that does not lead.
+func follower(t *testing.T, urls []string) int {
+	db, err := clientv3.New(clientv3.Config{Endpoints: urls, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for i, u := range urls {
+		s, err := db.Status(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Leader != s.Header.MemberId {
+			return i
+		}
+	}
+	t.Fatal("all members lead")
+	return 0
+}
+
 // ownURLs gives addresses that no other process of this machine is given: they
 // lie on a loopback address of this process's own, below the ephemeral ports.
 func ownURLs() func(n int) string {
@@ -62,9 +127,21 @@ func ownURLs() func(n int) string {
 	}
 }
 
-// startEtcd starts a member and returns what ends it. One that ends by itself
-// fails the test with its last words.
-func startEtcd(t *testing.T, name, peer, clients, all string) (end func()) {
+// member is an etcd of a test.
+type member struct {
+	process *os.Process
+	end     func()
+}
+
+// stop stops it as SIGSTOP does, until it is killed.
+func (m *member) stop(t *testing.T) {
+	if err := m.process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startEtcd starts a member. One that ends by itself fails the test with its last words.
+func startEtcd(t *testing.T, name, peer, clients, all string) *member {
 	c := exec.Command("etcd", "--name", name, "--data-dir", t.TempDir(), "--initial-cluster", all,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
 		"--listen-client-urls", clients, "--advertise-client-urls", clients)
@@ -81,9 +158,9 @@ func startEtcd(t *testing.T, name, peer, clients, all string) (end func()) {
 			t.Errorf("etcd %s ended: %v\n%s", name, err, said.Bytes()[max(0, said.Len()-2000):])
 		}
 	}()
-	end = func() { meant.Store(true); _ = c.Process.Kill(); <-over }
+	end := func() { meant.Store(true); _ = c.Process.Kill(); <-over }
 	t.Cleanup(end)
-	return end
+	return &member{c.Process, end}
 }
 
 // awaitLeader returns when the member at url knows a leader, or no longer does.

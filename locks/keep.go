@@ -5,10 +5,41 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/dlmtest/dlmtest/history"
 )
 
-// Keep renews g by e at a third of its lease until stop is called. Before each
-// request it calls before, which may block. It calls lost once, when the service
+// Renew extends g by e a third of its lease after the last time it asked, until ctx
+// ends or the service knows g no more, which it returns. An answer that has not come by
+// then is waited for no longer: the next request follows at once, while one that was
+// refused at once is asked again no sooner. Before each it calls before, which may
+// block; each new claim goes to renewed.
+func Renew(ctx context.Context, e Extender, g *Grant, before func(), renewed func(*Grant)) error {
+	beat := g.Lease / 3
+	for wait := beat; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+		before()
+		asked := history.Mono()
+		// Not ctx: a renewal in flight is finished, not cut into an unknown.
+		one, cancel := context.WithTimeout(context.WithoutCancel(ctx), beat)
+		next, err := e.Extend(one, g)
+		cancel()
+		switch {
+		case err == nil:
+			g = next
+			renewed(g)
+		case errors.Is(err, ErrNotHeld):
+			return err
+		}
+		wait = beat - time.Duration(history.Mono()-asked)
+	}
+}
+
+// Keep renews g by Renew until stop is called. It calls lost once, when the service
 // knows g no more, or an eighth of the lease before the deadline of the last renewal
 // that was answered: from then on nobody else's grant is impossible. A stopped
 // watchdog tells nothing.
@@ -17,48 +48,29 @@ func Keep(ctx context.Context, e Extender, g *Grant, before func(), lost func(wh
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	k := keeper{e: e, g: g, before: before, answers: make(chan *Grant, 1), gone: make(chan error, 1)}
+	k := keeper{g: g, answers: make(chan *Grant, 1), gone: make(chan error, 1)}
 	done := make(chan struct{})
 	asking := make(chan struct{})
-	go func() { defer close(asking); k.ask(ctx) }()
+	go func() {
+		defer close(asking)
+		if err := Renew(ctx, e, g, before, func(next *Grant) { k.renewed(ctx, next) }); err != nil {
+			k.gone <- err
+		}
+	}()
 	go func() { defer close(done); k.watch(ctx, lost) }()
 	return func() { cancel(); <-asking; <-done }
 }
 
 type keeper struct {
-	e       Extender
 	g       *Grant
-	before  func()
 	answers chan *Grant
 	gone    chan error
 }
 
-// ask renews until ctx ends or the grant is gone.
-func (k *keeper) ask(ctx context.Context) {
-	held := k.g
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(k.g.Lease / 3):
-		}
-		k.before()
-		// Not ctx: a renewal in flight is finished, not cut into an unknown.
-		one, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.g.Lease/3)
-		next, err := k.e.Extend(one, held)
-		cancel()
-		switch {
-		case err == nil:
-			held = next
-			select {
-			case k.answers <- next:
-			case <-ctx.Done():
-				return
-			}
-		case errors.Is(err, ErrNotHeld):
-			k.gone <- err
-			return
-		}
+func (k *keeper) renewed(ctx context.Context, next *Grant) {
+	select {
+	case k.answers <- next:
+	case <-ctx.Done():
 	}
 }
 

@@ -70,9 +70,15 @@ type pgLock struct {
 
 // OpenPostgres opens a session with a row lock on the first endpoint. User and
 // database are postgres unless PGUSER, PGPASSWORD and PGDATABASE say otherwise.
-func OpenPostgres(ctx context.Context, c Config) (Client, error) { return openPG(ctx, c, pgRow) }
+func OpenPostgres(ctx context.Context, c Config) (Client, error) {
+	l, err := openPG(ctx, c, pgRow)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
 
-func openPG(ctx context.Context, c Config, kind pgKind) (Client, error) {
+func openPG(ctx context.Context, c Config, kind pgKind) (*pgLock, error) {
 	if len(c.Endpoints) == 0 {
 		return nil, errors.New("locks: postgres: no endpoint")
 	}

@@ -24,7 +24,11 @@ var pgAdvisory = pgKind{
 
 // OpenPostgresAdvisory opens a session with an advisory lock on the first endpoint.
 func OpenPostgresAdvisory(ctx context.Context, c Config) (Client, error) {
-	return openPG(ctx, c, pgAdvisory)
+	l, err := openPG(ctx, c, pgAdvisory)
+	if err != nil {
+		return nil, err
+	}
+	return &pgNested{pgLock: l, keys: map[string]*pgNest{}}, nil
 }
 
 func pgUnlock(function string) func(context.Context, *pgx.Conn, string) error {

@@ -115,6 +115,7 @@ func pgClose(conn *pgx.Conn) {
 // pgHold is the session behind a grant.
 type pgHold struct {
 	conn    *pgx.Conn
+	lose    func(why string)
 	unwatch context.CancelFunc
 	watched chan struct{} // closed when the watcher has ended
 	lost    error         // set by the watcher before
@@ -124,26 +125,48 @@ type pgHold struct {
 	end  error // what the first release said
 }
 
-// hold watches the idle connection, so that its end is noticed when it happens and
-// not at the release.
 func (l *pgLock) hold(conn *pgx.Conn, owner string) *pgHold {
-	ctx, cancel := context.WithCancel(context.Background())
-	h := &pgHold{conn: conn, unwatch: cancel, watched: make(chan struct{})}
+	h := &pgHold{conn: conn, lose: func(why string) { l.tell(Lost, owner, why) }}
 	l.mu.Lock()
 	l.holds[h] = true
 	l.mu.Unlock()
+	h.watch()
+	return h
+}
+
+// watch reads the idle connection, so that its end is noticed when it happens and
+// not at the release.
+func (h *pgHold) watch() {
+	ctx, cancel := context.WithCancel(context.Background())
+	watched := make(chan struct{})
+	h.unwatch, h.watched = cancel, watched
 	go func() {
-		defer close(h.watched)
+		defer close(watched)
 		var err error
 		for err == nil { // nothing is listened to, but a notification would be no loss
-			_, err = conn.WaitForNotification(ctx)
+			_, err = h.conn.WaitForNotification(ctx)
 		}
-		if pgEnded(err) || ctx.Err() == nil { // not merely stopped by release
+		if pgEnded(err) || ctx.Err() == nil { // not merely stopped
 			h.lost = err
-			l.tell(Lost, owner, err.Error())
+			h.lose(err.Error())
 		}
 	}()
-	return h
+}
+
+// use asks something of the session that goes on holding.
+func (h *pgHold) use(ask func(*pgx.Conn) error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.done {
+		return ErrNotHeld
+	}
+	h.unwatch()
+	<-h.watched
+	if h.lost != nil {
+		return fmt.Errorf("%w: %w", ErrNotHeld, h.lost)
+	}
+	defer h.watch()
+	return ask(h.conn)
 }
 
 func (l *pgLock) forget(h *pgHold) {

@@ -85,7 +85,7 @@ var Table = map[string]Lock{
 		About: "a row lock (SELECT … FOR UPDATE) in an open transaction; it ends with the session and has no lease",
 	}},
 	"postgres-advisory": {Open: OpenPostgresAdvisory, Profile: "postgres", Port: 5432, Promise: history.Promise{
-		Backend: "postgres-advisory", Token: true, Session: true, Tries: true, Shared: true, Bound: time.Second,
+		Backend: "postgres-advisory", Token: true, Session: true, Tries: true, Shared: true, Reentry: history.ByProcess, Bound: time.Second,
 		About: "a session-level advisory lock on a hash of the key; it ends with the session and has no lease",
 	}},
 

@@ -28,7 +28,7 @@ func (p Pin) Build(ctx context.Context, progress func(line string)) (folder stri
 // Lock is the pin's lock on its backend, whose place it shares with the reference lock.
 func (p Pin) Lock() locks.Lock {
 	l := locks.Table[p.Promise.Backend]
-	l.Open, l.Promise, l.Renews, l.Between = p.open, p.Promise, p.Renews, false
+	l.Open, l.Promise, l.Renews, l.Slow, l.Between = p.open, p.Promise, p.Renews, p.Slow, false
 	return l
 }
 

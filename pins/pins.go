@@ -26,6 +26,7 @@ type Source struct {
 	Requires []string
 	Promise  history.Promise
 	Renews   bool // see locks.Lock
+	Slow     bool // see locks.Lock
 }
 
 // Pin is one version of a library.

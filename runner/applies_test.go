@@ -94,6 +94,25 @@ func TestApplies(t *testing.T) {
 	}
 }
 
+// unheard is a Progress that tells nobody.
+type unheard struct{}
+
+func (unheard) Phase(string)         {}
+func (unheard) Line(string)          {}
+func (unheard) Live(Counts, float64) {}
+
+// What is refused only where the nodes run, before any of them, leaves no folder behind.
+func TestRefusedLeavesNothing(t *testing.T) {
+	o := options(t, "baseline", "redis")
+	o.Runtime, o.Image, o.Out = "local", "mine:1", t.TempDir()
+	if _, err := Run(t.Context(), o, unheard{}); !errors.Is(err, ErrUsage) {
+		t.Fatalf("%v", err)
+	}
+	if left, err := os.ReadDir(o.Out); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 // A scenario about a lock that does not exist is a slip, not a cell without sense.
 func TestAppliesRefusesUnknownBackends(t *testing.T) {
 	o := options(t, "baseline", "redis")

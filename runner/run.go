@@ -48,7 +48,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	stage, err := up(ctx, plan, rec, dir, p)
 	if err != nil {
 		var refused *Refused
-		if errors.As(err, &refused) { // nothing has happened: there is nothing to look at
+		if errors.As(err, &refused) || errors.Is(err, ErrUsage) { // nothing has happened: there is nothing to look at
 			_, recErr := rec.close()
 			err = errors.Join(err, recErr, os.RemoveAll(dir))
 		}

@@ -38,8 +38,7 @@ func conform(ctx context.Context, l *link, s Spec) error {
 	}
 	var c Conformed
 	if len(s.Adapter) == 0 {
-		l, _ := libraries.Get(s.Library) // a reference lock is in none
-		c.judge(ctx, entry, s.Lock, l.Image != "")
+		c.judge(ctx, entry, s.Lock, libraries.Process(s.Library))
 	} else {
 		c = ConformAdapter(ctx, entry, protocol.Command{Argv: s.Adapter, Log: os.Stderr}, s.Lock)
 	}

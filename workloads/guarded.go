@@ -2,7 +2,6 @@ package workloads
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -159,23 +158,15 @@ func (c *client) renew(ctx context.Context, g *locks.Grant) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p, held := c.process(), g
-		for sleep(ctx, g.Lease/3) {
-			c.link.gate(GateRenewing, g.Key, g.Owner)
-			// Not ctx: a renewal in flight is finished, not cut into an unknown.
-			call, end := context.WithTimeout(context.WithoutCancel(ctx), g.Lease/3)
-			next, err := p.extend(call, extender, held)
-			end()
-			switch {
-			case err == nil:
-				held = next
-				c.mu.Lock()
-				g.Deadline = next.Deadline
-				c.mu.Unlock()
-			case errors.Is(err, locks.ErrNotHeld):
-				c.lose(history.Op{F: history.Lost, Process: p.id, Key: g.Key, Owner: g.Owner, Error: err.Error()})
-				return
-			}
+		p := c.process()
+		gate := func() { c.link.gate(GateRenewing, g.Key, g.Owner) }
+		err := locks.Renew(ctx, recorded{p, extender}, g, gate, func(next *locks.Grant) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			g.Deadline = next.Deadline
+		})
+		if err != nil {
+			c.lose(history.Op{F: history.Lost, Process: p.id, Key: g.Key, Owner: g.Owner, Error: err.Error()})
 		}
 	}()
 	return func() { cancel(); <-done }

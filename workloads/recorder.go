@@ -24,6 +24,7 @@ type recorder struct {
 	spec Spec
 	// endless: see history.Promise.NoLimit
 	endless bool
+	reentry history.Reentry
 	mu      sync.Mutex
 	nextP   int
 

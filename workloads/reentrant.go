@@ -9,10 +9,17 @@ import (
 	"github.com/dlmtest/dlmtest/locks"
 )
 
-// threads of each client in the reentrant loop: enough to see who counts as the holder.
-const threads = 2
+// threads of each client in the reentrant loop: who works, and who takes the lock again.
+// Two that hold it each for itself show who counts as the holder. Those of one process
+// share each hold, so one works, and the other takes the lock again meanwhile.
+func threads(r history.Reentry) [][2]string {
+	if r == history.ByProcess {
+		return [][2]string{{"t1", "t2"}}
+	}
+	return [][2]string{{"t1", "t1"}, {"t2", "t2"}}
+}
 
-// nested runs the reentrant loop in every thread of the client.
+// nested runs the reentrant loop in the threads of the client.
 func nested(ctx context.Context, l *link, s Spec) error {
 	c, begun, err := begin(ctx, l, s)
 	if err != nil || !begun {
@@ -22,8 +29,8 @@ func nested(ctx context.Context, l *link, s Spec) error {
 	defer cancel()
 	ctx, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
-	for n := range threads {
-		t := thread{client: c, p: c.process(), name: [threads]string{"t1", "t2"}[n], random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number*threads+n+1000)))}
+	for n, names := range threads(c.reentry) {
+		t := thread{client: c, p: c.process(), name: names[0], again: names[1], random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number*2+n+1000)))}
 		all.Go(func() {
 			for ctx.Err() == nil {
 				t.round(context.WithoutCancel(ctx))
@@ -43,6 +50,7 @@ type thread struct {
 	*client
 	p      *process
 	name   string
+	again  string // the thread that takes the lock again
 	random *rand.Rand
 	writes int
 }
@@ -86,7 +94,7 @@ func (t *thread) nest(ctx context.Context, g *locks.Grant, times int) bool {
 	if times == 0 {
 		return true
 	}
-	again, err := t.p.acquireBy(ctx, g.Key, t.name)
+	again, err := t.p.acquireBy(ctx, g.Key, t.again)
 	if err != nil {
 		return false
 	}

@@ -57,7 +57,7 @@ func (r *recorder) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
-	r.endless = entry.Promise.NoLimit
+	r.endless, r.reentry = entry.Promise.NoLimit, entry.Promise.Reentry
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
 	r.spec.Lock.Between = func(key, owner string) { r.link.gate(GateBetween, key, owner) }

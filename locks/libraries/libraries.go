@@ -132,6 +132,14 @@ func Pin(library string) (p pins.Pin, ok bool, err error) {
 	return pins.Find(library)
 }
 
+// Process says whether a library runs as a program of its own, behind the lock client
+// protocol: one of another language, or of a pinned version.
+func Process(library string) bool {
+	_, pinned, _ := Pin(library)
+	name, _, _ := strings.Cut(library, "@")
+	return pinned || Table[name].Image != ""
+}
+
 // complete fills in what the lock of a library shares with the reference of its backend.
 func (l Library) complete(name string, lock, base locks.Lock) locks.Lock {
 	lock.Profile, lock.Port, lock.Endpoints, lock.Named = base.Profile, base.Port, base.Endpoints, base.Named

@@ -85,3 +85,14 @@ func TestDefault(t *testing.T) {
 		t.Error("a default backend of nobody")
 	}
 }
+
+// What runs behind the lock client protocol is asked for nothing that the protocol lacks.
+func TestProcess(t *testing.T) {
+	for library, want := range map[string]bool{
+		"": false, history.Reference: false, "pglock": false, "redsync": false, "kazoo": true, "kazoo@2.8.0": true, "pglock-do@v1.14.2": true,
+	} {
+		if Process(library) != want {
+			t.Errorf("%q: a process of its own is not %v", library, want)
+		}
+	}
+}

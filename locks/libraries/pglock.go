@@ -90,7 +90,9 @@ func (c *pglockClient) Try(ctx context.Context, key string) (*locks.Grant, error
 // acquire keeps the heartbeat out of the limit of the wait: it would end with it.
 func (c *pglockClient) acquire(ctx context.Context, key string, options ...pglock.LockOption) (*locks.Grant, error) {
 	l, err := c.lock.AcquireContext(ctx, key, append(options, pglock.WithCustomHeartbeatContext(context.Background()))...)
-	if errors.Is(err, pglock.ErrNotAcquired) {
+	// A context's own error comes only before COMMIT was sent: from database/sql, or from a
+	// connection that lib/pq had marked. What became of a COMMIT is told by other errors.
+	if errors.Is(err, pglock.ErrNotAcquired) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("%w: %w", locks.ErrNotGranted, err)
 	}
 	if err != nil {

@@ -55,7 +55,9 @@ func open(ctx context.Context, c adapter.Config, _ adapter.Tell) (adapter.Sessio
 func (s *session) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, error) {
 	// The heartbeat lives as long as the context of its lock, which is not the wait's.
 	l, err := s.locks.AcquireContext(ctx, a.Key, pglock.WithCustomHeartbeatContext(context.Background()))
-	if errors.Is(err, pglock.ErrNotAcquired) {
+	// A context's own error comes only before COMMIT was sent: from database/sql, or from a
+	// connection that lib/pq had marked. What became of a COMMIT is told by other errors.
+	if errors.Is(err, pglock.ErrNotAcquired) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("%w: %w", adapter.ErrNotGranted, err)
 	}
 	if err != nil {

@@ -87,7 +87,9 @@ func (s *session) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, e
 		}
 		return g, nil
 	case err := <-h.done:
-		if errors.Is(err, pglock.ErrNotAcquired) {
+		if errors.Is(err, pglock.ErrNotAcquired) || errors.Is(err, context.Canceled) {
+			// A context's own error comes only before COMMIT was sent: from database/sql, or from
+			// a connection that lib/pq had marked. What became of a COMMIT is told by other errors.
 			return nil, fmt.Errorf("%w: %w", adapter.ErrNotGranted, err)
 		}
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"net/url"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -35,29 +35,31 @@ func open(_ context.Context, c adapter.Config, tell adapter.Tell) (adapter.Sessi
 	return &session{conn, tell}, nil
 }
 
-// pass tells what the library says of its session, by its own words.
+// pass tells what the library says of its session, by its own words. It says that it is
+// disconnected after each vain attempt to connect.
 func pass(events <-chan zk.Event, tell adapter.Tell) {
-	had := false
+	open, cut := false, false
 	for e := range events {
 		switch e.State {
 		case zk.StateHasSession:
-			if had {
+			if cut {
 				tell("resumed", nil, "has its session again")
 			}
-			had = true
+			open, cut = true, false
 		case zk.StateDisconnected:
-			if had {
+			if open && !cut {
 				tell("suspended", nil, "disconnected")
+				cut = true
 			}
 		case zk.StateExpired:
 			tell("lost", nil, "session expired")
-			had = false
+			open, cut = false, false
 		}
 	}
 }
 
 func (s *session) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, error) {
-	l := zk.NewLock(s.conn, "/locks/"+strings.ReplaceAll(a.Key, "/", "_"), zk.WorldACL(zk.PermAll))
+	l := zk.NewLock(s.conn, "/locks/"+url.PathEscape(a.Key), zk.WorldACL(zk.PermAll))
 	done := make(chan error, 1)
 	go func() { done <- l.Lock() }()
 	select {

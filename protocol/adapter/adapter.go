@@ -41,7 +41,8 @@ type Session interface {
 	Acquire(ctx context.Context, a Ask) (*Grant, error)
 	// Release gives g back. ErrNotHeld: the service knows it no more.
 	Release(ctx context.Context, g *Grant) error
-	// Close ends the session and frees what it holds.
+	// Close ends the session. What is held still was given back before, as far as Release
+	// did that within two seconds.
 	Close() error
 }
 

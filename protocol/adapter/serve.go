@@ -26,7 +26,7 @@ func Main(a Adapter) {
 
 // Serve answers what is asked on in until it ends.
 func Serve(a Adapter, in io.Reader, out io.Writer) error {
-	s := &server{Adapter: a, out: out, grants: map[string]*Grant{}, names: map[*Grant]string{}, early: map[*Grant][]result{}}
+	s := &server{Adapter: a, out: out, grants: map[string]*Grant{}, held: map[*Grant]bool{}, names: map[*Grant]string{}, early: map[*Grant][]result{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 4096), 64<<10)
 	for lines.Scan() {
@@ -72,6 +72,7 @@ type server struct {
 	session Session
 	last    int
 	grants  map[string]*Grant
+	held    map[*Grant]bool     // of those that nobody asked to give back, or called lost
 	names   map[*Grant]string   // of those whose answer is out
 	early   map[*Grant][]result // events of the others: they follow the answer
 }
@@ -134,14 +135,39 @@ func (s *server) do(r request) (result, error) {
 		if g == nil {
 			return nil, ErrNotHeld
 		}
+		s.mu.Lock()
+		delete(s.held, g)
+		s.mu.Unlock()
 		return result{}, session.Release(ctx, g)
 	case "close":
-		s.mu.Lock()
-		s.session = nil
-		s.mu.Unlock()
+		s.giveBack(session)
 		return result{}, session.Close()
 	}
 	return nil, ErrUnsupported
+}
+
+// giveBackLimit is how long the locks that are held at close may take to give back.
+const giveBackLimit = 2 * time.Second
+
+// giveBack releases what is held still: many a library leaves that to its leases.
+func (s *server) giveBack(session Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), giveBackLimit)
+	defer cancel()
+	s.mu.Lock()
+	held := s.held
+	s.session, s.held = nil, map[*Grant]bool{}
+	s.mu.Unlock()
+	var all sync.WaitGroup
+	for g := range held {
+		all.Add(1)
+		go func(g *Grant) { defer all.Done(); _ = session.Release(ctx, g) }(g) // at worst it ends with its lease
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done(): // a library that knows no limit
+	}
 }
 
 // closed: what is asked of no session has certainly no effect; closing it is done.
@@ -187,7 +213,7 @@ func (s *server) acquire(session Session, r request) (result, error) {
 	s.mu.Lock()
 	s.last++
 	name := "g" + strconv.Itoa(s.last)
-	s.grants[name] = g
+	s.grants[name], s.held[g] = g, true
 	s.mu.Unlock()
 	return g.claims(result{"grant": name}), nil
 }
@@ -224,6 +250,12 @@ func (s *server) tell(event string, g *Grant, why string) {
 	m := result{"event": event, "why": why, "at_ns": Monotonic()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if event == "lost" {
+		delete(s.held, g)
+		if g == nil {
+			clear(s.held)
+		}
+	}
 	if g != nil {
 		name, known := s.names[g]
 		if !known { // not yet, or it is never granted

@@ -22,6 +22,19 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// Who names the first part of a name means one that begins like that.
+func TestNearestBeginning(t *testing.T) {
+	bugs := []string{"go-zookeeper-orphan", "go-zero-counts", "redsync-stopped-server", "redsync-always-true", "go"}
+	for word, want := range map[string][]string{
+		"go-zookeper": {"go-zookeeper-orphan"}, "redsink": {"redsync-always-true", "redsync-stopped-server"}, "redsync-stoped": {"redsync-stopped-server"},
+		"orphan": nil, "go": {"go", "go-zero-counts", "go-zookeeper-orphan"}, "g": {"go", "go-zero-counts", "go-zookeeper-orphan"},
+	} {
+		if got := near.Nearest(word, bugs); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}
+
 func TestHint(t *testing.T) {
 	if got := near.Hint("leese", words); got != `; did you mean "lease"?` {
 		t.Error(got)

@@ -1,0 +1,66 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// stalling answers nothing to its first request, as a service does that has a stopped
+// member, and renews by each later one.
+type stalling struct{ asked int }
+
+func (s *stalling) Extend(ctx context.Context, g *Grant) (*Grant, error) {
+	if s.asked++; s.asked == 1 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	sent := history.Now()
+	return renewed(g, sent, sent.Mono+int64(g.Lease)), nil
+}
+
+func granted(lease time.Duration) *Grant {
+	return &Grant{Key: "k", Owner: "o", Lease: lease, Deadline: history.Mono() + int64(lease)}
+}
+
+// One request without an answer takes a third of the lease. Were the next to wait for as
+// long again, the watchdog would give up a lock that any other member would have renewed.
+func TestKeepAsksAgainAfterARequestWithoutAnswer(t *testing.T) {
+	lease, lost := 3*time.Second, make(chan string, 1)
+	s := &stalling{}
+	stop := Keep(t.Context(), s, granted(lease), func() {}, func(why string) { lost <- why })
+	select {
+	case why := <-lost:
+		t.Errorf("told of a loss: %s", why)
+	case <-time.After(lease + lease/4):
+	}
+	stop()
+	if s.asked < 2 {
+		t.Errorf("asked %d times", s.asked)
+	}
+}
+
+// refusing says at once that it cannot be reached.
+type refusing struct{ asked int }
+
+func (r *refusing) Extend(context.Context, *Grant) (*Grant, error) {
+	r.asked++
+	return nil, errors.New("connection refused")
+}
+
+// Who is refused at once asks no more often than who is answered, and what was not
+// answered renews nothing: the loss is told before the deadline of the grant.
+func TestKeepDoesNotSpin(t *testing.T) {
+	g, lost := granted(600*time.Millisecond), make(chan struct{})
+	r := &refusing{}
+	stop := Keep(t.Context(), r, g, func() {}, func(string) { close(lost) })
+	<-lost
+	stop()
+	took := g.Lease - g.Valid()
+	if most := int(took/(g.Lease/3)) + 1; r.asked > most || r.asked == 0 {
+		t.Errorf("asked %d times in %v, want at most %d", r.asked, took, most)
+	}
+}
