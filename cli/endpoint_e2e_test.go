@@ -29,6 +29,8 @@ func TestRepeatEndpoints(t *testing.T) {
 
 // quick is a run of a second whose links are looked into, so that clients go by those.
 const quick = `name: quick
+title: A second on slow links
+about: The shortest run that goes by links.
 workload: guarded-write
 clients: 2
 lease: 2s
@@ -38,7 +40,7 @@ wait: 4s
 duration: 1s
 after: 0s
 faults:
-  - {fault: slow-link, target: clients, latency: 2ms, at: 100ms, for: 500ms}
+  - {fault: latency, target: clients, latency: 2ms, at: 100ms, for: 500ms}
 expect: {faults: 1, contention: 1}
 `
 
