@@ -60,6 +60,9 @@ func given(f *pflag.Flag) []string {
 	case f.Value.Type() == "bool":
 		return []string{fmt.Sprintf("--%s=%s", f.Name, f.Value)}
 	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return []string{"--" + f.Name, strings.Join(list.GetSlice(), ",")}
+	}
 	return []string{"--" + f.Name, f.Value.String()}
 }
 

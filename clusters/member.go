@@ -60,6 +60,7 @@ func (d *deployment) host(s NodeSpec, volume string) *container.HostConfig {
 		LogConfig:   container.LogConfig{Type: "none"},
 		CapAdd:      s.CapAdd,
 		SecurityOpt: s.SecurityOpt,
+		ExtraHosts:  s.Hosts,
 		Mounts: []mount.Mount{{
 			Type: mount.TypeVolume, Source: volume, Target: agentFolder, ReadOnly: true,
 			VolumeOptions: &mount.VolumeOptions{NoCopy: true},

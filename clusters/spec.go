@@ -27,6 +27,7 @@ type NodeSpec struct {
 	CapAdd      []string      // privileges that a fault needs, such as NET_ADMIN
 	Devices     []string      // host devices that a fault needs, such as /dev/fuse
 	SecurityOpt []string      // such as apparmor=unconfined
+	Hosts       []string      // names that the node knows beside those of its network, as NAME:ADDRESS; only in Docker
 	Mounts      []Mount
 }
 

@@ -39,7 +39,7 @@ func connectLocal(ctx context.Context, p *plan, specs []clusters.NodeSpec, say P
 		return nil, fmt.Errorf("%w: --client-image is for Docker; with the runtime local clients see the programs of this machine", ErrUsage)
 	}
 	if p.elsewhere() {
-		return nil, fmt.Errorf("%w: --endpoint needs Docker: without it nodes have no way out of the run's own network", ErrUsage)
+		return nil, errNoWayOut
 	}
 	local, err := clusters.NewLocal(ctx, p.Self)
 	if err != nil {

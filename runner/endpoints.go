@@ -1,11 +1,13 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/locks"
@@ -19,6 +21,9 @@ const BearerVariable = "DLMTEST_BEARER"
 // elsewhere says whether the lock service is the user's own, which dlmtest only calls.
 func (o Options) elsewhere() bool { return len(o.Endpoints) > 0 }
 
+var errNoWayOut = fmt.Errorf("%w: --endpoint: nodes of the runtime local have no way out of the run's own network; use --runtime docker, "+
+	"or describe the service in a compose file (--compose), whose commands the runtime local starts itself", ErrUsage)
+
 // reaches refuses endpoints that no client of a run can use.
 func (o Options) reaches(entry locks.Lock) error {
 	if !o.elsewhere() {
@@ -28,7 +33,7 @@ func (o Options) reaches(entry locks.Lock) error {
 	case entry.Profile != serviceProfile:
 		return misfitf("--endpoint is for a lock service that you run, with --backend http or grpc; %s is started by dlmtest, and --compose changes how", o.Backend)
 	case o.Runtime == "local":
-		return fmt.Errorf("%w: --endpoint: nodes of the runtime local have no way out of the run's own network; use --runtime docker", ErrUsage)
+		return errNoWayOut
 	case o.Compose != "", o.Fsync != "", o.Etcd != "", o.Scenario.Disk == "lossy":
 		return misfitf("--endpoint: dlmtest does not start the service, so --compose, --fsync, --etcd and disk: lossy have nothing to be about")
 	}
@@ -38,10 +43,35 @@ func (o Options) reaches(entry locks.Lock) error {
 			return fmt.Errorf("%w: --endpoint %s: want host:port, or http://host:port/path for http: %w", ErrUsage, e, err)
 		}
 		if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
-			return fmt.Errorf("%w: --endpoint %s: in a client's node that is the node itself; have the service listen on all addresses (0.0.0.0) and name this machine by one that others reach it at, as hostname -I lists them", ErrUsage, e)
+			return fmt.Errorf("%w: --endpoint %s: in a client's node that is the node itself; have the service listen on all addresses (0.0.0.0), or its container publish the port, and call this machine %s", ErrUsage, e, thisMachine)
 		}
 	}
 	return nil
+}
+
+// thisMachine is what clients in Docker call the machine that they run on: it has no
+// address that is the same everywhere.
+const thisMachine = "host.docker.internal"
+
+// hosts are the names that a client needs to reach a service on this machine.
+func (o Options) hosts() []string {
+	if !o.elsewhere() {
+		return nil
+	}
+	return []string{thisMachine + ":host-gateway"}
+}
+
+// answerLimit is how long a service that runs already may take until a first operation
+// of every client has succeeded.
+const answerLimit = 30 * time.Second
+
+// inTime ends when the nodes should have been ready, with a cause that says what to do.
+func (o Options) inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !o.elsewhere() {
+		return context.WithTimeoutCause(ctx, readyLimit, fmt.Errorf("not ready within %v", readyLimit))
+	}
+	return context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("%s has granted no lock within %v; clients are containers on a network of their own, where the name or address of another container leads nowhere: "+
+		"publish its port (docker run --publish 8080:8080) and give http://%s:8080", strings.Join(o.Endpoints, ", "), answerLimit, thisMachine))
 }
 
 // serviceProfile is that of the lock services with an API.

@@ -36,6 +36,11 @@ func TestEndpointsByLinks(t *testing.T) {
 	if len(p.servers) != 0 || len(p.setup.Servers) != 0 {
 		t.Errorf("servers %v", p.servers)
 	}
+	for _, c := range p.clients {
+		if !slices.Contains(c.Hosts, "host.docker.internal:host-gateway") {
+			t.Errorf("%s does not know the machine: %v", c.Name, c.Hosts)
+		}
+	}
 	ways := p.clientLinks()
 	if len(ways) != 3 || ways[0].Upstream != "locks.example:8080" || ways[1].Upstream != "192.0.2.7:80" || ways[0].Protocol != wire.HTTP1 {
 		t.Errorf("links %+v", ways)
@@ -60,7 +65,7 @@ func TestEndpointsRefused(t *testing.T) {
 		want                        string
 	}{
 		{"baseline", "etcd", far, nil, "--endpoint is for a lock service that you run, with --backend http or grpc"},
-		{"baseline", "http", "http://localhost:8080", nil, "is the node itself"},
+		{"baseline", "http", "http://localhost:8080", nil, "call this machine host.docker.internal"},
 		{"baseline", "grpc", "[::1]:9090", nil, "is the node itself"},
 		{"baseline", "grpc", "192.0.2.7", nil, "want host:port"},
 		{"baseline", "http", far, func(o *Options) { o.Runtime = "local" }, "use --runtime docker"},

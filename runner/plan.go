@@ -79,7 +79,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	for n := range o.Scenario.Clients {
 		name := fmt.Sprintf("client-%d", n+1)
 		names = append(names, name)
-		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(), Mounts: o.adapterFiles()})
+		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(), Mounts: o.adapterFiles(), Hosts: o.hosts()})
 	}
 	promise := entry.Bounded(p.lease)
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func (s *stage) attach() error {
 
 // startAll starts every child at once and waits until all are ready.
 func (s *stage) startAll(ctx context.Context, say Progress) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, readyLimit, fmt.Errorf("not ready within %v", readyLimit))
+	ctx, cancel := s.inTime(ctx)
 	defer cancel()
 	total := len(s.servers) + 1 + len(s.clients)
 	errs := make(chan error, total)
@@ -156,6 +157,7 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 	if err := n.tell(ctx, workloads.Told{Spec: &spec}); err != nil {
 		return err
 	}
+	var waits string
 	for {
 		select {
 		case w := <-n.said:
@@ -163,7 +165,8 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 			case w.Fatal != "":
 				return fmt.Errorf("%s: %s", n.Name(), w.Fatal)
 			case w.Waiting != "":
-				say.Line(n.Name() + " waits: " + w.Waiting)
+				waits = w.Waiting
+				say.Line(n.Name() + " waits: " + waits)
 			case w.Ready:
 				if err := s.greeted(n, w.Hello); err != nil {
 					return err
@@ -175,7 +178,7 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 		case <-n.gone:
 			return fmt.Errorf("%s: the node has gone", n.Name())
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", n.Name(), context.Cause(ctx))
+			return fmt.Errorf("%s: %w: %s", n.Name(), context.Cause(ctx), cmp.Or(waits, "it has said nothing"))
 		}
 	}
 }
