@@ -35,6 +35,17 @@ func TestMemoryPasses(t *testing.T) {
 	}
 }
 
+// A lock that tells nobody until when it holds is sound all the same: it is extended by
+// what it does, and not by what it tells.
+func TestUntoldPasses(t *testing.T) {
+	t.Parallel()
+	h := memory(func(c locks.Client, _ *locks.Memory) locks.Client { return tellsNoDeadline{full(c)} })
+	h.Promise.Validity = history.Untold
+	if err := locktest.Err(locktest.Run(t.Context(), h)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRunByName(t *testing.T) {
 	t.Parallel()
 	h := memory(func(c locks.Client, _ *locks.Memory) locks.Client { return noTokens{full(c)} })
@@ -112,6 +123,24 @@ func change(g *locks.Grant, err error, f func(*locks.Grant)) (*locks.Grant, erro
 		f(g)
 	}
 	return g, err
+}
+
+type tellsNoDeadline struct{ fullClient }
+
+func (c tellsNoDeadline) Acquire(ctx context.Context, key string) (*locks.Grant, error) {
+	return noDeadline(c.fullClient.Acquire(ctx, key))
+}
+
+func (c tellsNoDeadline) Try(ctx context.Context, key string) (*locks.Grant, error) {
+	return noDeadline(c.fullClient.Try(ctx, key))
+}
+
+func (c tellsNoDeadline) Extend(ctx context.Context, g *locks.Grant) (*locks.Grant, error) {
+	return noDeadline(c.fullClient.Extend(ctx, g))
+}
+
+func noDeadline(g *locks.Grant, err error) (*locks.Grant, error) {
+	return change(g, err, func(g *locks.Grant) { g.Deadline = 0 })
 }
 
 type noOwnerCheck struct {
