@@ -96,6 +96,27 @@ func TestCatches(t *testing.T) {
 	}
 }
 
+// What a lock does not promise it is not asked, and not counted as asked either.
+func TestAsks(t *testing.T) {
+	for _, c := range []struct {
+		promise history.Promise
+		not     []string
+	}{
+		{history.Promise{}, []string{"try-refused", "no-limit", "tokens", "extend", "expiry"}},
+		{history.Promise{Tries: true, Token: true, Extends: true, Leased: true, NoLimit: true}, []string{"wait-limit", "cancel"}},
+	} {
+		var not []string
+		for _, check := range locktest.Checks {
+			if !check.Asks(c.promise) {
+				not = append(not, check.Name)
+			}
+		}
+		if !slices.Equal(not, c.not) {
+			t.Errorf("%+v is not asked %v, want %v", c.promise, not, c.not)
+		}
+	}
+}
+
 func TestChecksHaveNamesOfTheirOwn(t *testing.T) {
 	var names []string
 	for _, c := range locktest.Checks {
