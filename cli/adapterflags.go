@@ -13,10 +13,12 @@ import (
 type adapterFlags struct {
 	command, files, image string
 	argv                  []string // of command; set by check
+	given                 *pflag.Flag
 }
 
 func (f *adapterFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.command, "adapter", "", "your own lock client: the `command` of an adapter that speaks the lock client protocol, run in each client node")
+	f.given = flags.Lookup("adapter")
 	f.registerFiles(flags)
 }
 
@@ -30,6 +32,8 @@ func (f *adapterFlags) check(backends, libraries []string) error {
 	words := shellwords.NewParser()
 	argv, err := words.Parse(f.command)
 	switch {
+	case f.given.Changed && f.command == "": // as of a variable that is not set; the backend's own lock must not pass for it
+		return usageError{errors.New("--adapter is empty: give the command of your adapter, or leave the flag out for the backend's own lock")}
 	case err != nil || (f.command != "" && len(argv) == 0):
 		return usageError{fmt.Errorf("--adapter %s: %w", f.command, errors.Join(err, errors.New("want a command")))}
 	case f.command != "" && len(libraries) > 0:

@@ -73,12 +73,18 @@ func newConform() *cobra.Command {
 }
 
 func (f *conformFlags) run(cmd *cobra.Command) error {
-	d, err := scenarios.ParseDuration(f.lease)
+	d, err := fixedLease(f.lease)
 	if err != nil {
-		return usageError{fmt.Errorf("--lease: %w", err)}
+		return err
+	}
+	if cmd.Flags().Changed("library") && f.library == "" {
+		return usageError{errors.New("--library is empty: name a library of dlmtest list libraries, or leave the flag out for the backend's own lock")}
 	}
 	if len(f.endpoints) > 0 && len(f.adapter.argv) > 0 {
 		return f.onEndpoints(cmd, d)
+	}
+	if len(f.endpoints) > 0 && f.backend == "" && f.library == "" {
+		return usageError{errors.New("--endpoint says where servers are, and not what is tested there: add -- and the command of your adapter, or --backend http or grpc for your lock service")}
 	}
 	if len(f.adapter.argv) > 0 && (f.library != "" || f.backend == "") {
 		return usageError{errors.New("an adapter needs --backend, which says what servers it uses, or --endpoint; --library names another lock")}
@@ -98,6 +104,21 @@ func (f *conformFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	return f.tell(cmd.OutOrStdout(), o.Label(), *out)
+}
+
+// fixedLease reads a lease as that of a scenario is read.
+func fixedLease(text string) (scenarios.Duration, error) {
+	s, err := scenarios.Load("baseline")
+	if err != nil {
+		return scenarios.Duration{}, err
+	}
+	if s.Lease, err = scenarios.ParseDuration(text); err != nil {
+		return s.Lease, usageError{fmt.Errorf("--lease: %w", err)}
+	}
+	if err := s.Validate(); err != nil {
+		return s.Lease, usageError{fmt.Errorf("--lease %s: %w", text, err)}
+	}
+	return s.Lease, nil
 }
 
 // onEndpoints asks an adapter on this machine.

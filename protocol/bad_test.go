@@ -141,6 +141,8 @@ var bad = map[string]misbehaviour{
 		each(func(string, int64) string { return "" })(in)
 		time.Sleep(time.Hour)
 	}},
+	"garbage-at-close": {protocol.Garbage, on("close", says(`{"id":ID,"ok":{}}`+"\nGood bye"))},
+	"twice-at-close":   {protocol.Twice, on("close", func(id int64) string { return usual("close", id) + usual("close", id) })},
 	"close-unanswered": {protocol.Hangs, on("close", func(int64) string { time.Sleep(time.Hour); return "" })},
 	"leaves-child": {protocol.StaysOn, func(in *bufio.Scanner) {
 		_ = exec.Command("sleep", "3600").Start()

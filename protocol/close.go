@@ -19,10 +19,15 @@ func (c *Conn) Close() error {
 	_, asked := c.Ask(context.Background(), Request{Do: DoClose}, c.limits.Close)
 	f := c.p.end(c.limits.End)
 	<-c.over
-	if asked == nil && f != nil {
+	switch said := c.Fault(); {
+	case asked != nil:
+		return asked
+	case f != nil:
 		return c.fail(f)
+	case said != nil: // after its answer
+		return said
 	}
-	return asked
+	return nil
 }
 
 // Drop ends the adapter's stdin with no word before, as a client that dies does. A fault:

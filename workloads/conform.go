@@ -74,13 +74,14 @@ func ConformAdapter(ctx context.Context, lock locks.Lock, cmd protocol.Command, 
 func (c *Conformed) judge(ctx context.Context, lock locks.Lock, cfg locks.Config, process bool) {
 	var names []string
 	about := map[string]string{}
+	h := locktest.For(lock, cfg)
 	for _, check := range locktest.Checks {
-		if about[check.Name] = check.About; check.Name != "cancel" || !process {
+		if about[check.Name] = check.About; check.Asks(h.Promise) && (check.Name != "cancel" || !process) {
 			names = append(names, check.Name)
 		}
 	}
 	c.Checks += len(names)
-	for _, f := range locktest.Run(ctx, locktest.For(lock, cfg), names...) {
+	for _, f := range locktest.Run(ctx, h, names...) {
 		c.Findings = append(c.Findings, protocolconform.Finding{Check: f.Check, Problem: f.Err.Error(), Todo: about[f.Check]})
 	}
 }

@@ -25,12 +25,13 @@ type redislockClient struct {
 	redisEye
 	cfg  locks.Config
 	db   *redis.Client
+	hook *stamping
 	lock *redislock.Client
 }
 
 func openRedislock(_ context.Context, c locks.Config) (locks.Client, error) {
-	db := goRedis(c.Endpoints[0])
-	return &redislockClient{redisEye: openEye(c.Endpoints[0], c.Lease), cfg: c, db: db, lock: redislock.New(db)}, nil
+	db, hook := goRedis(c.Endpoints[0])
+	return &redislockClient{redisEye: openEye(c.Endpoints[0], c.Lease), cfg: c, db: db, hook: hook, lock: redislock.New(db)}, nil
 }
 
 // Acquire implements locks.Client.
@@ -44,9 +45,10 @@ func (c *redislockClient) Try(ctx context.Context, key string) (*locks.Grant, er
 }
 
 func (c *redislockClient) obtain(ctx context.Context, key string, o *redislock.Options) (*locks.Grant, error) {
+	called := history.Now()
 	ctx, sent := watch(ctx)
 	l, err := c.lock.Obtain(ctx, key, c.cfg.Lease, o)
-	if errors.Is(err, redislock.ErrNotObtained) || neverSent(err) {
+	if errors.Is(err, redislock.ErrNotObtained) || c.hook.neverSent(err, called) {
 		return nil, fmt.Errorf("%w: %w", locks.ErrNotGranted, err)
 	}
 	if err != nil {

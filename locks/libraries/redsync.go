@@ -42,7 +42,7 @@ func openRedsync(_ context.Context, c locks.Config) (locks.Client, error) {
 	l := &redsyncClient{cfg: c}
 	var pools []redsyncredis.Pool
 	for _, addr := range c.Endpoints {
-		db := goRedis(addr)
+		db, _ := goRedis(addr)
 		l.nodes = append(l.nodes, db)
 		pools = append(pools, goredis.NewPool(db))
 	}

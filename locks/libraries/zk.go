@@ -90,6 +90,7 @@ func (c *zkClient) listen(events <-chan zk.Event) {
 			cut = true
 			c.Tell(locks.Suspended, "", "disconnected from "+ev.Server)
 		case ev.State == zk.StateExpired && open:
+			cut = false // a new session follows, in which nothing is held
 			c.Tell(locks.Lost, "", "session expired")
 		}
 	}

@@ -34,7 +34,8 @@ const (
 //
 // LockService grants locks with leases. Errors are definite (certainly no effect)
 // with the codes INVALID_ARGUMENT, UNAUTHENTICATED, PERMISSION_DENIED, NOT_FOUND,
-// FAILED_PRECONDITION and RESOURCE_EXHAUSTED; every other code leaves the outcome open.
+// FAILED_PRECONDITION, UNIMPLEMENTED, OUT_OF_RANGE and RESOURCE_EXHAUSTED, and UNAVAILABLE if
+// its ErrorInfo says effect: none; every other code leaves the outcome open.
 type LockServiceClient interface {
 	// RecordLock asks for a lock. To be refused is no error: acquired is false then.
 	// The holder that asks again has its lease renewed and gets the same token.
@@ -101,7 +102,8 @@ func (c *lockServiceClient) GetLock(ctx context.Context, in *GetLockRequest, opt
 //
 // LockService grants locks with leases. Errors are definite (certainly no effect)
 // with the codes INVALID_ARGUMENT, UNAUTHENTICATED, PERMISSION_DENIED, NOT_FOUND,
-// FAILED_PRECONDITION and RESOURCE_EXHAUSTED; every other code leaves the outcome open.
+// FAILED_PRECONDITION, UNIMPLEMENTED, OUT_OF_RANGE and RESOURCE_EXHAUSTED, and UNAVAILABLE if
+// its ErrorInfo says effect: none; every other code leaves the outcome open.
 type LockServiceServer interface {
 	// RecordLock asks for a lock. To be refused is no error: acquired is false then.
 	// The holder that asks again has its lease renewed and gets the same token.

@@ -35,6 +35,17 @@ func TestMemoryPasses(t *testing.T) {
 	}
 }
 
+// A lock that tells nobody until when it holds is sound all the same: it is extended by
+// what it does, and not by what it tells.
+func TestUntoldPasses(t *testing.T) {
+	t.Parallel()
+	h := memory(func(c locks.Client, _ *locks.Memory) locks.Client { return tellsNoDeadline{full(c)} })
+	h.Promise.Validity = history.Untold
+	if err := locktest.Err(locktest.Run(t.Context(), h)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRunByName(t *testing.T) {
 	t.Parallel()
 	h := memory(func(c locks.Client, _ *locks.Memory) locks.Client { return noTokens{full(c)} })
@@ -85,6 +96,27 @@ func TestCatches(t *testing.T) {
 	}
 }
 
+// What a lock does not promise it is not asked, and not counted as asked either.
+func TestAsks(t *testing.T) {
+	for _, c := range []struct {
+		promise history.Promise
+		not     []string
+	}{
+		{history.Promise{}, []string{"try-refused", "no-limit", "tokens", "extend", "expiry"}},
+		{history.Promise{Tries: true, Token: true, Extends: true, Leased: true, NoLimit: true}, []string{"wait-limit", "cancel"}},
+	} {
+		var not []string
+		for _, check := range locktest.Checks {
+			if !check.Asks(c.promise) {
+				not = append(not, check.Name)
+			}
+		}
+		if !slices.Equal(not, c.not) {
+			t.Errorf("%+v is not asked %v, want %v", c.promise, not, c.not)
+		}
+	}
+}
+
 func TestChecksHaveNamesOfTheirOwn(t *testing.T) {
 	var names []string
 	for _, c := range locktest.Checks {
@@ -112,6 +144,24 @@ func change(g *locks.Grant, err error, f func(*locks.Grant)) (*locks.Grant, erro
 		f(g)
 	}
 	return g, err
+}
+
+type tellsNoDeadline struct{ fullClient }
+
+func (c tellsNoDeadline) Acquire(ctx context.Context, key string) (*locks.Grant, error) {
+	return noDeadline(c.fullClient.Acquire(ctx, key))
+}
+
+func (c tellsNoDeadline) Try(ctx context.Context, key string) (*locks.Grant, error) {
+	return noDeadline(c.fullClient.Try(ctx, key))
+}
+
+func (c tellsNoDeadline) Extend(ctx context.Context, g *locks.Grant) (*locks.Grant, error) {
+	return noDeadline(c.fullClient.Extend(ctx, g))
+}
+
+func noDeadline(g *locks.Grant, err error) (*locks.Grant, error) {
+	return change(g, err, func(g *locks.Grant) { g.Deadline = 0 })
 }
 
 type noOwnerCheck struct {

@@ -26,7 +26,7 @@ var Checks = []Check{
 	{"token", "give each grant a token above the one before", protocol.OfferToken, tokens},
 	{"validity", "tell a deadline between now and a lease from the request, by CLOCK_MONOTONIC", protocol.OfferValidity, validity},
 	{"sent", "tell when the request was sent: after it was asked for, and before the answer", protocol.OfferSent, sent},
-	{"shared", "let readers hold a key together, and no writer beside them", protocol.OfferShared, shared},
+	{"shared", "let readers hold a key together, no writer beside them, and no reader beside a writer", protocol.OfferShared, shared},
 	{"permits", "grant as many permits as there are, and no more", protocol.OfferPermits, permits},
 	{"renews", "keep by yourself what is held for longer than a lease", protocol.OfferRenews, renews},
 	{"close-frees", "free at close what is still held", "", closeFrees},

@@ -46,7 +46,7 @@ func serve(way string) {
 		serveNet(net)
 	}
 	offers := []string{"try", "wait"}
-	if offer := map[string]string{"token-falls": "token", "readers": "shared", "readers-alone": "shared", "readers-unseen": "shared",
+	if offer := map[string]string{"token-falls": "token", "readers": "shared", "readers-alone": "shared", "readers-unseen": "shared", "readers-rush": "shared",
 		"permits": "permits", "wants-one": "permits", "permits-of-one": "permits", "renews": "renews", "forgets": "renews", "fifo": "order", "lifo": "order"}[way]; offer != "" {
 		offers = append(offers, offer)
 	}
@@ -145,6 +145,8 @@ func (f *files) take(a adapter.Ask) (held locked, err error) {
 		return nil, nil
 	case f.way == "readers" && a.Shared:
 		how = syscall.LOCK_SH
+	case f.way == "readers-rush": // a writer waits for readers, and they for none
+		return f.rush(a)
 	}
 	for n := 0; n < permits && len(held) < want; n++ {
 		h := fnv.New64()
@@ -169,6 +171,20 @@ func (f *files) take(a adapter.Ask) (held locked, err error) {
 	return nil, adapter.ErrNotGranted
 }
 
+// rush lets readers in whoever holds the key: they leave a mark that only writers heed.
+func (f *files) rush(a adapter.Ask) (locked, error) {
+	readers := *f
+	readers.way = "readers"
+	mark := a
+	mark.Key += "/readers"
+	held, err := readers.take(mark)
+	if err != nil || a.Shared {
+		return held, err
+	}
+	own, err := readers.take(a)
+	return own, errors.Join(err, held.close())
+}
+
 func (f *files) Close() error {
 	if f.way == "prints-at-close" {
 		_, _ = os.NewFile(1, "stdout").WriteString("bye\n")
@@ -185,7 +201,7 @@ func command(way string) protocol.Command {
 func TestFindings(t *testing.T) {
 	for way, want := range map[string]string{
 		"none": "", "grants-all": "held", "says-unknown": "try", "keeps": "round-trip", "token-falls": "token", "prints-at-close": "open",
-		"readers": "", "readers-alone": "shared", "readers-unseen": "shared", "permits": "", "wants-one": "permits", "permits-of-one": "permits",
+		"readers": "", "readers-alone": "shared", "readers-unseen": "shared", "readers-rush": "shared", "permits": "", "wants-one": "permits", "permits-of-one": "permits",
 		"renews": "", "forgets": "renews", "grants-none": "round-trip", "fifo": "", "lifo": "order",
 	} {
 		t.Run(way, func(t *testing.T) {

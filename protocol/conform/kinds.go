@@ -7,7 +7,7 @@ import (
 	"github.com/dlmtest/dlmtest/protocol"
 )
 
-// shared: two readers hold together, and a writer waits for both.
+// shared: two readers hold together, a writer waits for both, and a reader for the writer.
 func shared(s *suite) error {
 	a, b, err := s.two()
 	if err != nil {
@@ -22,9 +22,17 @@ func shared(s *suite) error {
 	if err != nil {
 		return fmt.Errorf("acquire with mode shared of a key that another reader holds: %w", err)
 	}
-	return s.keptOut(b, protocol.Request{Mode: protocol.Exclusive}, "as the writer a key that readers hold", func() error {
+	err = s.keptOut(b, protocol.Request{Mode: protocol.Exclusive}, "as the writer a key that readers hold", func() error {
 		return errors.Join(s.release(a, g.Grant), s.release(b, h.Grant))
 	})
+	if err != nil {
+		return err
+	}
+	w, err := s.acquire(a, s.cfg.Lease/2)
+	if err != nil {
+		return fmt.Errorf("acquire by the writer after all readers have gone: %w", err)
+	}
+	return s.keptOut(b, read, "as a reader a key that the writer holds", func() error { return s.release(a, w.Grant) })
 }
 
 // permits: of three, two and one are out together, and one more has to wait.
