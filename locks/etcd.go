@@ -97,7 +97,7 @@ func (l *etcdLock) attempt(ctx context.Context, key string, how etcdKind, wait f
 	if err != nil {
 		return nil, refused(err) // a lease without a key locks nothing
 	}
-	p.key, p.prefix = how.place(p)
+	how.take(p)
 	err = l.enter(ctx, p)
 	if err == nil && p.before != "" {
 		err = wait(ctx, p)

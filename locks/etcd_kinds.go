@@ -12,23 +12,24 @@ import (
 )
 
 // etcdKind is where a key stands in its queue, and for what it waits there.
-type etcdKind string
+type etcdKind struct {
+	word   string // in the name of our key
+	before string // in the names of those that we wait for; "": all
+	of     int    // permits that the queue shares; 0: who is before us is in the way
+}
 
-// The words stand in the names of keys. Who is alone waits for all before it.
-const (
-	etcdAlone  etcdKind = ""
-	etcdWriter etcdKind = "write/"
-	etcdReader etcdKind = "read/"
+// A reader waits for the writers before it, everybody else for all.
+var (
+	etcdAlone  = etcdKind{}
+	etcdWriter = etcdKind{word: "write/"}
+	etcdReader = etcdKind{word: "read/", before: "write/"}
 )
 
-// place is the key of p and the prefix of those that it waits for: a reader for the
-// writers before it, everybody else for all.
-func (k etcdKind) place(p *etcdPlace) (key, prefix string) {
-	key = fmt.Sprintf("%s%s%x", p.prefix, k, p.lease)
-	if k == etcdReader {
-		return key, p.prefix + string(etcdWriter)
-	}
-	return key, p.prefix
+// take gives p its key, and says for what it waits.
+func (k etcdKind) take(p *etcdPlace) {
+	p.key = fmt.Sprintf("%s%s%x", p.prefix, k.word, p.lease)
+	p.prefix += k.before
+	p.of = k.of
 }
 
 // AcquireAs implements ReadWriter, in the order of arrival.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -19,7 +20,8 @@ type etcdPlace struct {
 	lease              clientv3.LeaseID
 	length             time.Duration
 	revision           int64         // create revision of key: its rank, and the token
-	before             string        // the key just before ours; "": we are first
+	of                 int           // permits that the queue shares; 0: it is none of a semaphore
+	before             string        // what is in our way: the key just before ours, or of a semaphore the prefix; "": nothing
 	seen               int64         // revision of the store at which before was there
 	proof              history.Stamp // sent moment of the request that showed before
 	renewed            history.Stamp // sent moment of the last answered renewal, when proof was sent
@@ -76,7 +78,6 @@ func (l *etcdLock) lease(ctx context.Context, key string) (*etcdPlace, error) {
 	p := &etcdPlace{
 		owner: l.owners.next(), prefix: etcdPrefix(key), lease: r.ID, length: l.cfg.Lease, latest: sent,
 	}
-	p.key = fmt.Sprintf("%s%x", p.prefix, r.ID)
 	p.life, p.stop = context.WithCancel(l.life)
 	return p, nil
 }
@@ -121,27 +122,41 @@ func (l *etcdLock) putOnce(ctx context.Context, p *etcdPlace) (late bool, err er
 	return false, l.look(ctx, p)
 }
 
-// look reads, at one revision, our own key and the one just before it. Without
-// one before, it is the proof of the grant: a key that is gone, or that another
+// look reads, at one revision, our own key and what is in our way. Without
+// anything, it is the proof of the grant: a key that is gone, or that another
 // lease owns, holds nothing (etcd #11456: a waiter whose lease had ended was granted).
 func (l *etcdLock) look(ctx context.Context, p *etcdPlace) error {
 	p.proof, p.renewed = history.Now(), p.last()
 	req, cancel := inFlight(ctx, l.patience())
 	defer cancel()
-	older := append(clientv3.WithLastCreate(), clientv3.WithMaxCreateRev(p.revision-1))
-	r, err := l.db.Txn(req).Then(clientv3.OpGet(p.key), clientv3.OpGet(p.prefix, older...)).Commit()
+	r, err := l.db.Txn(req).Then(clientv3.OpGet(p.key), clientv3.OpGet(p.prefix, p.older()...)).Commit()
 	if err != nil {
 		return err
 	}
-	own, before := r.Responses[0].GetResponseRange().Kvs, r.Responses[1].GetResponseRange().Kvs
+	own, older := r.Responses[0].GetResponseRange().Kvs, r.Responses[1].GetResponseRange().Kvs
 	if len(own) == 0 || own[0].CreateRevision != p.revision || clientv3.LeaseID(own[0].Lease) != p.lease {
 		return refused(errors.New("the lease ended while waiting"))
 	}
-	p.before, p.seen = "", r.Header.Revision
-	if len(before) > 0 {
-		p.before = string(before[0].Key)
-	}
+	p.before, p.seen = p.inTheWay(older), r.Header.Revision
 	return nil
+}
+
+// older asks for the key just before ours, and of a semaphore for all and our own.
+func (p *etcdPlace) older() []clientv3.OpOption {
+	if p.of > 0 {
+		return []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithMaxCreateRev(p.revision)}
+	}
+	return append(clientv3.WithLastCreate(), clientv3.WithMaxCreateRev(p.revision-1))
+}
+
+func (p *etcdPlace) inTheWay(older []*mvccpb.KeyValue) string {
+	switch {
+	case p.of > 0 && etcdTaken(older) > p.of:
+		return p.prefix // any of them may go first
+	case p.of == 0 && len(older) > 0:
+		return string(older[0].Key)
+	}
+	return ""
 }
 
 // wait stands in the queue, keeping its lease alive, until nobody is before it.
@@ -211,21 +226,25 @@ func (l *etcdLock) keepAlive(ctx context.Context, p *etcdPlace) error {
 	return nil
 }
 
-// awaitDelete returns when the key before ours is gone, or a quarter of a lease has
+// awaitDelete returns when what is in our way is gone, or a key of it, or a quarter of a lease has
 // passed: a member that was cut off tells nothing, and ends its watches only after
 // three election timeouts and more.
 func (l *etcdLock) awaitDelete(ctx context.Context, p *etcdPlace) error {
 	ctx, cancel := context.WithTimeout(clientv3.WithRequireLeader(ctx), l.cfg.Lease/4)
 	defer cancel()
-	err := awaitDelete(ctx, l.db, p.before, p.seen+1)
+	var all []clientv3.OpOption
+	if p.of > 0 {
+		all = append(all, clientv3.WithPrefix())
+	}
+	err := awaitDelete(ctx, l.db, p.before, p.seen+1, all...)
 	if ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
 
-func awaitDelete(ctx context.Context, db *clientv3.Client, key string, from int64) error {
-	for w := range db.Watch(ctx, key, clientv3.WithRev(from), clientv3.WithFilterPut()) {
+func awaitDelete(ctx context.Context, db *clientv3.Client, key string, from int64, more ...clientv3.OpOption) error {
+	for w := range db.Watch(ctx, key, append(more, clientv3.WithRev(from), clientv3.WithFilterPut())...) {
 		if err := w.Err(); err != nil {
 			return err
 		}

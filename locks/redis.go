@@ -146,12 +146,24 @@ func (l *redisLock) ask(ctx context.Context, g *Grant, take func(context.Context
 	return g, nil
 }
 
-// giveUp removes a grant that came too late, or too weak, to be one.
+// giveUp removes a grant that came too late, or too weak, to be one. Of a hold within
+// a hold it takes back one: the outer ones may have been renewed meanwhile.
 func (l *redisLock) giveUp(ctx context.Context, g *Grant, why error) error {
-	if _, err := l.free(ctx, g); err != nil {
+	_, err := l.undo(ctx, g)
+	if err != nil && !errors.Is(err, ErrNotHeld) {
 		return fmt.Errorf("locks: redis: %w, and its removal failed: %w", why, err)
 	}
 	return refused(why)
+}
+
+func (l *redisLock) undo(ctx context.Context, g *Grant) (int64, error) {
+	if g.Depth <= 1 {
+		return l.free(ctx, g)
+	}
+	req, cancel := inFlight(ctx, cleanup)
+	defer cancel()
+	left, err := l.ReleaseBy(req, g)
+	return int64(left), err
 }
 
 func (l *redisLock) free(ctx context.Context, g *Grant) (int64, error) {

@@ -163,7 +163,7 @@ func servicePromise(name, about string) history.Promise {
 func etcdPromise(name, about string) history.Promise {
 	return history.Promise{
 		Backend: name, Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
-		Shared: true, WakesOne: true,
+		Shared: true, Permits: true, WakesOne: true,
 		// A new leader starts all leases afresh: an election takes up to two election
 		// timeouts of 1 s, and ended leases are looked for every 500 ms.
 		Bound: 3 * time.Second,
