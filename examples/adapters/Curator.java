@@ -3,9 +3,7 @@ import java.io.*;
 import java.nio.charset.StandardCharsets;
 import java.util.*;
 import java.util.concurrent.*;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.*;
 import org.apache.curator.framework.recipes.locks.*;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
@@ -13,29 +11,23 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 /**
  * Apache Curator behind dlmtest's lock client protocol (docs/protocol.md):
  * java -cp /usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar Curator.java [mutex|rw|downgrade|semaphore]
- *
  * With downgrade a reader comes in as a writer if it can, takes the read lock and gives the write lock back,
  * which the documentation of InterProcessReadWriteLock names as the way from one to the other.
  * Curator tells no validity and no token. Each grant has a thread of its own, as mutexes want it.
  */
 @SuppressWarnings("unchecked")
 public class Curator {
-    /** What is locked: release runs on the thread that acquired. */
-    interface Held { void release() throws Exception; }
-
     /** An answer that is an error: code says what it proves. */
     static class Refused extends Exception {
         final String code;
         Refused(String code, String message) { super(message); this.code = code; }
     }
 
-    record Grant(Held held, ExecutorService thread) {}
-    interface Doing { Map<String, Object> run() throws Exception; }
-
+    /** What is locked; it is given back on the thread that acquired it. */
+    record Grant(AutoCloseable held, ExecutorService thread) {}
     static final ObjectMapper json = new ObjectMapper();
     static final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     static final Map<String, Grant> grants = new ConcurrentHashMap<>();
-    static final AtomicInteger last = new AtomicInteger();
     static final ExecutorService others = Executors.newCachedThreadPool();
     static String kind = "mutex";
     static CuratorFramework zk;
@@ -60,9 +52,9 @@ public class Curator {
         Runtime.getRuntime().halt(0); // threads of the library do not keep it
     }
 
-    static void answer(Map<String, Object> r, Doing doing) {
+    static void answer(Map<String, Object> r, Callable<Map<String, Object>> doing) {
         try {
-            say(Map.of("id", r.get("id"), "ok", doing.run()));
+            say(Map.of("id", r.get("id"), "ok", doing.call()));
         } catch (Refused e) {
             say(Map.of("id", r.get("id"), "error", Map.of("code", e.code, "message", "" + e.getMessage())));
         } catch (Throwable e) { // whatever a library throws is an answer: nobody knows what has become of it
@@ -72,11 +64,7 @@ public class Curator {
     }
 
     static synchronized void say(Map<String, Object> message) {
-        try {
-            out.println(json.writeValueAsString(message));
-        } catch (Exception e) {
-            e.printStackTrace();
-        }
+        out.println((Object) json.valueToTree(message));
     }
 
     static Map<String, Object> other(Map<String, Object> r) throws Exception {
@@ -108,8 +96,7 @@ public class Curator {
         zk.getConnectionStateListenable().addListener((client, state) -> {
             var survived = state == ConnectionState.RECONNECTED && cut;
             cut = state == ConnectionState.SUSPENDED;
-            if (cut) tell("suspended", state);
-            if (survived) tell("resumed", state);
+            if (cut || survived) tell(cut ? "suspended" : "resumed", state);
             if (state == ConnectionState.LOST) tell("lost", state);
         });
         zk.start();
@@ -124,14 +111,13 @@ public class Curator {
         var path = "/dlmtest/curator-" + kind + "/" + java.net.URLEncoder.encode((String) r.get("key"), StandardCharsets.UTF_8);
         long wait = ((Number) r.getOrDefault("wait_ms", 0)).longValue();
         var held = take(path, wait, "shared".equals(r.get("mode")), (int) r.getOrDefault("permits", 1), (int) r.getOrDefault("want", 1));
-        if (held == null) own.shutdown();
-        if (held == null) throw new Refused("not-granted", "held by another");
-        var name = "g" + last.incrementAndGet();
+        if (held == null) { own.shutdown(); throw new Refused("not-granted", "held by another"); }
+        var name = UUID.randomUUID().toString();
         grants.put(name, new Grant(held, own));
         return Map.of("grant", name);
     }
 
-    static Held take(String path, long wait, boolean shared, int permits, int want) throws Exception {
+    static AutoCloseable take(String path, long wait, boolean shared, int permits, int want) throws Exception {
         if (kind.equals("semaphore")) {
             var semaphore = new InterProcessSemaphoreV2(zk, path, permits);
             var leases = semaphore.acquire(want, wait, TimeUnit.MILLISECONDS);
@@ -157,7 +143,7 @@ public class Curator {
     static Map<String, Object> release(Map<String, Object> r) throws Exception {
         var grant = grants.get((String) r.get("grant"));
         if (grant == null) throw new Refused("not-held", "it was released, or never granted");
-        grant.held.release();
+        grant.held.close();
         grants.remove((String) r.get("grant")).thread.shutdown();
         return Map.of();
     }
