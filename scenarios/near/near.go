@@ -13,7 +13,7 @@ import (
 // Nearest returns the candidates that word may be a slip for, the best first,
 // at most three: those within a third of the word's length in edits, rounded, at
 // least one edit, without regard to case. Two letters that changed places are two.
-// After them come those that only begin like that, up to a hyphen.
+// Where there is none, those that begin like that, up to a hyphen.
 func Nearest(word string, candidates []string) []string {
 	type match struct {
 		candidate string
@@ -29,6 +29,8 @@ func Nearest(word string, candidates []string) []string {
 	slices.SortFunc(matches, func(a, b match) int {
 		return cmp.Or(cmp.Compare(a.left, b.left), cmp.Compare(a.distance, b.distance), cmp.Compare(a.candidate, b.candidate))
 	})
+	whole := len(matches) > 0 && matches[0].left == 0
+	matches = slices.DeleteFunc(matches, func(m match) bool { return whole && m.left > 0 })
 	var out []string
 	for _, m := range matches[:min(3, len(matches))] {
 		out = append(out, m.candidate)
