@@ -32,7 +32,7 @@ func (f *adapterFlags) check(backends, libraries []string) error {
 	words := shellwords.NewParser()
 	argv, err := words.Parse(f.command)
 	switch {
-	case f.given.Changed && f.command == "": // as of a variable that is not set; the backend's own lock must not pass for it
+	case f.given != nil && f.given.Changed && f.command == "": // as of a variable that is not set; the backend's own lock must not pass for it
 		return usageError{errors.New("--adapter is empty: give the command of your adapter, or leave the flag out for the backend's own lock")}
 	case err != nil || (f.command != "" && len(argv) == 0):
 		return usageError{fmt.Errorf("--adapter %s: %w", f.command, errors.Join(err, errors.New("want a command")))}
