@@ -107,7 +107,6 @@ var equivalent = []struct{ file, line, what, reason string }{
 	{"checker/rebuilder.go", "i < first", "< becomes <=", "it is set to what it is"},
 	{"checker/herd.go", "g.released < 0", "< becomes <=", "what comes first in a history gives nothing back"},
 	{"checker/herd.go", "k.reach[i] > g.end", "> becomes >=", memory},
-	{"checker/herd.go", "w.done >= 0", ">= becomes >", "what comes first in a history ends nothing"},
 	{"checker/deadlock.go", "k.grants[i+1].ok < to", "< becomes <=", "of two that end a hold at once either shows it"},
 	{"checker/refusals.go", "w.done < 0", "< becomes <=: w.done", "what comes first in a history ends nothing"},
 	{"checker/refusals.go", "g.released >= 0", ">= becomes >", "what comes first in a history gives nothing back"},
