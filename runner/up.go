@@ -145,12 +145,12 @@ func (s *stage) startResource(ctx context.Context) error {
 		return s.startServer(ctx, s.resource)
 	}
 	argv := []string{binary, "store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn}
-	return s.resource.start(ctx, agent.Child{Argv: argv, Speaks: true, Stall: stallLimit(s.lease), Probe: s.probes(), Clock: true})
+	return s.resource.start(ctx, agent.Child{Argv: argv, User: s.resource.Spec.User, Speaks: true, Stall: stallLimit(s.lease), Probe: s.probes(), Clock: true})
 }
 
 // startClient starts a worker and waits for its first lock operation.
 func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, say Progress) error {
-	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Bend: nemesis.Bends(s.faults), Stall: stallLimit(s.lease), Probe: s.probes(),
+	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, User: n.Spec.User, Env: n.Spec.Env, Speaks: true, Bend: nemesis.Bends(s.faults), Stall: stallLimit(s.lease), Probe: s.probes(),
 		Links: s.clientLinks(), Seed: s.Seed + uint64(spec.Number)}); err != nil {
 		return err
 	}
