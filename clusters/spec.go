@@ -81,4 +81,6 @@ func ClientSpec(name string, argv ...string) NodeSpec {
 type Project struct {
 	Nodes    []NodeSpec // by name, numbers in order
 	Profiles []string   // all that the file has, sorted
+	Reaches  []string   // what of it reaches the host, a line each, sorted
+	Notes    []string   // what of it changes nothing, and what it takes from the environment
 }

@@ -41,6 +41,9 @@ const readyLimit = 100 * time.Second
 // up starts all nodes at once and returns when a client operation has succeeded
 // on each client. After an error nothing is left.
 func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (_ *stage, err error) {
+	for _, line := range p.told {
+		say.Line(line)
+	}
 	say.Phase("Preparing images")
 	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
 	specs = append(specs, p.clients...)
