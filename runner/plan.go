@@ -185,9 +185,7 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 		s.Resource.Addr = "resource:5432"
 	}
 	s.Lock.Endpoints = p.Endpoints
-	if entry := p.entry.Profile; entry == serviceProfile {
-		s.Lock.Bearer = os.Getenv(BearerVariable)
-	}
+	s.Lock.Bearer = p.bearer()
 	for _, server := range p.serving() {
 		s.Lock.Endpoints = append(s.Lock.Endpoints, fmt.Sprintf("%s:%d", server.Name, p.entry.Port))
 	}
