@@ -59,8 +59,6 @@ func (d *deployment) host(s NodeSpec, volume string) *container.HostConfig {
 		NetworkMode: container.NetworkMode(d.network),
 		AutoRemove:  true,
 		LogConfig:   container.LogConfig{Type: "none"},
-		CapAdd:      s.CapAdd,
-		CapDrop:     s.CapDrop,
 		SecurityOpt: s.SecurityOpt,
 		ExtraHosts:  s.Hosts,
 		Mounts: []mount.Mount{{
@@ -75,6 +73,10 @@ func (d *deployment) host(s NodeSpec, volume string) *container.HostConfig {
 		h.Mounts = append(h.Mounts, d.mount(m))
 	}
 	s.Limits.apply(h)
+	confine(h, s)
+	if !d.open {
+		h.DNS = []string{deafServer}
+	}
 	return h
 }
 

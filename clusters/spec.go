@@ -31,6 +31,8 @@ type NodeSpec struct {
 	Hosts       []string      // names that the node knows beside those of its network, as NAME:ADDRESS; only in Docker
 	Mounts      []Mount
 	Limits      Limits
+	Guest       bool     // it runs code under test: never as root, on a root file system that is read-only
+	Outside     bool     // it must reach what is not of its run, such as a lock service that runs already; only in Docker
 	DockerOnly  []string // fields of the compose file that only Docker can honour: the runtime local refuses them
 }
 
@@ -74,7 +76,7 @@ const ClientImage = "dlmtest/client:latest"
 
 // ClientSpec is a node for a lock client started as argv.
 func ClientSpec(name string, argv ...string) NodeSpec {
-	return NodeSpec{Name: name, Role: "client", Image: ClientImage, Command: argv}
+	return NodeSpec{Name: name, Role: "client", Image: ClientImage, Command: argv, Guest: true}
 }
 
 // Project is what a compose file says of one cluster.

@@ -80,7 +80,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	for n := range o.Scenario.Clients {
 		name := fmt.Sprintf("client-%d", n+1)
 		names = append(names, name)
-		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(), Mounts: o.adapterFiles(), Hosts: o.hosts()})
+		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(), Mounts: o.adapterFiles(), Hosts: o.hosts(), Guest: true, Outside: o.elsewhere()})
 	}
 	promise := entry.Bounded(p.lease)
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
@@ -132,7 +132,7 @@ func nodeNames(nodes []clusters.NodeSpec) []string {
 // resourceNode is a node of its own: the built-in store, or a PostgreSQL.
 func (p *plan) resourceNode(ctx context.Context) (clusters.NodeSpec, error) {
 	if p.Resource != "postgres" {
-		return clusters.NodeSpec{Name: "resource", Role: "resource", Image: clusters.ClientImage}, nil
+		return clusters.NodeSpec{Name: "resource", Role: "resource", Image: clusters.ClientImage, Guest: true}, nil
 	}
 	nodes, _, err := Options{}.loadProfile(ctx, "postgres")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/agent/seal"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/workloads"
@@ -147,14 +148,30 @@ func (s *stage) startResource(ctx context.Context) error {
 	if s.Resource == "postgres" {
 		return s.startServer(ctx, s.resource)
 	}
-	argv := []string{binary, "store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn}
-	return s.resource.start(ctx, agent.Child{Argv: argv, Speaks: true, Stall: stallLimit(s.lease), Probe: s.probes(), Clock: true})
+	child := ours("store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn)
+	child.Stall, child.Probe, child.Clock = stallLimit(s.lease), s.probes(), true
+	return s.resource.start(ctx, child)
+}
+
+// ours is one of dlmtest's own programs in a node. In a container it is a user of no image,
+// and the environment stands in for the entry that no image has for it.
+func ours(argv ...string) agent.Child {
+	return agent.Child{Argv: append([]string{binary}, argv...), User: fmt.Sprint(seal.WorkerID), Env: []string{"HOME=/tmp", "USER=dlmtest"}, Speaks: true}
+}
+
+// workerOf is the worker for a spec.
+func workerOf(spec workloads.Spec) agent.Child {
+	child := ours("worker")
+	child.Starts = spec.HasAdapter()
+	return child
 }
 
 // startClient starts a worker and waits for its first lock operation.
 func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, say Progress) error {
-	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Bend: nemesis.Bends(s.faults), Stall: stallLimit(s.lease), Probe: s.probes(),
-		Links: s.clientLinks(), Seed: s.Seed + uint64(spec.Number)}); err != nil {
+	child := workerOf(spec)
+	child.Bend, child.Stall, child.Probe = nemesis.Bends(s.faults), stallLimit(s.lease), s.probes()
+	child.Links, child.Seed = s.clientLinks(), s.Seed+uint64(spec.Number)
+	if err := n.start(ctx, child); err != nil {
 		return err
 	}
 	if err := n.tell(ctx, workloads.Told{Spec: &spec}); err != nil {

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/agent/seal"
 )
 
 // runNode makes this process the node and then the agent. It returns only if
@@ -46,7 +48,8 @@ func (c nodeConfig) become() error {
 	if err := openable(c.Devices); err != nil {
 		return err
 	}
-	if err := syscall.Exec(Binary, []string{"dlmtest", "agent"}, c.Env); err != nil {
+	env := append(c.Env, seal.Variable+"="+string(seal.Namespaces))
+	if err := syscall.Exec(Binary, []string{"dlmtest", "agent"}, env); err != nil {
 		return fmt.Errorf("start the agent: %w", err)
 	}
 	return nil
