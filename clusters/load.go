@@ -133,7 +133,7 @@ func nodeOf(s types.ServiceConfig) NodeSpec {
 		Name: s.Name, Role: roleOf(s.Name), Image: s.Image,
 		Entrypoint: s.Entrypoint, Command: s.Command,
 		User: s.User, WorkDir: s.WorkingDir,
-		CapAdd: s.CapAdd, CapDrop: s.CapDrop, SecurityOpt: s.SecurityOpt, Limits: limitsOf(s),
+		CapAdd: s.CapAdd, CapDrop: s.CapDrop, Gains: s.CapAdd, SecurityOpt: s.SecurityOpt, Limits: limitsOf(s),
 		Env: environment(s.Environment), Ports: portsOf(s), Mounts: mountsOf(s),
 	}
 	for _, d := range s.Devices {

@@ -63,11 +63,14 @@ func lookLabels(x *examined, at place, value any) {
 }
 
 // harmless are the privileges that reach nothing beyond the node.
-var harmless = []string{"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "IPC_LOCK", "KILL", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
+var harmless = []string{"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "IPC_LOCK", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
 
 func lookCaps(x *examined, at place, value any) {
 	for _, name := range list(value) {
-		if !slices.Contains(harmless, strings.TrimPrefix(strings.ToUpper(name), "CAP_")) {
+		plain := strings.TrimPrefix(strings.ToUpper(name), "CAP_")
+		if plain == "KILL" {
+			x.problem(at, "dlmtest does not support %q: take it out, it is what the node's agent has before the server", name)
+		} else if !slices.Contains(harmless, plain) {
 			x.reach(at, "the privilege %q", name)
 		}
 	}

@@ -134,7 +134,7 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 }
 
 func (s *stage) startServer(ctx context.Context, n *node) error {
-	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir,
+	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir, Gains: n.Spec.Gains, Loses: n.Spec.CapDrop,
 		Health: n.Spec.Health, Tells: n.Spec.Tells, Bend: nemesis.Bends(s.faults),
 		Stall: stallLimit(s.lease), Probe: s.probes()}
 	child.Data, child.Seed = s.diskOf(n)
