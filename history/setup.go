@@ -28,6 +28,9 @@ type Setup struct {
 	Kind      Kind          `json:"kind,omitempty"`    // of lock that the clients used; "": a mutex
 	Permits   int           `json:"permits,omitempty"` // of each key, where Kind is Semaphore
 	Use       Use           `json:"use,omitzero"`      // what the lock is used for
+	// Sources are the nodes that end their records with an End note. One without it, or with
+	// another number than there are, has records that are missing. None: nobody ends his.
+	Sources []string `json:"sources,omitempty"`
 	// Shows names the property of which this part of a history shows a violation.
 	// Nothing else can be judged of it, as the rest was left out. "": it is whole.
 	Shows string `json:"shows,omitempty"`
