@@ -30,6 +30,7 @@ type run struct {
 	log       logSeen
 	cuts      []cut
 	rests     rests // of the property that is being judged
+	tooLittle bool  // was seen to judge one
 	counts    Counts
 
 	// Made once they are asked for: see readOutages.

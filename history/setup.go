@@ -39,7 +39,7 @@ type Setup struct {
 // Expect is what a scenario must have seen for its verdicts of "holds" to mean
 // anything; short of it they are unknown, with counts.
 type Expect struct {
-	Contention        int `json:"contention,omitempty" yaml:"contention"`                   // acquires invoked while another client believed to hold the key
+	Contention        int `json:"contention,omitempty" yaml:"contention"`                   // acquires that waited while another client believed to hold the key
 	StaleWrites       int `json:"stale_writes,omitempty" yaml:"stale-writes"`               // writes invoked on a superseded grant
 	Faults            int `json:"faults,omitempty" yaml:"faults"`                           // faults that were observed at their victim
 	GrantsDuringFault int `json:"grants_during_fault,omitempty" yaml:"grants-during-fault"` // grants of others while a fault lasted
