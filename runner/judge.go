@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -117,19 +118,7 @@ func writeJSON(w io.Writer, v any) error {
 
 // Write makes a file whole or not at all.
 func Write(dir, name string, render func(io.Writer) error) error {
-	f, err := os.CreateTemp(dir, "."+name+"-*")
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	err = errors.Join(f.Chmod(0o644), render(f), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return whole.Write(dir, name, render)
 }
 
 // Check judges a saved run again, with no cluster. The history itself is left as
