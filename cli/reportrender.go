@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -54,11 +55,12 @@ func sealed(err error) bool { return errors.Is(err, fs.ErrPermission) || errors.
 
 // judgedAside judges a copy of a run whose own folder cannot be written.
 func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (*runner.Outcome, error) {
-	aside, err := os.MkdirTemp("", "dlmtest-judged-*")
+	folder, err := scratch.New("judged")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(aside)
+	defer folder.Remove()
+	aside := folder.Path
 	for _, name := range []string{"run.json", "history.jsonl", "history.jsonl.part"} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -117,16 +118,7 @@ func writeJSON(w io.Writer, v any) error {
 
 // Write makes a file whole or not at all.
 func Write(dir, name string, render func(io.Writer) error) error {
-	f, err := os.CreateTemp(dir, "."+name+"-*")
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	err = errors.Join(f.Chmod(0o644), render(f), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	if err := scratch.Write(filepath.Join(dir, name), 0o644, render); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
