@@ -1,0 +1,105 @@
+// Package bounded reads files that others wrote: no larger than a person would make
+// them, and with no YAML that unfolds to more than it holds.
+package bounded
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// YAML is the most bytes of a file that people write: a scenario, a gate, a compose
+// file. The largest that comes with dlmtest has 12 kB.
+const YAML = 1 << 20
+
+// MaxNodes is how many values a YAML file may have once its aliases are unfolded, and
+// maxDepth how deep they may lie in each other.
+const (
+	MaxNodes = 100_000
+	maxDepth = 200
+)
+
+// ErrTooLarge says that there is more than a file of its kind may hold.
+var ErrTooLarge = errors.New("too large")
+
+// ReadFile reads a file of at most max bytes. A larger one, a device that never ends
+// among them, is refused when max bytes have been read.
+func ReadFile(path string, max int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > max {
+		return nil, tooLarge(path, max)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, max+1))
+	if err == nil && int64(len(data)) > max {
+		return nil, tooLarge(path, max)
+	}
+	return data, err
+}
+
+func tooLarge(path string, max int64) error {
+	return fmt.Errorf("%s: %w: a file of this kind has at most %d bytes; nothing of it was used", path, ErrTooLarge, max)
+}
+
+// ReadYAML is ReadFile for what people write in YAML, and CheckYAML of what was read.
+func ReadYAML(path string) ([]byte, error) {
+	data, err := ReadFile(path, YAML)
+	if err == nil {
+		err = CheckYAML(path, data)
+	}
+	return data, err
+}
+
+// CheckYAML refuses a text whose aliases unfold to more than MaxNodes values, or to
+// themselves. A text that is no YAML is left to its reader, who says more of it.
+func CheckYAML(name string, text []byte) error {
+	if len(text) > YAML {
+		return tooLarge(name, YAML)
+	}
+	var documents []yaml.Node
+	if yaml.Load(text, &documents, yaml.WithAllDocuments()) != nil {
+		return nil
+	}
+	u := unfolding{sizes: map[*yaml.Node]int{}, open: map[*yaml.Node]bool{}}
+	for i := range documents {
+		if n := u.size(&documents[i], 0); n > MaxNodes {
+			return fmt.Errorf("%s: %w: its aliases (*name) unfold to more than %d values, or to themselves; write them out, or fewer", name, ErrTooLarge, MaxNodes)
+		}
+	}
+	return nil
+}
+
+// unfolding counts each anchor once, so that the count is quick where the text is not.
+type unfolding struct {
+	sizes map[*yaml.Node]int
+	open  map[*yaml.Node]bool // is being counted: an alias to it has no end
+}
+
+func (u unfolding) size(n *yaml.Node, depth int) int {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if size, known := u.sizes[n]; known {
+		return size
+	}
+	if u.open[n] || depth > maxDepth {
+		return MaxNodes + 1
+	}
+	u.open[n] = true
+	defer delete(u.open, n)
+	size := 1
+	for _, c := range n.Content {
+		if size = size + u.size(c, depth+1); size > MaxNodes {
+			size = MaxNodes + 1
+			break
+		}
+	}
+	u.sizes[n] = size
+	return size
+}

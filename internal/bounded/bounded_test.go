@@ -1,0 +1,69 @@
+package bounded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		bytes int
+		large bool
+	}{"empty": {0, false}, "exact": {100, false}, "one more": {101, true}} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(strings.Repeat("a", c.bytes)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		data, err := ReadFile(path, 100)
+		if errors.Is(err, ErrTooLarge) != c.large || !c.large && len(data) != c.bytes {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+	}
+	if _, err := ReadFile("/dev/zero", 1<<16); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a device that never ends: %v", err)
+	}
+	if _, err := ReadFile(filepath.Join(dir, "none"), 1); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// bomb has nine lines that unfold to 10^levels values.
+func bomb(levels int) string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n")
+	for n := 1; n < levels; n++ {
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", n, n, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", n-1), 10), ","))
+	}
+	return b.String()
+}
+
+func TestCheckYAML(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		large bool
+	}{
+		"plain":             {"a: 1\nb: [1, 2]\n", false},
+		"aliases":           {"x: &x {a: 1}\nb: *x\nc: {<<: *x}\n", false},
+		"a small unfolding": {bomb(3), false},
+		"a bomb":            {bomb(9), true},
+		"itself":            {"a: &a [*a]\n", true},
+		"many lines":        {strings.Repeat("- a\n", MaxNodes+1), true},
+		"many bytes":        {"a: " + strings.Repeat("b", YAML), true},
+		"deep":              {strings.Repeat("[", 5000) + strings.Repeat("]", 5000), true},
+		"no YAML":           {"a: [", false},
+	} {
+		begun := time.Now()
+		if err := CheckYAML("f.yaml", []byte(c.text)); errors.Is(err, ErrTooLarge) != c.large {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
+	}
+}
