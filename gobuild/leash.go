@@ -8,7 +8,7 @@ import (
 // leash makes a process group that ends with this process, by SIGKILL too: its leader is
 // a shell that waits for the end of a pipe. end ends the group now.
 func leash() (group int, end func(), err error) {
-	shell := exec.Command("sh", "-c", "read -r line; kill -KILL 0")
+	shell := exec.Command("/bin/sh", "-c", "read -r line; kill -KILL 0")
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pipe, err := shell.StdinPipe()
 	if err != nil {

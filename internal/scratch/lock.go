@@ -19,7 +19,7 @@ func Lock(ctx context.Context, word string) (unlock func(), err error) {
 		held, err := lockFile(path)
 		switch {
 		case err == nil:
-			return func() { _ = os.Remove(path); _ = held.Close() }, nil
+			return func() { _ = os.Remove(path); release(held) }, nil
 		case errors.Is(err, fs.ErrPermission):
 			return nil, fmt.Errorf("lock: %s is somebody else's; remove it, or point TMPDIR elsewhere", path)
 		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, errGone):
@@ -55,7 +55,7 @@ func Hold(dir string) (free func()) {
 	if err != nil {
 		return func() {}
 	}
-	return func() { _ = held.Close() }
+	return func() { release(held) }
 }
 
 // Held says whether a living process works in an open folder or file: see Hold. That

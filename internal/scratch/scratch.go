@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -53,7 +54,7 @@ func newFolder(parent, begins string) (*Folder, error) {
 // Remove removes the folder and all in it.
 func (f *Folder) Remove() error {
 	err := os.RemoveAll(f.Path)
-	_ = f.held.Close() // not before: a sweep would come in between
+	release(f.held) // not before: a sweep would come in between
 	return err
 }
 
@@ -77,7 +78,7 @@ func sweep(path string) error {
 	if err != nil {
 		return err // alive, or not ours
 	}
-	defer held.Close()
+	defer release(held)
 	return os.RemoveAll(path)
 }
 
@@ -112,7 +113,17 @@ func hold(path string, how int) (*os.File, error) {
 		_ = file.Close()
 		return nil, errGone
 	}
+	locks.Store(file, true)
 	return file, nil
+}
+
+// locks are the files that are held: one that nobody names any more would be closed as
+// garbage, and its lock be free.
+var locks sync.Map
+
+func release(held *os.File) {
+	locks.Delete(held)
+	_ = held.Close() // nothing was written; nil where there are no locks
 }
 
 // ours says that something is a plain file or a folder, and of this user.

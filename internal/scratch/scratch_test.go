@@ -24,13 +24,13 @@ func TestMain(m *testing.M) {
 		}
 		_ = os.WriteFile(filepath.Join(f.Path, "file"), nil, 0o600)
 		fmt.Println(f.Path)
-		select {}
+		time.Sleep(time.Hour)
 	case "lock":
 		if _, err := Lock(context.Background(), "test"); err != nil {
 			panic(err)
 		}
 		fmt.Println("locked")
-		select {}
+		time.Sleep(time.Hour)
 	}
 	os.Exit(m.Run())
 }
