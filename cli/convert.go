@@ -3,12 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/history/formats"
-	"github.com/dlmtest/dlmtest/internal/scratch"
+	"github.com/dlmtest/dlmtest/internal/whole"
 )
 
 func newConvert() *cobra.Command {
@@ -66,7 +67,7 @@ func writeTo(cmd *cobra.Command, path string, write func(io.Writer) error) error
 	if path == "-" {
 		return write(cmd.OutOrStdout())
 	}
-	if err := scratch.Write(path, 0o644, write); err != nil {
+	if err := whole.Write(filepath.Dir(path), filepath.Base(path), write); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)
 	}
 	return nil

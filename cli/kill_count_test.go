@@ -53,23 +53,11 @@ func adoptOrphans(t *testing.T) {
 // below are the processes that descend from one. The dead ones among our own children
 // that nobody waits for are buried on the way.
 func below(pid int) (all []int) {
-	for queue := childrenOfTest(pid); len(queue) > 0; queue = queue[1:] {
+	for queue := childrenOf(pid); len(queue) > 0; queue = queue[1:] {
 		if state(queue[0]) != "Z" {
 			all = append(all, queue[0])
 		}
-		queue = append(queue, childrenOfTest(queue[0])...)
-	}
-	return all
-}
-
-func childrenOfTest(pid int) (all []int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // it may have ended
-	for _, path := range lists {
-		text, _ := os.ReadFile(path)
-		for _, word := range strings.Fields(string(text)) {
-			child, _ := strconv.Atoi(word) // the kernel wrote it
-			all = append(all, child)
-		}
+		queue = append(queue, childrenOf(queue[0])...)
 	}
 	return all
 }
@@ -84,7 +72,7 @@ func state(pid int) string {
 
 // buryOrphans waits for the dead that this process has adopted.
 func buryOrphans(mine int) {
-	for _, pid := range childrenOfTest(os.Getpid()) {
+	for _, pid := range childrenOf(os.Getpid()) {
 		if pid != mine && state(pid) == "Z" {
 			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		}
@@ -260,8 +248,8 @@ func (tr trace) mounts() (all []string) {
 	return all
 }
 
-// filesIn lists all that is in some folders, by path.
-func filesIn(t *testing.T, folders ...string) (all []string) {
+// listed lists all that is in some folders, by path.
+func listed(t *testing.T, folders ...string) (all []string) {
 	t.Helper()
 	for _, folder := range folders {
 		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {

@@ -35,7 +35,7 @@ func TestKilledHelpers(t *testing.T) {
 			k.docker = c.runtime == "docker"
 			k.folders(t)
 			k.undisturbed(t)
-			before := filesIn(t, k.tmp, k.cache)
+			before := listed(t, k.tmp, k.cache)
 			k.start(t)
 			victim := k.find(t, c.mark)
 			time.Sleep(time.Second) // the load is on, and the disk stalls
@@ -49,14 +49,14 @@ func TestKilledHelpers(t *testing.T) {
 			k.ends(t)
 			left, _ := k.settle(t, tr)
 			if c.next {
-				t.Logf("before the next start: %s; files %q", left, notIn(filesIn(t, k.tmp, k.cache), before))
+				t.Logf("before the next start: %s; files %q", left, notIn(listed(t, k.tmp, k.cache), before))
 				k.undisturbed(t)
 				left, _ = k.settle(t, tr)
 			}
 			if text := left.String(); text != "" {
 				t.Errorf("left: %s", text)
 			}
-			if fresh := notIn(filesIn(t, k.tmp, k.cache), before); len(fresh) > 0 {
+			if fresh := notIn(listed(t, k.tmp, k.cache), before); len(fresh) > 0 {
 				t.Errorf("left: %q", fresh)
 			}
 			k.judge(t)

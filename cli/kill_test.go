@@ -95,7 +95,7 @@ func (k *killed) proof(t *testing.T, kills int, random *rand.Rand) {
 		k.args[1] = runScenario(t, "--scenario", "gc-pause", "--backend", "redis", "--lease", "1s", "--runtime", k.runtime()).dir
 	}
 	whole := min(k.undisturbed(t), latestKill)
-	before := filesIn(t, k.tmp, k.cache)
+	before := listed(t, k.tmp, k.cache)
 	clean, later := 0, 0
 	for n := 1; n <= kills; n++ {
 		at := time.Duration(random.Float64() * float64(whole))
@@ -104,7 +104,7 @@ func (k *killed) proof(t *testing.T, kills int, random *rand.Rand) {
 		}
 		tr := k.killAt(t, at)
 		left, took := k.settle(t, tr)
-		fresh := notIn(filesIn(t, k.tmp, k.cache), before)
+		fresh := notIn(listed(t, k.tmp, k.cache), before)
 		t.Logf("%s, kill %d at %.2f s: had %d processes, %d namespaces, %d mounts of FUSE, %d in Docker; gone after %.1f s; files until the next start: %d", k.name, n, at.Seconds(),
 			len(tr.had.processes), len(tr.had.namespaces), len(tr.had.fuse), len(tr.had.docker), took.Seconds(), len(fresh))
 		later += len(fresh)
@@ -116,7 +116,7 @@ func (k *killed) proof(t *testing.T, kills int, random *rand.Rand) {
 		k.judge(t)
 	}
 	k.undisturbed(t) // the next start
-	if fresh := notIn(filesIn(t, k.tmp, k.cache), before); len(fresh) > 0 {
+	if fresh := notIn(listed(t, k.tmp, k.cache), before); len(fresh) > 0 {
 		t.Errorf("files that the next start has not removed: %q", fresh)
 	}
 	t.Logf("%s in %s: %d of %d kills left nothing; %d files and folders were left until the next start, and are gone", k.name, k.runtime(), clean, kills, later)

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/internal/scratch"
+	"github.com/dlmtest/dlmtest/internal/whole"
 )
 
 // Shown is what one run has shown of an entry's property.
@@ -133,5 +134,6 @@ func (r Record) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	return scratch.Write(path, 0o644, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+	dir, name := filepath.Split(path)
+	return whole.Write(filepath.Clean(dir), name, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dlmtest/dlmtest/internal/scratch"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -157,12 +157,11 @@ func (m Merging) build(parts []part) (x reports.Index, err error) {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return x, err
 	}
-	aside, err := scratch.In(filepath.Dir(out), ".dlmtest-merged-")
+	dir, done, err := whole.Folder(filepath.Dir(out), ".dlmtest-merged-")
 	if err != nil {
 		return x, fmt.Errorf("the folder of the whole: %w; choose another with -o", err)
 	}
-	defer func() { err = errors.Join(err, aside.Remove()) }() // what has moved is there no more
-	dir := aside.Path
+	defer func() { err = errors.Join(err, done()) }() // after its rename there is nothing to remove
 	for i := range parts {
 		if err := m.bring(&parts[i], dir); err != nil {
 			return x, fmt.Errorf("%s: %w", parts[i].dir, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/internal/scratch"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -119,10 +119,7 @@ func writeJSON(w io.Writer, v any) error {
 
 // Write makes a file whole or not at all.
 func Write(dir, name string, render func(io.Writer) error) error {
-	if err := scratch.Write(filepath.Join(dir, name), 0o644, render); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return whole.Write(dir, name, render)
 }
 
 // Check judges a saved run again, with no cluster. The history itself is left as
