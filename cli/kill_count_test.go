@@ -213,9 +213,6 @@ func (tr trace) left(t *testing.T) (b belongings) {
 			if c.State.Pid > 0 && state(c.State.Pid) != "Z" && strings.Contains(cgroupOf(c.State.Pid), c.ID) {
 				b.processes = append(b.processes, c.State.Pid)
 			}
-			if _, err := os.Stat(c.NetworkSettings.SandboxKey); c.NetworkSettings.SandboxKey != "" && err == nil {
-				b.namespaces = append(b.namespaces, c.NetworkSettings.SandboxKey)
-			}
 		}
 	}
 	b.namespaces = append(b.namespaces, namespacesOf(b.processes)...)
@@ -233,11 +230,15 @@ func cgroupOf(pid int) string {
 	return string(text)
 }
 
-// mounts are those of this machine that are in the command's folders or of its containers.
+// mounts are those of this machine that are in the command's folders or of its containers,
+// their network namespaces among them.
 func (tr trace) mounts() (all []string) {
 	marks := slices.Clone(tr.folders)
 	for _, c := range tr.seen {
 		marks = append(marks, c.ID, c.GraphDriver.Data["MergedDir"])
+		if key := c.NetworkSettings.SandboxKey; key != "" { // a mount of its network namespace; Docker empties the folder once a minute
+			marks = append(marks, "/docker/netns/"+filepath.Base(key))
+		}
 	}
 	text, _ := os.ReadFile("/proc/self/mountinfo")
 	for line := range strings.Lines(string(text)) {
