@@ -137,6 +137,11 @@ kill-proof: images ## kill run, matrix, gate, conform, corpus, shrink, capacity 
 	@KILLS=$(or $(N),20) KILL=$(or $(COMMANDS),run,matrix,gate,conform,corpus,shrink,capacity,selftest) KILL_RUNTIME=$(or $(RUNTIME),local,docker) KILL_SEED=$(SEED) \
 	  $(GO) test -count 1 -timeout 4h -v -run '^TestKilled' ./cli
 
+.PHONY: reliability-busy
+reliability-busy: test-deps ## disturb N=200 short runs of sound locks on purpose (busy loops, stopped agents, full pipes), PARALLEL=3 at a time: none may be red; RUNTIMES="local docker"
+	@BUSY=$(or $(N),200) PARALLEL=$(or $(PARALLEL),3) RUNTIMES="$(or $(RUNTIMES),local)" SEED=$(SEED) OUT=$(abspath build/reliability-busy) \
+	  $(GO) test -timeout 120m -count 1 -v -run '^TestBusyMachine$$' ./cli
+
 .PHONY: proto
 proto: ## write the Go code of locks/lockpb/lock.proto anew: needs protobuf-compiler, its plugins are tools of go.mod
 	@command -v protoc >/dev/null || { echo "protoc is missing: apt-get install protobuf-compiler"; exit 1; }

@@ -50,11 +50,11 @@ func adoptOrphans(t *testing.T) {
 	t.Cleanup(func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) })
 }
 
-// below are the processes that descend from one. The dead ones among our own children
+// descendants are the processes that descend from one. The dead ones among our own children
 // that nobody waits for are buried on the way.
-func below(pid int) (all []int) {
+func descendants(pid int) (all []int) {
 	for queue := childrenOf(pid); len(queue) > 0; queue = queue[1:] {
-		if state(queue[0]) != "Z" {
+		if stateOf(queue[0]) != "Z" {
 			all = append(all, queue[0])
 		}
 		queue = append(queue, childrenOf(queue[0])...)
@@ -62,7 +62,7 @@ func below(pid int) (all []int) {
 	return all
 }
 
-func state(pid int) string {
+func stateOf(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return "Z" // it has ended meanwhile
@@ -73,7 +73,7 @@ func state(pid int) string {
 // buryOrphans waits for the dead that this process has adopted.
 func buryOrphans(mine int) {
 	for _, pid := range childrenOf(os.Getpid()) {
-		if pid != mine && state(pid) == "Z" {
+		if pid != mine && stateOf(pid) == "Z" {
 			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		}
 	}
@@ -188,12 +188,12 @@ type trace struct {
 func (k *killed) trace(t *testing.T) trace {
 	t.Helper()
 	tr := trace{owner: k.cmd.Process.Pid, docker: k.docker, folders: []string{k.tmp, k.cache}}
-	pids := append([]int{tr.owner}, below(tr.owner)...)
+	pids := append([]int{tr.owner}, descendants(tr.owner)...)
 	if tr.docker {
 		tr.had.docker, tr.seen = inDocker(t, tr.owner)
 		for _, c := range tr.seen {
 			if c.State.Pid > 0 {
-				pids = append(append(pids, c.State.Pid), below(c.State.Pid)...)
+				pids = append(append(pids, c.State.Pid), descendants(c.State.Pid)...)
 			}
 		}
 	}
@@ -206,11 +206,11 @@ func (k *killed) trace(t *testing.T) trace {
 func (tr trace) left(t *testing.T) (b belongings) {
 	t.Helper()
 	buryOrphans(0)
-	b.processes = below(os.Getpid())
+	b.processes = descendants(os.Getpid())
 	if tr.docker {
 		b.docker, _ = inDocker(t, tr.owner)
 		for _, c := range tr.seen {
-			if c.State.Pid > 0 && state(c.State.Pid) != "Z" && strings.Contains(cgroupOf(c.State.Pid), c.ID) {
+			if c.State.Pid > 0 && stateOf(c.State.Pid) != "Z" && strings.Contains(cgroupOf(c.State.Pid), c.ID) {
 				b.processes = append(b.processes, c.State.Pid)
 			}
 		}

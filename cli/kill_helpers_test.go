@@ -68,12 +68,12 @@ func TestKilledHelpers(t *testing.T) {
 func (k *killed) find(t *testing.T, mark string) int {
 	t.Helper()
 	for deadline := time.Now().Add(endLimit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		pids := below(k.cmd.Process.Pid)
+		pids := descendants(k.cmd.Process.Pid)
 		if k.docker {
 			_, containers := inDocker(t, k.cmd.Process.Pid)
 			for _, c := range containers {
 				if c.State.Pid > 0 {
-					pids = append(append(pids, c.State.Pid), below(c.State.Pid)...)
+					pids = append(append(pids, c.State.Pid), descendants(c.State.Pid)...)
 				}
 			}
 		}

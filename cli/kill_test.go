@@ -201,7 +201,7 @@ func (k *killed) killAt(t *testing.T, at time.Duration) trace {
 	for {
 		k.start(t)
 		time.Sleep(at)
-		if state(k.cmd.Process.Pid) != "Z" {
+		if stateOf(k.cmd.Process.Pid) != "Z" {
 			break
 		}
 		_ = k.cmd.Wait()

@@ -73,6 +73,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		}
 		loadErr = stage.finish(context.WithoutCancel(ctx), limit)
 	}
+	stage.drain(context.WithoutCancel(ctx), interrupted, p)
 	if blamed := rec.blame(); loadErr == nil { // an adapter shows at the end whether it ends
 		loadErr = blamed
 	}
