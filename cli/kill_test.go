@@ -61,7 +61,7 @@ func proofs(t *testing.T) []killed {
 // A command that is killed leaves nothing but its runs, at whatever moment. KILLS=20 KILL=run,gate
 // KILL_RUNTIME=local,docker KILL_SEED=7 widen it: see make kill-proof.
 func TestKilledAnywhere(t *testing.T) {
-	kills, commands := 2, []string{"run"}
+	kills, commands := 1, []string{"run"}
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		kills = n
 	}
