@@ -55,7 +55,7 @@ func sealed(err error) bool { return errors.Is(err, fs.ErrPermission) || errors.
 
 // judgedAside judges a copy of a run whose own folder cannot be written.
 func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runner.Outcome, err error) {
-	aside, remove, err := whole.Folder("", "dlmtest-judged-*")
+	aside, remove, err := whole.Folder("", "judged")
 	if err != nil {
 		return nil, err
 	}

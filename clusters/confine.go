@@ -64,7 +64,7 @@ func confine(h *container.HostConfig, s NodeSpec) {
 	if s.Guest {
 		shares = GuestShares
 		h.ReadonlyRootfs = true
-		h.Tmpfs = scratch(shares)
+		h.Tmpfs = emptyFolders(shares)
 	}
 	if h.Memory == 0 {
 		h.Memory = shares.Memory
@@ -80,9 +80,9 @@ func confine(h *container.HostConfig, s NodeSpec) {
 	}
 }
 
-// scratch is where a guest can write: in memory, which counts as the node's. Libraries unpack
+// emptyFolders is where a guest can write: in memory, which counts as the node's. Libraries unpack
 // native code there, so it may be executed.
-func scratch(s Shares) map[string]string {
+func emptyFolders(s Shares) map[string]string {
 	const options = "rw,nosuid,nodev,exec,mode=1777,size=%d"
 	return map[string]string{
 		"/tmp":     fmt.Sprintf(options, s.Temp),

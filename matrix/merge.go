@@ -157,7 +157,7 @@ func (m Merging) build(parts []part) (x reports.Index, err error) {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return x, err
 	}
-	dir, done, err := whole.Folder(filepath.Dir(out), "."+filepath.Base(out)+"-*")
+	dir, done, err := whole.Folder(filepath.Dir(out), ".dlmtest-merged-")
 	if err != nil {
 		return x, fmt.Errorf("the folder of the whole: %w; choose another with -o", err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 )
@@ -191,6 +192,9 @@ func readHistory(dir string) (saved, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return h, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
 	}
+	if StillGoing(dir) {
+		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", dir)
+	}
 	f, err := os.Open(filepath.Join(dir, historyFile))
 	if errors.Is(err, os.ErrNotExist) {
 		h.part = true
@@ -216,11 +220,14 @@ func readHistory(dir string) (saved, error) {
 	return h, nil
 }
 
+// mostOfARun is many times what run.json has of the largest scenario.
+const mostOfARun = 64 << 20
+
 func readRun(dir string) (reports.Run, error) {
 	var run reports.Run
-	data, err := os.ReadFile(filepath.Join(dir, runFile))
+	data, err := bounded.ReadFile(filepath.Join(dir, runFile), mostOfARun)
 	if errors.Is(err, os.ErrNotExist) { // killed before it could say more
-		return reports.Run{Format: reports.Format, ID: filepath.Base(dir), Interrupted: "the run was killed before its end"}, nil
+		return reports.Run{Format: reports.Format, ID: filepath.Base(dir), State: reports.Killed, Interrupted: wasKilled}, nil
 	}
 	if err != nil {
 		return run, err
@@ -231,5 +238,5 @@ func readRun(dir string) (reports.Run, error) {
 	if run.Format > reports.Format {
 		return run, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", runFile, run.Format, reports.Format)
 	}
-	return run, nil
+	return settled(run), nil
 }

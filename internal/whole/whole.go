@@ -1,5 +1,6 @@
 // Package whole writes files and folders that are there whole or not at all, also when
-// the process ends in the midst of it.
+// the process ends in the midst of it: by an interrupt it removes them itself (Abandon),
+// and what a killed one has left goes with the next that is made in the same place.
 package whole
 
 import (
@@ -9,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 // making is what is under way: paths that must not outlive this process.
@@ -19,14 +22,15 @@ var (
 
 // Write makes a file whole or not at all.
 func Write(dir, name string, render func(io.Writer) error) error {
-	f, err := temp(dir, "."+name+"-*")
+	f, err := temp(dir, ".dlmtest-tmp-"+name+"-")
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	err = errors.Join(f.Chmod(0o644), render(f), f.Close())
+	err = errors.Join(f.Chmod(0o644), render(f))
 	if err == nil {
 		err = move(f.Name(), filepath.Join(dir, name))
 	}
+	err = errors.Join(err, f.Close()) // not before: a sweep would come in between
 	if err != nil {
 		_ = drop(f.Name())
 		return fmt.Errorf("%s: %w", name, err)
@@ -34,10 +38,10 @@ func Write(dir, name string, render func(io.Writer) error) error {
 	return nil
 }
 
-func temp(dir, pattern string) (*os.File, error) {
+func temp(dir, begins string) (*os.File, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	f, err := os.CreateTemp(dir, pattern)
+	f, err := scratch.File(dir, begins)
 	if err == nil {
 		making[f.Name()] = true
 	}
@@ -55,17 +59,23 @@ func move(from, to string) error {
 	return err
 }
 
-// Folder makes a folder that goes with this process at the latest. done says that it is
-// needed no more under its name: it was renamed, or is removed now.
-func Folder(parent, pattern string) (path string, done func() error, err error) {
+// Folder makes a folder that goes with this process at the latest: in a parent, with the
+// beginning of its name, or in TMPDIR, with a word. done says that it is needed no more
+// under its name: it was renamed, or is removed now.
+func Folder(parent, begins string) (path string, done func() error, err error) {
 	mu.Lock()
 	defer mu.Unlock()
-	path, err = os.MkdirTemp(parent, pattern)
+	var f *scratch.Folder
+	if parent == "" {
+		f, err = scratch.New(begins)
+	} else {
+		f, err = scratch.In(parent, begins)
+	}
 	if err != nil {
 		return "", nil, err
 	}
-	making[path] = true
-	return path, func() error { return drop(path) }, nil
+	making[f.Path] = true
+	return f.Path, func() error { return errors.Join(drop(f.Path), f.Remove()) }, nil
 }
 
 func drop(path string) error {
