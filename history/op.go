@@ -49,6 +49,7 @@ const (
 	Final     F = "final"      // all is healed; the final acquire of every key follows
 	Woken     F = "woken"      // the servers have woken Length waiters so far
 	Gate      F = "gate"       // the harness itself held a client at a gate for Length ns
+	Unparsed  F = "unparsed"   // what goes through one of the client's links is not understood any more: a fault that waits for a message there cannot begin
 	Adapter   F = "adapter"    // the client's adapter broke the lock client protocol: nothing is known of the lock
 )
 
