@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/history/formats"
+	"github.com/dlmtest/dlmtest/internal/visible"
 )
 
 func newConvert() *cobra.Command {
@@ -72,8 +74,8 @@ func writeTo(cmd *cobra.Command, path string, write func(io.Writer) error) error
 		return err
 	}
 	defer os.Remove(file.Name())
-	err = write(file)
-	if err == nil {
+	to := visible.File(file)
+	if err = errors.Join(write(to), to.Flush()); err == nil {
 		err = file.Chmod(0o644)
 	}
 	if closed := file.Close(); err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dlmtest/dlmtest/gate"
+	"github.com/dlmtest/dlmtest/internal/visible"
 )
 
 const gateInitLong = `Write a gate file from what a run, a matrix or a gate has shown: what held must hold,
@@ -46,7 +47,7 @@ func newGateInit() *cobra.Command {
 				return err
 			}
 			for _, n := range notes {
-				fmt.Fprintln(os.Stderr, "note: "+n)
+				fmt.Fprintln(stderr, "note: "+n)
 			}
 			return writeNew(cmd, out, data, force)
 		},
@@ -73,8 +74,9 @@ func writeNew(cmd *cobra.Command, path string, data []byte, force bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(data)
-	return errors.Join(err, file.Close())
+	to := visible.File(file)
+	_, err = to.Write(data)
+	return errors.Join(err, to.Close())
 }
 
 // asked reads the command of a run back.

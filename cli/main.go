@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 
@@ -42,12 +43,21 @@ type verdictError struct {
 func (e verdictError) Error() string { return "verdict: " + e.verdict.String() }
 
 // Main runs the command line of this process as dlmtest of version v and returns the exit code.
-func Main(v string) int {
+func Main(v string) (code int) {
 	version = v
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	interrupts(stop)
-	return exitWith(newRoot().ExecuteContext(ctx))
+	root := newRoot()
+	speakOnly(root)
+	defer flush()
+	defer func() {
+		if r := recover(); r != nil { // its words may be somebody else's
+			fmt.Fprintf(stderr, "dlmtest: a mistake in dlmtest itself: %v\n%s", r, debug.Stack())
+			code = exitFailed
+		}
+	}()
+	return exitWith(root.ExecuteContext(ctx))
 }
 
 // exitWith says what went wrong, and returns the exit code.
@@ -60,13 +70,13 @@ func exitWith(err error) int {
 		if v.other == nil {
 			return exitOf(v.verdict)
 		}
-		fmt.Fprintln(os.Stderr, "dlmtest: "+v.other.Error())
+		fmt.Fprintln(stderr, "dlmtest: "+v.other.Error())
 		if v.verdict == checker.Violated {
 			return exitViolated // it always wins
 		}
 		return exitFailed
 	}
-	fmt.Fprintln(os.Stderr, "dlmtest: "+err.Error())
+	fmt.Fprintln(stderr, "dlmtest: "+err.Error())
 	var u usageError
 	if errors.As(err, &u) || errors.Is(err, runner.ErrUsage) || isCobraUsage(err) {
 		return exitUsage
@@ -95,10 +105,10 @@ func interrupts(stop func()) {
 		if !ok {
 			words = "interrupted: healing, tearing down and judging what there is; once more to stop at once"
 		}
-		fmt.Fprintln(os.Stderr, "\n"+words)
+		fmt.Fprintln(stderr, "\n"+words)
 		stop()
 		<-signals
-		fmt.Fprintln(os.Stderr, "stopped; what is left is removed in the background")
+		fmt.Fprintln(stderr, "stopped; what is left is removed in the background")
 		os.Exit(exitFailed)
 	}()
 }

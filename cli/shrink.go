@@ -99,7 +99,7 @@ func (f shrinkFlags) prepare(dir string) (*shrinking, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shrinking{shrinkFlags: f, w: os.Stdout}
+	s := &shrinking{shrinkFlags: f, w: stdout}
 	if s.saved, err = replayable(dir); err != nil {
 		return nil, err
 	}

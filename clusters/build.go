@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/build"
+	ansi "github.com/jedib0t/go-pretty/v6/text"
 )
 
 // build makes images from one base, side by side. Only one process of a user
@@ -88,7 +89,7 @@ func messages(r io.Reader, line func(string)) error {
 		if m.Error != "" {
 			return errors.New(m.Error)
 		}
-		if text := strings.TrimSpace(m.Stream + m.Status); text != "" {
+		if text := strings.TrimSpace(ansi.StripEscape(m.Stream + m.Status)); text != "" {
 			line(text)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -115,8 +116,16 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Write makes a file whole or not at all.
+// Write makes a text file whole or not at all. What is hidden in the text is escaped.
 func Write(dir, name string, render func(io.Writer) error) error {
+	return WriteBinary(dir, name, func(w io.Writer) error {
+		text := visible.File(w)
+		return errors.Join(render(text), text.Flush())
+	})
+}
+
+// WriteBinary is Write for what is no text, such as a picture.
+func WriteBinary(dir, name string, render func(io.Writer) error) error {
 	f, err := os.CreateTemp(dir, "."+name+"-*")
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
