@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dlmtest/dlmtest/cli"
+	"github.com/dlmtest/dlmtest/internal/visible"
 )
 
 // ready says that Init was called.
@@ -24,7 +25,7 @@ var ready atomic.Bool
 // it happens in nodes.
 func Init(locks ...Lock) {
 	if err := register(locks...); err != nil {
-		fmt.Fprintln(os.Stderr, "dlmtest.Init:", err)
+		fmt.Fprintln(visible.Console(os.Stderr), "dlmtest.Init:", err)
 		os.Exit(64)
 	}
 	ready.Store(true)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/cli"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/scenarios/near"
@@ -25,7 +26,7 @@ import (
 // runtime: build it with CGO_ENABLED=0.
 func Main(locks ...Lock) {
 	if err := register(locks...); err != nil {
-		fmt.Fprintln(os.Stderr, "dlmtest:", err)
+		fmt.Fprintln(visible.Console(os.Stderr), "dlmtest:", err)
 		os.Exit(64)
 	}
 	os.Exit(cli.Main(ownVersion()))

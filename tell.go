@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/gate"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -30,7 +31,7 @@ func (w watcher) Ended(s matrix.State, cell reports.Cell, r reports.CellRun) {
 	if s.Again {
 		again = "; the machine disturbed it, so it is repeated once"
 	}
-	w.t.Logf("%s, seed %d: %s, %s%s", cell.Name(), r.Seed, r.Says(), r.Took.Round(100*time.Millisecond), again)
+	w.t.Log(visible.Text(fmt.Sprintf("%s, seed %d: %s, %s%s", cell.Name(), r.Seed, r.Says(), r.Took.Round(100*time.Millisecond), again)))
 }
 
 // quiet is told what a run does, and keeps it to itself.
@@ -46,23 +47,23 @@ func (a *attempt) tell(dir string, r gate.Report) {
 	for _, c := range r.Cells {
 		for _, said := range a.sayings(dir, c) {
 			if said.bad {
-				a.Error(said.text)
+				a.Error(visible.Text(said.text))
 			} else {
-				a.Log(said.text)
+				a.Log(visible.Text(said.text))
 			}
 		}
 		if c.State == gate.Broken {
 			continue // all was said
 		}
 		for _, note := range c.Notes {
-			a.Logf("%s: %s", c.Name, note)
+			a.Log(visible.Text(c.Name + ": " + note))
 		}
 	}
 	if r.Stopped != "" {
-		a.Errorf("inconclusive: %s %s", r.Stopped, strings.Join(r.Missing(), "; "))
+		a.Error(visible.Text("inconclusive: " + r.Stopped + " " + strings.Join(r.Missing(), "; ")))
 	}
 	if r.State != gate.Pass && !a.Failed() { // whatever it was that did not pass
-		a.Errorf("%s: %s", r.State, r.Summary())
+		a.Error(visible.Text(fmt.Sprintf("%s: %s", r.State, r.Summary())))
 	}
 	a.Log(r.Summary())
 	if a.Failed() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/cli"
 	"github.com/dlmtest/dlmtest/gate"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -89,7 +90,7 @@ func (a *attempt) run() {
 	}
 	a.tell(dir, r)
 	if err != nil {
-		a.Errorf("dlmtest failed, which says nothing about %s: %v", a.lock.Name, err)
+		a.Error(visible.Text(fmt.Sprintf("dlmtest failed, which says nothing about %s: %v", a.lock.Name, err)))
 	}
 }
 

@@ -58,7 +58,7 @@ func (a *agent) openLinks(spec *Child) error {
 	}
 	w := &ways{specs: map[string]Link{}}
 	upstreams := map[string]string{}
-	o := links.Options{Listen: map[string]string{}, Protocol: map[string]wire.Protocol{}, Seed: spec.Seed}
+	o := links.Options{Unparsed: a.unparsed, Listen: map[string]string{}, Protocol: map[string]wire.Protocol{}, Seed: spec.Seed}
 	for _, l := range spec.Links {
 		w.specs[l.Name], upstreams[l.Name], o.Listen[l.Name], o.Protocol[l.Name] = l, l.Upstream, l.Listen, l.Protocol
 	}
@@ -67,6 +67,11 @@ func (a *agent) openLinks(spec *Child) error {
 		a.ways = w
 	}
 	return err
+}
+
+// unparsed records that faults which wait for messages on a link will wait in vain.
+func (a *agent) unparsed(u links.Unparsed) {
+	a.note(history.Op{F: history.Unparsed, Error: u.String()})
 }
 
 func (a *agent) closeLinks() {
@@ -180,12 +185,26 @@ func (a *agent) giveUp(s *active) {
 	a.mu.Lock()
 	waits := s.waits && slices.Contains(a.held, s)
 	if waits {
-		a.tell(s, history.Missed, 0, fmt.Sprintf("no such message went through the links to %s within %v", strings.Join(s.arm.Link.To, ", "), s.arm.Limit))
+		a.tell(s, history.Missed, 0, fmt.Sprintf("no such message went through the links to %s within %v", strings.Join(s.arm.Link.To, ", "), s.arm.Limit)+s.deaf())
 	}
 	a.mu.Unlock()
 	if waits { // else it has come just now
 		a.finish(s)
 	}
+}
+
+// deaf is why a message may have gone through unseen.
+func (s *active) deaf() (why string) {
+	f, ok := s.fault.(*linkFault)
+	if !ok {
+		return ""
+	}
+	for _, name := range s.arm.Link.To {
+		if on := f.faults[name]; on != nil && on.Trouble() != "" {
+			why += fmt.Sprintf("; what goes to and from %s is not understood: %s", name, on.Trouble())
+		}
+	}
+	return why
 }
 
 // prove: what the child itself sent or was sent has met the fault on one of the

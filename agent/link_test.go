@@ -297,6 +297,38 @@ func TestMessageThatNeverComesIsMissed(t *testing.T) {
 	r.until(func(m Message) bool { return m.Over != nil })
 }
 
+// A client whose messages cannot be read any more: what it says still arrives, the fault
+// that waits for a message there says why it never came, and the history has it.
+func TestUnparsedLinkIsSaid(t *testing.T) {
+	r, s, c := linked(t)
+	how := LinkFault{To: []string{"s"}, When: links.When{Name: "GET"}}
+	r.do(Command{Do: Inject, Arm: &Arm{Fault: 1, Kind: "hold-answer", Max: time.Minute, Limit: time.Second, Params: Params{Link: &how}}})
+	conn, err := net.Dial("tcp", c.Links[0].Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, line := range []string{"   ", "*x", "GET k"} {
+		if _, err := io.WriteString(conn, line+"\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if missed := r.fault(1, history.Missed); !strings.Contains(missed.Fault.Proof, "no such message") || !strings.Contains(missed.Fault.Proof, `s is not understood: redis: length "x"`) {
+		t.Errorf("%+v", missed.Fault)
+	}
+	r.until(func(m Message) bool { return m.Over != nil })
+	if !s.has("GET k") {
+		t.Error("what was not understood did not arrive")
+	}
+	noted := false
+	for _, m := range r.seen {
+		noted = noted || strings.Contains(string(m.Op), `"f":"unparsed"`) && strings.Contains(string(m.Op), "the link to s is not understood")
+	}
+	if !noted {
+		t.Error("the history does not say that the link was not understood")
+	}
+}
+
 // Another client was the first: this one's fault leaves no trace.
 func TestMessageThatIsCalledOff(t *testing.T) {
 	r, _, _ := linked(t)

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -130,12 +131,33 @@ func (r *run) unobserved() []doubt {
 		switch {
 		case f.skipped:
 		case f.missed:
-			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was looked for at its victim and not found.", f.id, f.kind, f.target)})
+			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was looked for at its victim and not found%s.", f.id, f.kind, f.target, r.deaf(f.kind, f.target))})
 		case !f.observed && f.begin >= 0:
 			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was never observed at its victim.", f.id, f.kind, f.target)})
 		}
 	}
+	for _, i := range r.skips { // who draws at random draws such faults, too, and that is no loss; unless nobody could see
+		if f := r.ops[i].Fault; r.deaf(f.Kind, f.Target) != "" {
+			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) waited for a message that could not be seen%s.", f.ID, f.Kind, f.Target, r.deaf(f.Kind, f.Target))})
+		}
+	}
 	return doubts
+}
+
+// messageFaults are the faults that can wait for a message on a link.
+var messageFaults = map[string]bool{"hold-request": true, "hold-answer": true, "cut-link": true}
+
+// deaf says why a fault may have waited in vain for its message: a link is not understood
+// any more, the victim's if that is known.
+func (r *run) deaf(kind, target string) string {
+	if !messageFaults[kind] || len(r.unparsed) == 0 {
+		return ""
+	}
+	node := target
+	if _, ok := r.unparsed[node]; !ok {
+		node = slices.Sorted(maps.Keys(r.unparsed))[0]
+	}
+	return fmt.Sprintf(": %s: %s", node, strings.TrimSuffix(r.ops[r.unparsed[node]].Error, "."))
 }
 
 // firstViolation is the time from the first grant to the first violation that counts.

@@ -116,3 +116,24 @@ func TestVacuousAtItsLimits(t *testing.T) {
 		t.Errorf("%s", fmt.Sprint(got))
 	}
 }
+
+// A fault that waited for a message on a link that nobody understands any more makes the
+// run inconclusive, and the doubt says why; one drawn at random, too.
+func TestFaultsOnUnparsedLinks(t *testing.T) {
+	for phase, want := range map[history.Phase]string{history.Missed: "not found: client-1: the link is deaf", history.Skipped: "could not be seen: client-1: the link is deaf"} {
+		for _, deaf := range []bool{true, false} {
+			b := newBuilder()
+			b.grantOf(0, 10*ms, "client-1", 1)
+			if deaf {
+				b.op(20*ms, "client-1", history.Note, history.Unparsed, "").Error = "the link is deaf."
+			}
+			b.op(30*ms, "runner", history.Note, history.Fault, "").Fault = &history.FaultNote{ID: 1, Kind: "cut-link", Target: "client-1", Phase: phase}
+			b.op(40*ms, "runner", history.Note, history.Fault, "").Fault = &history.FaultNote{ID: 2, Kind: "pause", Target: "client-1", Phase: history.Skipped}
+			b.final(sec)
+			text := fmt.Sprint(Judge(b.done()).Doubts)
+			if strings.Contains(text, want) != deaf || strings.Contains(text, "Fault 2") {
+				t.Errorf("%s, deaf %v: %s", phase, deaf, text)
+			}
+		}
+	}
+}

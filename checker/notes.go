@@ -68,6 +68,8 @@ func (r *run) note(i int, op *history.Op) {
 		r.jumps = append(r.jumps, i)
 	case history.Adapter:
 		r.blamed = append(r.blamed, i)
+	case history.Unparsed:
+		r.unparsed[op.Node] = i
 	case history.Stop:
 		r.stops[op.Node] = i
 	case history.Final:
@@ -109,6 +111,7 @@ func (r *run) fault(i int, op *history.Op) {
 	f := r.open[of]
 	if op.Fault.Phase == history.Skipped {
 		r.skip(f)
+		r.skips = append(r.skips, i)
 		return
 	}
 	if f == nil || (op.Fault.Phase == history.Begin && f.begin >= 0) {

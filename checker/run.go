@@ -21,6 +21,8 @@ type run struct {
 	faults    []*fault
 	stalls    []stall        // unplanned and long enough to matter, by start
 	jumps     []int          // HostClock notes
+	unparsed  map[string]int // the last Unparsed note of a node
+	skips     []int          // Skipped notes
 	blamed    []int          // Adapter notes
 	abstained []int          // Abstain notes
 	final     int            // the first Final note, or -1
@@ -97,7 +99,7 @@ func newRun(setup history.Setup, ops []history.Op) *run {
 		clocks: map[string]*clock{}, byKey: map[string]*keyLog{}, byOwner: make(map[string]*grant, len(ops)/16),
 		byValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[string][]*grant{},
 		ghosts: map[string]ghostRef{}, open: map[victim]*fault{}, missed: map[victim]bool{},
-		stops: map[string]int{}, sources: map[string]*source{},
+		stops: map[string]int{}, sources: map[string]*source{}, unparsed: map[string]int{},
 	}
 	if len(ops) > 0 {
 		r.begin, r.end = ops[0].Time, ops[len(ops)-1].Time

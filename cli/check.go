@@ -102,7 +102,7 @@ func checkMatrix(cmd *cobra.Command, dir string, oracle checker.Oracle, asJSON b
 // sayVerdict tells of a verdict while its evidence is looked for, which may take a while.
 func sayVerdict(out *runner.Outcome) {
 	if len(out.Result.Found()) > 0 {
-		fmt.Fprintln(os.Stderr, out.Verdict()+"; looking for the smallest histories that show it")
+		fmt.Fprintln(stderr, out.Verdict()+"; looking for the smallest histories that show it")
 	}
 }
 

@@ -39,7 +39,7 @@ func checkHistory(cmd *cobra.Command, path string, asJSON bool) error {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"event": "result", "file": path, "result": out.Result})
 	} else {
 		out.Run.ID = path
-		err = reports.Text(cmd.OutOrStdout(), out.Run, out.Setup, out.Ops, out.Result, textOptions())
+		err = reports.Text(styledOut(cmd), out.Run, out.Setup, out.Ops, out.Result, textOptions())
 	}
 	return verdictError{out.Result.Verdict, err}
 }

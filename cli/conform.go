@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/protocol"
@@ -156,20 +158,23 @@ func (f *conformFlags) print(w io.Writer, what string, c workloads.Conformed) er
 		return json.NewEncoder(w).Encode(c)
 	}
 	if c.Hello != nil && c.Hello.Name != "" {
-		fmt.Fprintf(w, "%s is %s %s and offers %v\n", what, c.Hello.Name, c.Hello.Library, c.Hello.Offers)
+		fmt.Fprintln(w, visible.Line(fmt.Sprintf("%s is %s %s and offers %v", what, c.Hello.Name, c.Hello.Library, c.Hello.Offers)))
 	}
 	for _, x := range c.Findings {
-		fmt.Fprintf(w, "\n%s: %s\n", x.Check, x.Problem)
+		fmt.Fprintf(w, "\n%s: %s\n", visible.Line(x.Check), indented(x.Problem))
 		if x.Todo != "" {
-			fmt.Fprintf(w, "    what to do: %s\n", x.Todo)
+			fmt.Fprintf(w, "    what to do: %s\n", indented(x.Todo))
 		}
 	}
 	for _, x := range c.NotAsked {
-		fmt.Fprintf(w, "\n%s: not asked: %s\n", x.Check, x.Why)
+		fmt.Fprintf(w, "\n%s: not asked: %s\n", visible.Line(x.Check), indented(x.Why))
 	}
 	_, err := fmt.Fprintf(w, "%s: %d of %d checks failed\n", what, len(c.Findings), c.Checks)
 	return err
 }
+
+// indented keeps further lines of a text from looking like lines of ours.
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 // oneLock resolves the one lock that two flags name.
 func oneLock(backend, library string) (underTest, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/history/formats"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/internal/whole"
 )
 
@@ -69,7 +71,11 @@ func writeTo(cmd *cobra.Command, path string, write func(io.Writer) error) error
 		return write(cmd.OutOrStdout())
 	}
 	var wrong error // of the history; else it is of the file
-	err := whole.Write(filepath.Dir(path), filepath.Base(path), func(w io.Writer) error { wrong = write(w); return wrong })
+	err := whole.Write(filepath.Dir(path), filepath.Base(path), func(w io.Writer) error {
+		to := visible.File(w)
+		wrong = write(to)
+		return errors.Join(wrong, to.Flush())
+	})
 	if err = cmp.Or(wrong, err); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)
 	}

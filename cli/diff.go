@@ -87,7 +87,7 @@ func showReading(dir string) func(done, of int) {
 	return func(done, of int) {
 		if time.Since(last) >= 2*time.Second {
 			last = time.Now()
-			fmt.Fprintf(os.Stderr, "reading %s: run %d of %d\n", dir, done, of)
+			fmt.Fprintf(stderr, "reading %s: run %d of %d\n", dir, done, of)
 		}
 	}
 }

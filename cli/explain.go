@@ -177,7 +177,7 @@ func (e *explanation) tell(cmd *cobra.Command, path string, n int, asJSON bool) 
 	if asJSON {
 		return e.json(cmd, n, list)
 	}
-	w, o := cmd.OutOrStdout(), textOptions()
+	w, o := styledOut(cmd), textOptions()
 	if len(e.accounts) == 0 {
 		_, err := fmt.Fprintf(w, "%s has no violation, so there is nothing to explain.\n", path)
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/gate"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -100,7 +101,7 @@ func (f gateFlags) gate(cmd *cobra.Command) error {
 		return f.decide(cmd, spec)
 	}
 	if !f.asJSON {
-		fmt.Fprintf(os.Stderr, "gate %s, seed %d\n", spec.Config.Name, spec.Seed)
+		fmt.Fprintf(stderr, "gate %s, seed %d\n", spec.Config.Name, spec.Seed)
 	}
 	see := newMatrixWatcher(cmd.OutOrStdout(), f.asJSON)
 	dir, r, err := gate.Run(cmd.Context(), spec, see)
@@ -110,7 +111,7 @@ func (f gateFlags) gate(cmd *cobra.Command) error {
 	}
 	err = errors.Join(err, f.tell(cmd.OutOrStdout(), dir, r), jobSummary(r))
 	if r.Stopped != "" {
-		fmt.Fprintln(os.Stderr, "dlmtest: "+r.Stopped+" What did not run is inconclusive and listed; nothing is left running.")
+		fmt.Fprintln(stderr, "dlmtest: "+r.Stopped+" What did not run is inconclusive and listed; nothing is left running.")
 	}
 	return gateError(r, err)
 }
@@ -215,8 +216,9 @@ func jobSummary(r gate.Report) error {
 	if err := gate.Markdown(&b, r); err != nil {
 		return errors.Join(err, file.Close())
 	}
-	_, err = file.WriteString(b.String())
-	return errors.Join(err, file.Close())
+	to := visible.File(file)
+	_, err = io.WriteString(to, b.String())
+	return errors.Join(err, to.Close())
 }
 
 // gateError gives a gate its exit code.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/internal/secret"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -52,7 +53,7 @@ func newGateInit() *cobra.Command {
 				return err
 			}
 			for _, n := range notes {
-				fmt.Fprintln(os.Stderr, "note: "+n)
+				fmt.Fprintln(stderr, "note: "+n)
 			}
 			return writeNew(cmd, out, data, force)
 		},
@@ -107,8 +108,9 @@ func writeNew(cmd *cobra.Command, path string, data []byte, force bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(data)
-	return errors.Join(err, file.Close())
+	to := visible.File(file)
+	_, err = to.Write(data)
+	return errors.Join(err, to.Close())
 }
 
 // asked reads the command of a run back.

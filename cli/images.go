@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,7 @@ there already is not built again.`,
 			if err != nil {
 				return err
 			}
-			return docker.BuildImages(cmd.Context(), all, func(line string) { fmt.Fprintln(os.Stderr, line) })
+			return docker.BuildImages(cmd.Context(), all, func(line string) { fmt.Fprintln(stderr, line) })
 		},
 	}
 	build.Flags().BoolVar(&all, "all", false, "also the images of client nodes with lock libraries in other languages, which runs make on demand")

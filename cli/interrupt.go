@@ -64,7 +64,7 @@ func (i *interruption) watch() {
 		e = *begun
 	}
 	if words := e.said(clusters.Guarded()); words != "" {
-		fmt.Fprintln(os.Stderr, "\n"+words)
+		fmt.Fprintln(stderr, "\n"+words)
 	}
 	i.stop()
 	if grace, soon := e.grace(clusters.Begun()); soon {
@@ -79,9 +79,9 @@ func (i *interruption) watch() {
 	}
 	<-i.signals
 	if clusters.Guarded() {
-		fmt.Fprintln(os.Stderr, "stopped; what is left of the cluster is removed in the background")
+		fmt.Fprintln(stderr, "stopped; what is left of the cluster is removed in the background")
 	} else {
-		fmt.Fprintln(os.Stderr, "stopped")
+		fmt.Fprintln(stderr, "stopped")
 	}
 	i.end(exitFailed)
 }

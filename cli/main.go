@@ -5,7 +5,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -38,11 +38,19 @@ type verdictError struct {
 func (e verdictError) Error() string { return "verdict: " + e.verdict.String() }
 
 // Main runs the command line of this process as dlmtest of version v and returns the exit code.
-func Main(v string) int {
+func Main(v string) (code int) {
 	version = v
 	ctx, interruption := interrupts()
 	root := newRoot()
 	root.PersistentPreRun = interruption.begin
+	speakOnly(root)
+	defer flush()
+	defer func() {
+		if r := recover(); r != nil { // its words may be somebody else's
+			fmt.Fprintf(stderr, "dlmtest: a mistake in dlmtest itself: %v\n%s", r, debug.Stack())
+			code = exitFailed
+		}
+	}()
 	return interruption.done(exitWith(root.ExecuteContext(ctx)))
 }
 
@@ -56,13 +64,13 @@ func exitWith(err error) int {
 		if v.other == nil {
 			return exitOf(v.verdict)
 		}
-		fmt.Fprintln(os.Stderr, "dlmtest: "+v.other.Error())
+		fmt.Fprintln(stderr, "dlmtest: "+v.other.Error())
 		if v.verdict == checker.Violated {
 			return exitViolated // it always wins
 		}
 		return exitFailed
 	}
-	fmt.Fprintln(os.Stderr, "dlmtest: "+err.Error())
+	fmt.Fprintln(stderr, "dlmtest: "+err.Error())
 	var u usageError
 	if errors.As(err, &u) || errors.Is(err, runner.ErrUsage) || isCobraUsage(err) {
 		return exitUsage

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -36,7 +36,7 @@ func (f *runFlags) runMatrix(cmd *cobra.Command, cells []runner.Options) error {
 	}
 	tellMatrix(cmd.OutOrStdout(), dir, x, f.json)
 	if x.Stopped != "" {
-		fmt.Fprintln(os.Stderr, "dlmtest: "+x.Stopped+" What had not begun is marked in the index; nothing is left running.")
+		fmt.Fprintln(stderr, "dlmtest: "+x.Stopped+" What had not begun is marked in the index; nothing is left running.")
 	}
 	return matrixError(x, err)
 }
@@ -78,7 +78,7 @@ func newMatrixWatcher(w io.Writer, asJSON bool) matrixWatcher {
 	if asJSON {
 		return &jsonMatrix{out: w}
 	}
-	return &textMatrix{out: w, status: newStatus(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())))}
+	return &textMatrix{out: w, status: newStatus(cursor, onTerminal())}
 }
 
 // textMatrix prints a line for each run that has ended and, on a terminal, one
@@ -97,7 +97,7 @@ func (t *textMatrix) Planned(dir string, x reports.Index, runs int) {
 	}
 	for _, c := range x.Cells {
 		if c.Verdict == reports.NoSense {
-			fmt.Fprintf(t.out, "n/a  %s: %s\n", c.Name(), c.Reason)
+			fmt.Fprintf(t.out, "n/a  %s\n", visible.Line(c.Name()+": "+c.Reason))
 		}
 	}
 	t.status.begin(runs)
@@ -115,7 +115,7 @@ func (t *textMatrix) Done() { t.status.end() }
 // runLine is a run of a cell in one line, and more lines for what is not as a
 // reader would expect. again says that it will be repeated.
 func runLine(dir string, c reports.Cell, r reports.CellRun, again bool) string {
-	text := fmt.Sprintf("%s  %s", c.RunName(r), r.Says())
+	text := visible.Line(fmt.Sprintf("%s  %s", c.RunName(r), r.Says()))
 	if again {
 		text += "; disturbed, it will be repeated"
 	}
@@ -123,7 +123,7 @@ func runLine(dir string, c reports.Cell, r reports.CellRun, again bool) string {
 		text += fmt.Sprintf("  %.1f s", r.Took.Seconds())
 	}
 	if r.Dir != "" {
-		text += "  " + filepath.Join(dir, filepath.FromSlash(r.Dir))
+		text += "  " + visible.Line(filepath.Join(dir, filepath.FromSlash(r.Dir)))
 	}
 	for _, more := range []string{r.DiffersText(), r.Error, disturbance(r)} {
 		if more != "" {

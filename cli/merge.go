@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -37,14 +36,14 @@ func newMerge() *cobra.Command {
 				return usageError{errors.New("-o OUT is missing: the folder of the whole matrix, new or empty")}
 			}
 			m.Dirs, m.Link = args, !copied
-			m.Copying = func(dir string, runs int) { fmt.Fprintf(os.Stderr, "copying %d runs of %s\n", runs, dir) }
+			m.Copying = func(dir string, runs int) { fmt.Fprintf(stderr, "copying %d runs of %s\n", runs, dir) }
 			x, err := matrix.Merge(m)
 			if err != nil {
 				return err
 			}
 			tellMatrix(cmd.OutOrStdout(), m.Out, x, asJSON)
 			if x.Stopped != "" {
-				fmt.Fprintln(os.Stderr, "dlmtest: "+x.Stopped)
+				fmt.Fprintln(stderr, "dlmtest: "+x.Stopped)
 			}
 			return matrixError(x, nil)
 		},

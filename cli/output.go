@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -18,6 +19,7 @@ import (
 type output struct {
 	path  string // "-": standard output
 	force bool   // replace what is no report, too
+	bytes bool   // it is no text
 }
 
 // recordsOfRuns are never replaced: what is in them cannot be made again.
@@ -76,9 +78,16 @@ func isReport(path string) (bool, error) {
 
 // write renders to the path, whole or not at all. A device or a pipe is written to,
 // not replaced.
-func (o output) write(stdout io.Writer, render func(io.Writer) error) error {
-	if o.path == "-" {
-		return render(stdout)
+func (o output) write(out io.Writer, render func(io.Writer) error) error {
+	save := runner.Write
+	if o.bytes {
+		save = runner.WriteBinary
+	}
+	switch {
+	case o.path == "-" && o.bytes && out == stdout:
+		return render(pixels)
+	case o.path == "-":
+		return render(out)
 	}
 	path := o.path
 	if whole, err := filepath.EvalSymlinks(path); err == nil {
@@ -86,18 +95,22 @@ func (o output) write(stdout io.Writer, render func(io.Writer) error) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().IsRegular() {
-		return runner.Write(filepath.Dir(path), filepath.Base(path), render)
+		return save(filepath.Dir(path), filepath.Base(path), render)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(render(f), f.Close())
+	if o.bytes {
+		return errors.Join(render(f), f.Close())
+	}
+	to := visible.Console(f) // /dev/stdout, say
+	return errors.Join(render(to), to.Close())
 }
 
 // unhurried says what goes on once it has taken two seconds. The function that it
 // returns ends that.
 func unhurried(format string, args ...any) (done func()) {
-	t := time.AfterFunc(2*time.Second, func() { fmt.Fprintf(os.Stderr, format+" …\n", args...) })
+	t := time.AfterFunc(2*time.Second, func() { fmt.Fprintf(stderr, format+" …\n", args...) })
 	return func() { t.Stop() }
 }

@@ -3,12 +3,10 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
@@ -25,8 +23,8 @@ type progress interface {
 func newProgress(asJSON bool) progress {
 	switch {
 	case asJSON:
-		return jsonProgress{json.NewEncoder(os.Stdout)}
-	case term.IsTerminal(int(os.Stderr.Fd())):
+		return jsonProgress{json.NewEncoder(stdout)}
+	case onTerminal():
 		return &barProgress{}
 	}
 	return &plainProgress{}
@@ -51,14 +49,14 @@ func counts(c runner.Counts, columns int) string {
 // plainProgress prints a line for each phase, and one each two seconds of load.
 type plainProgress struct{ last time.Time }
 
-func (p *plainProgress) Phase(text string) { fmt.Fprintln(os.Stderr, text) }
-func (p *plainProgress) Line(text string)  { fmt.Fprintln(os.Stderr, "  "+text) }
+func (p *plainProgress) Phase(text string) { fmt.Fprintln(stderr, text) }
+func (p *plainProgress) Line(text string)  { fmt.Fprintln(stderr, "  "+text) }
 func (p *plainProgress) Done()             {}
 
 func (p *plainProgress) Live(c runner.Counts, done float64) {
 	if time.Since(p.last) >= 2*time.Second {
 		p.last = time.Now()
-		fmt.Fprintf(os.Stderr, "  %3.0f %%: %s\n", done*100, counts(c, 100))
+		fmt.Fprintf(stderr, "  %3.0f %%: %s\n", done*100, counts(c, 100))
 	}
 }
 
@@ -76,24 +74,20 @@ const (
 
 func (p *barProgress) Phase(text string) {
 	p.Done()
-	fmt.Fprintln(os.Stderr, text)
+	fmt.Fprintln(stderr, text)
 }
 
 func (p *barProgress) Line(text string) {
 	if p.bar != nil {
 		_ = p.bar.Clear() // it is only drawn
 	}
-	fmt.Fprintln(os.Stderr, "  "+text)
+	fmt.Fprintln(stderr, "  "+text)
 }
 
 func (p *barProgress) Live(c runner.Counts, done float64) {
-	columns, _, err := term.GetSize(int(os.Stderr.Fd()))
-	if err != nil || columns <= 0 {
-		columns = 80
-	}
-	text := counts(c, columns-barRest)
+	text := counts(c, columns()-barRest)
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions(1000, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetWidth(barWidth),
+		p.bar = progressbar.NewOptions(1000, progressbar.OptionSetWriter(cursor), progressbar.OptionSetWidth(barWidth),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true), progressbar.OptionClearOnFinish(),
 			progressbar.OptionThrottle(drawn), progressbar.OptionSetDescription(text))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +97,7 @@ func (f replayFlags) replay(ctx context.Context, w io.Writer, saved *runner.Save
 	t := &tally{saved: saved, w: w, json: f.json, asked: f.count, again: map[string]int{}}
 	for n := 1; n <= f.count && ctx.Err() == nil; n++ {
 		if !f.json {
-			fmt.Fprintf(os.Stderr, "replay %d of %d\n", n, f.count)
+			fmt.Fprintf(stderr, "replay %d of %d\n", n, f.count)
 		}
 		t.once(ctx, n, o)
 	}
@@ -149,7 +148,7 @@ func (t *tally) note(n int, out *runner.Outcome, err error, took time.Duration, 
 	}
 	m := runner.Compare(t.saved.Result, out.Result)
 	if differ := otherVersions(t.saved.Run, out.Run); n == 1 && len(differ) > 0 {
-		fmt.Fprintln(os.Stderr, "not as the first time: "+strings.Join(differ, ", "))
+		fmt.Fprintln(stderr, "not as the first time: "+strings.Join(differ, ", "))
 	}
 	t.say(n, m, out, err, took, again)
 	if again && out.Result.Verdict != checker.Violated { // a violation always counts

@@ -43,10 +43,10 @@ func opened(cmd *cobra.Command, dir string) (*runner.Outcome, error) {
 	oracle := checker.Oracle{Self: []string{self(), "oracle"}}
 	out, err = runner.Check(cmd.Context(), dir, oracle)
 	if sealed(err) {
-		fmt.Fprintf(os.Stderr, "%s was not judged: it is judged now, and nothing of that is saved, as the folder cannot be written\n", dir)
+		fmt.Fprintf(stderr, "%s was not judged: it is judged now, and nothing of that is saved, as the folder cannot be written\n", dir)
 		return judgedAside(cmd, dir, oracle)
 	}
-	fmt.Fprintf(os.Stderr, "%s was not judged: it is judged now, as dlmtest check does, and its results are saved\n", dir)
+	fmt.Fprintf(stderr, "%s was not judged: it is judged now, as dlmtest check does, and its results are saved\n", dir)
 	return out, err
 }
 
@@ -128,8 +128,9 @@ func (f *reportFlags) picture(cmd *cobra.Command, out *runner.Outcome) error {
 		return usageError{fmt.Errorf("violation %d: %s has none of that number; dlmtest explain %s lists them", f.violation, out.Dir, out.Dir)}
 	}
 	if !ok {
-		fmt.Fprintf(os.Stderr, "%s has no violation: the whole run is drawn\n", out.Dir)
+		fmt.Fprintf(stderr, "%s has no violation: the whole run is drawn\n", out.Dir)
 	}
+	f.bytes = f.format == "png"
 	p := reports.NewPicture(out.Run, out.Setup, out.Ops, name, v)
 	return f.done(cmd, func(w io.Writer) error {
 		if f.format == "svg" {
@@ -177,7 +178,7 @@ func indexMarkdown(dir string) func(io.Writer, reports.Index) error {
 		}
 		out, err := runner.Open(filepath.Join(dir, r.Dir))
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "no story of %s: %v\n", c.RunName(r), err)
+			fmt.Fprintf(stderr, "no story of %s: %v\n", c.RunName(r), err)
 			return nil
 		}
 		return reports.MarkdownStory(w, c.RunName(r), out.Setup, out.Ops, out.Result)

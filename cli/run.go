@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
@@ -155,7 +154,7 @@ func run(cmd *cobra.Command, f runFlags) error {
 func runOne(cmd *cobra.Command, o runner.Options, asJSON bool) error {
 	show := newProgress(asJSON)
 	if !asJSON {
-		fmt.Fprintf(os.Stderr, "%s × %s, lease %v, seed %d\n", o.Scenario.Name, o.Label(), o.Scenario.Lease, o.Seed)
+		fmt.Fprintf(stderr, "%s × %s, lease %v, seed %d\n", o.Scenario.Name, o.Label(), o.Scenario.Lease, o.Seed)
 	}
 	out, err := runner.Run(cmd.Context(), o, show)
 	show.Done()
@@ -275,19 +274,15 @@ func self() string {
 func tell(out *runner.Outcome, asJSON bool) error {
 	report := filepath.Join(out.Dir, "report.html")
 	if asJSON {
-		return json.NewEncoder(os.Stdout).Encode(map[string]any{"event": "result", "dir": out.Dir, "report": report, "result": out.Result, "figures": out.Figures})
+		return json.NewEncoder(stdout).Encode(map[string]any{"event": "result", "dir": out.Dir, "report": report, "result": out.Result, "figures": out.Figures})
 	}
 	o := textOptions()
 	o.Path, o.Figures = report, &out.Figures
-	return reports.Text(os.Stdout, out.Run, out.Setup, out.Ops, out.Result, o)
+	return reports.Text(styled, out.Run, out.Setup, out.Ops, out.Result, o)
 }
 
 // textOptions are those of the terminal.
 func textOptions() reports.TextOptions {
-	width, _, err := term.GetSize(int(os.Stdout.Fd()))
-	if err != nil {
-		width = 100
-	}
-	color := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
-	return reports.TextOptions{Color: color, Width: width}
+	width, terminal := screen()
+	return reports.TextOptions{Color: terminal && os.Getenv("NO_COLOR") == "", Width: width}
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -82,7 +81,7 @@ func serveDir(cmd *cobra.Command, dir, listen string, hosts []string, asJSON boo
 func serveOn(cmd *cobra.Command, l net.Listener, handler http.Handler, dir string, asJSON bool) error {
 	url, warning := reach(l.Addr(), dir)
 	if warning != "" {
-		fmt.Fprintln(os.Stderr, "warning: "+warning)
+		fmt.Fprintln(stderr, "warning: "+warning)
 	}
 	if asJSON {
 		if err := json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]string{"event": "serving", "url": url, "dir": dir}); err != nil {

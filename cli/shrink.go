@@ -102,7 +102,7 @@ func (f shrinkFlags) prepare(dir string) (*shrinking, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shrinking{shrinkFlags: f, w: os.Stdout}
+	s := &shrinking{shrinkFlags: f, w: stdout}
 	if s.saved, err = f.replayable(dir); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -55,7 +54,7 @@ func (s *shrinking) say(format string, args ...any) {
 
 // Begins implements shrink.Watcher.
 func (s *shrinking) Begins(c shrink.Candidate) runner.Progress {
-	fmt.Fprintf(os.Stderr, "candidate %d: %s\n", c.Number, c.Size)
+	fmt.Fprintf(stderr, "candidate %d: %s\n", c.Number, c.Size)
 	return quiet{}
 }
 

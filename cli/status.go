@@ -3,14 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -109,21 +107,13 @@ func (s *status) line(width int) string {
 		text += fmt.Sprintf(", about %v left", s.state.Left.Round(time.Second))
 	}
 	for _, r := range s.now {
-		text += " | " + strings.TrimSuffix(r.cell+": "+r.phase, ": ")
+		text += " | " + visible.Line(strings.TrimSuffix(r.cell+": "+r.phase, ": "))
 	}
 	for utf8.RuneCountInString(text) >= width {
 		_, last := utf8.DecodeLastRuneInString(text)
 		text = text[:len(text)-last]
 	}
 	return text
-}
-
-func columns() int {
-	width, _, err := term.GetSize(int(os.Stderr.Fd()))
-	if err != nil || width <= 0 {
-		return 80
-	}
-	return width
 }
 
 // end takes the line away.

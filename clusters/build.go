@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/build"
+	ansi "github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dlmtest/dlmtest/internal/scratch"
 )
@@ -90,7 +91,7 @@ func messages(r io.Reader, line func(string)) error {
 		if m.Error != "" {
 			return errors.New(m.Error)
 		}
-		if text := strings.TrimSpace(m.Stream + m.Status); text != "" {
+		if text := strings.TrimSpace(ansi.StripEscape(m.Stream + m.Status)); text != "" {
 			line(text)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
+	"github.com/dlmtest/dlmtest/internal/visible"
+	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/stats"
 )
 
@@ -106,9 +108,9 @@ func (r Report) Summary() string {
 // that held and hold have lines of their own.
 func Text(w io.Writer, r Report, width int, all bool) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "old %s\nnew %s\n", r.Old, r.New)
+	fmt.Fprintf(&b, "old %s\nnew %s\n", visible.Line(r.Old), visible.Line(r.New))
 	for _, c := range r.Cells {
-		fmt.Fprintf(&b, "\n%s\n", c.head())
+		fmt.Fprintf(&b, "\n%s\n", visible.Line(c.head()))
 		t := table.NewWriter()
 		t.AppendHeader(table.Row{"", "", "old", "new", ""})
 		s := table.StyleLight
@@ -120,7 +122,7 @@ func Text(w io.Writer, r Report, width int, all bool) error {
 		rows := c.rows(all)
 		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: max(width-taken(rows), 30), WidthMaxEnforcer: text.WrapSoft}})
 		for _, row := range rows {
-			t.AppendRow(table.Row{row.state, row.what, row.old, row.new, row.why})
+			t.AppendRow(table.Row{row.state, visible.Line(row.what), row.old, row.new, visible.Line(row.why)})
 		}
 		if len(rows) > 0 {
 			fmt.Fprintln(&b, t.Render())
@@ -130,7 +132,7 @@ func Text(w io.Writer, r Report, width int, all bool) error {
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n%s", r.Summary(), r.foot())
-	_, err := io.WriteString(w, printable(b.String()))
+	_, err := io.WriteString(w, visible.Text(b.String()))
 	return err
 }
 
@@ -156,13 +158,13 @@ func (r Report) foot() string {
 // Markdown writes a comparison for a pull request.
 func Markdown(w io.Writer, r Report) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "### dlmtest diff: %s\n\nold `%s`, new `%s`\n", r.Summary(), escape.Replace(r.Old), escape.Replace(r.New))
+	fmt.Fprintf(out, "### dlmtest diff: %s\n\nold %s, new %s\n", r.Summary(), reports.InCode(r.Old), reports.InCode(r.New))
 	for _, c := range r.Cells {
-		fmt.Fprintf(out, "\n**%s**\n", escape.Replace(c.head()))
+		fmt.Fprintf(out, "\n**%s**\n", reports.Escaped(c.head()))
 		if rows := c.rows(false); len(rows) > 0 {
 			fmt.Fprintf(out, "\n| | | old | new | |\n|---|---|---|---|---|\n")
 			for _, row := range rows {
-				fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", row.state, escape.Replace(row.what), row.old, row.new, escape.Replace(row.why))
+				fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", row.state, reports.Escaped(row.what), row.old, row.new, reports.Escaped(row.why))
 			}
 		}
 		if n := c.held(); n > 0 {
@@ -171,17 +173,4 @@ func Markdown(w io.Writer, r Report) error {
 	}
 	fmt.Fprintf(out, "\n%s", r.foot())
 	return out.Flush()
-}
-
-// escape keeps names from ending a cell of a table or marking text up.
-var escape = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`, "_", `\_`, "`", "'", "[", `\[`, "&", "&amp;")
-
-// printable keeps names from steering the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return '·'
-		}
-		return r
-	}, s)
 }

@@ -111,16 +111,16 @@ func (j Judgement) junit(c CellReport, r Report) reports.Case {
 // Markdown writes the summary of a job, or a comment on a pull request.
 func Markdown(w io.Writer, r Report) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "### dlmtest gate %s: %s\n\n%s, in %s.\n", markdown.Replace(r.Name), strings.TrimSpace(r.Word()), r.Summary(), seconds(r.Took))
+	fmt.Fprintf(out, "### dlmtest gate %s: %s\n\n%s, in %s.\n", reports.Escaped(r.Name), strings.TrimSpace(r.Word()), r.Summary(), seconds(r.Took))
 	if r.Stopped != "" {
-		fmt.Fprintf(out, "\n**%s**\n", markdown.Replace(r.Stopped))
+		fmt.Fprintf(out, "\n**%s**\n", reports.Escaped(r.Stopped))
 	}
 	fmt.Fprintf(out, "\n| | cell | property | expected | seen |\n|---|---|---|---|---|\n")
 	for _, state := range states {
 		for _, c := range r.Cells {
 			for _, g := range c.groups(false) {
 				if g.State == state {
-					fmt.Fprintf(out, "| %s %s | %s | %s | %s | %s |\n", sign[state], words[state], markdown.Replace(c.Name), markdown.Replace(strings.Join(g.properties, ", ")), g.expected(), markdown.Replace(g.Why))
+					fmt.Fprintf(out, "| %s %s | %s | %s | %s | %s |\n", sign[state], words[state], reports.Escaped(c.Name), reports.Escaped(strings.Join(g.properties, ", ")), g.expected(), reports.Escaped(g.Why))
 				}
 			}
 		}
@@ -128,11 +128,11 @@ func Markdown(w io.Writer, r Report) error {
 	var notes []string
 	for _, c := range r.Cells {
 		for _, n := range c.Notes {
-			notes = append(notes, fmt.Sprintf("- %s: %s\n", markdown.Replace(c.Name), markdown.Replace(n)))
+			notes = append(notes, fmt.Sprintf("- %s: %s\n", reports.Escaped(c.Name), reports.Escaped(n)))
 		}
 	}
 	for _, m := range r.Missing() {
-		notes = append(notes, fmt.Sprintf("- not run: %s\n", markdown.Replace(m)))
+		notes = append(notes, fmt.Sprintf("- not run: %s\n", reports.Escaped(m)))
 	}
 	if len(notes) > 0 {
 		fmt.Fprintf(out, "%s", "\nTo know:\n\n"+strings.Join(notes, ""))
@@ -146,11 +146,8 @@ func (j Judgement) expected() string {
 	if j.Link == "" {
 		return string(j.Want)
 	}
-	return fmt.Sprintf("[%s](%s)", j.Want, strings.NewReplacer("(", "%28", ")", "%29", "|", "%7C").Replace(j.Link))
+	return fmt.Sprintf("[%s](%s)", j.Want, strings.NewReplacer("(", "%28", ")", "%29", "|", "%7C", "<", "%3C", ">", "%3E", "\n", "", " ", "%20").Replace(j.Link))
 }
 
 // sign is the mark of a state, so that words never carry it alone.
 var sign = map[State]string{Fail: "❌", Broken: "💥", Inconclusive: "❔", Stopped: "⏹", Undecided: "❔", Pass: "✅", Skipped: "➖"}
-
-// markdown escapes what would end a cell of a table or mark text up.
-var markdown = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "&", "&amp;")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -30,7 +31,7 @@ func Text(w io.Writer, dir string, r Report, all bool) error {
 		fmt.Fprintf(&b, "not run: %s\n", line)
 	}
 	fmt.Fprintf(&b, "%s\n%s\t%s\t%s\n", r.Summary(), r.Word(), r.File, seconds(r.Took))
-	_, err := io.WriteString(w, printable(b.String()))
+	_, err := io.WriteString(w, visible.Text(b.String()))
 	return err
 }
 
@@ -43,7 +44,7 @@ func (r Report) Word() string {
 }
 
 func (c CellReport) text(b *strings.Builder, dir string, r Report, all bool) {
-	fmt.Fprintf(b, "=== %s: %s of %d, %s\n", c.Name, nouns.Count(c.done(), "run"), c.Count, seconds(c.Took))
+	fmt.Fprintf(b, "=== %s: %s of %d, %s\n", visible.Line(c.Name), nouns.Count(c.done(), "run"), c.Count, seconds(c.Took))
 	for _, note := range c.Notes {
 		fmt.Fprintf(b, "    note: %s\n", note)
 	}
@@ -174,13 +175,3 @@ func (r Report) Summary() string {
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
-
-// printable keeps names and messages from steering the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return '·'
-		}
-		return r
-	}, s)
-}

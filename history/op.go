@@ -50,6 +50,7 @@ const (
 	Woken     F = "woken"      // the servers have woken Length waiters so far
 	Gate      F = "gate"       // the harness itself held a client at a gate for Length ns
 	End       F = "end"        // its Node records nothing more, and has said that it made Length records; it has the time of the last one
+	Unparsed  F = "unparsed"   // what goes through one of the client's links is not understood any more: a fault that waits for a message there cannot begin
 	Adapter   F = "adapter"    // the client's adapter broke the lock client protocol: nothing is known of the lock
 )
 

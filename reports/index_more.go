@@ -13,24 +13,24 @@ func IndexMarkdown(w io.Writer, x Index) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, MarkdownSign+"**%s**", x.Summary())
 	if state := x.State(); state != "" {
-		fmt.Fprintf(out, " %s", escaped(state))
+		fmt.Fprintf(out, " %s", Escaped(state))
 	}
 	fmt.Fprintf(out, "\n\n| scenario |")
 	for _, b := range x.Backends {
-		fmt.Fprintf(out, " %s |", escaped(b))
+		fmt.Fprintf(out, " %s |", Escaped(b))
 	}
 	fmt.Fprintf(out, "%s", "\n|---|"+strings.Repeat("---|", len(x.Backends))+"\n")
 	for _, s := range x.Scenarios {
-		fmt.Fprintf(out, "| %s |", escaped(s))
+		fmt.Fprintf(out, "| %s |", Escaped(s))
 		for _, b := range x.Backends {
-			fmt.Fprintf(out, " %s |", escaped(x.Cell(s, b).brief()))
+			fmt.Fprintf(out, " %s |", Escaped(x.Cell(s, b).brief()))
 		}
 		fmt.Fprintln(out)
 	}
 	var notes []string
 	for _, c := range x.Cells {
 		for _, n := range c.notes() {
-			notes = append(notes, fmt.Sprintf("- %s: %s\n", escaped(n.Name), escaped(n.Text)))
+			notes = append(notes, fmt.Sprintf("- %s: %s\n", Escaped(n.Name), Escaped(n.Text)))
 		}
 	}
 	if len(notes) > 0 {

@@ -16,44 +16,45 @@ const MarkdownSign = "<!-- dlmtest -->\n"
 // mostInCell is how long a reason in a table of Markdown is at most, in letters.
 const mostInCell = 240
 
-// escaped makes a text that Markdown shows as it is: no markup, no HTML, no link and
+// Escaped makes a text that Markdown shows as it is: no markup, no HTML, no link and
 // no mention of anybody, in a table, too.
-func escaped(s string) string {
+func Escaped(s string) string {
 	return markdown.Replace(plainText(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(strings.TrimSpace(s))))
 }
 
 // markdown escapes what would end a cell of a table, mark text up, link or mention.
-// The word joiner is not seen, and keeps apart what would be taken for an address.
+// The word joiner is not seen on the page, and keeps apart what would be taken for an
+// address; it is written by its number, as what is not seen in a file misleads.
 var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "\n", " ", "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
-	"~", `\~`, "$", `\$`, "@", "@\u2060", "://", ":\u2060//", "www.", "www\u2060.", "#", `\#`)
+	"~", `\~`, "$", `\$`, "@", "@&#8288;", "://", ":&#8288;//", "www.", "www&#8288;.", "#", `\#`)
 
 // Markdown writes a run for a pull request: the verdicts, and the story of the first
 // violation folded away.
 func Markdown(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker.Result) error {
 	run = run.known(setup)
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, MarkdownSign+"### %s %s: %s\n\n", mark(r.Verdict), escaped(run.name()), overall(r))
+	fmt.Fprintf(out, MarkdownSign+"### %s %s: %s\n\n", mark(r.Verdict), Escaped(run.name()), overall(r))
 	if facts := run.facts("2006-01-02 15:04:05 MST"); len(facts) > 0 {
-		fmt.Fprintf(out, "%s\n\n", escaped(strings.Join(facts, ", ")))
+		fmt.Fprintf(out, "%s\n\n", Escaped(strings.Join(facts, ", ")))
 	}
 	for _, q := range questions(r) {
-		fmt.Fprintf(out, "- %s **%s %s.** %s\n", mark(q.Verdict), q.Question, q.Reply, escaped(afterReply(q)))
+		fmt.Fprintf(out, "- %s **%s %s.** %s\n", mark(q.Verdict), q.Question, q.Reply, Escaped(afterReply(q)))
 	}
 	for _, d := range allDoubts(run, r) {
-		fmt.Fprintf(out, "- **Doubt:** %s\n", escaped(d))
+		fmt.Fprintf(out, "- **Doubt:** %s\n", Escaped(d))
 	}
 	for _, s := range Silences(setup.Promise) {
-		fmt.Fprintf(out, "- %s\n", escaped("What it does not tell: "+s.Lacks+": "+s.Means+"."))
+		fmt.Fprintf(out, "- %s\n", Escaped("What it does not tell: "+s.Lacks+": "+s.Means+"."))
 	}
 	fmt.Fprintf(out, "\n| | property | why |\n|---|---|---|\n")
 	for _, p := range r.Properties {
-		fmt.Fprintf(out, "| %s %s | %s | %s |\n", mark(p.Verdict), p.Verdict, escaped(p.Name), escaped(clipped(p.Reason, mostInCell)))
+		fmt.Fprintf(out, "| %s %s | %s | %s |\n", mark(p.Verdict), p.Verdict, Escaped(p.Name), Escaped(clipped(p.Reason, mostInCell)))
 	}
 	if err := MarkdownStory(out, "", setup, ops, r); err != nil {
 		return err
 	}
 	if len(run.Command) > 0 {
-		fmt.Fprintf(out, "\nRepeat it: %s\n", inCode(shell(run.Command)))
+		fmt.Fprintf(out, "\nRepeat it: %s\n", InCode(shell(run.Command)))
 	}
 	return out.Flush()
 }
@@ -74,20 +75,20 @@ func MarkdownStory(w io.Writer, of string, setup history.Setup, ops []history.Op
 }
 
 func foldedStory(out io.Writer, name string, v checker.Violation, steps []Step) {
-	fmt.Fprintf(out, "\n<details><summary>How it came about: violation %d, %s</summary>\n\n%s\n\n", v.Number, inHTML(name), escaped(v.Message))
+	fmt.Fprintf(out, "\n<details><summary>How it came about: violation %d, %s</summary>\n\n%s\n\n", v.Number, inHTML(name), Escaped(v.Message))
 	for i, s := range steps {
-		fmt.Fprintf(out, "%d. %s **%s** %s\n", i+1, seconds(int64(s.At)), escaped(s.Who), escaped(s.What))
+		fmt.Fprintf(out, "%d. %s **%s** %s\n", i+1, seconds(int64(s.At)), Escaped(s.Who), Escaped(s.What))
 	}
 	fmt.Fprintf(out, "\n</details>\n")
 }
 
 // inHTML makes a text that stands in an element of HTML in Markdown.
 func inHTML(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "@", "@\u2060", "://", ":\u2060//").Replace(plainText(s))
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "@", "@&#8288;", "://", ":&#8288;//").Replace(plainText(s))
 }
 
-// inCode marks a text as code, whatever backticks it holds.
-func inCode(s string) string {
+// InCode marks a text as code, whatever backticks it holds.
+func InCode(s string) string {
 	fence := "`"
 	for strings.Contains(s, fence) {
 		fence += "`"
@@ -102,28 +103,28 @@ func inCode(s string) string {
 // Markdown writes the comparison for a pull request.
 func (c *Comparison) Markdown(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, MarkdownSign+"### %s\n\n", escaped(c.title()))
+	fmt.Fprintf(out, MarkdownSign+"### %s\n\n", Escaped(c.title()))
 	for _, s := range c.sums() {
-		fmt.Fprintf(out, "- %s\n", escaped(s))
+		fmt.Fprintf(out, "- %s\n", Escaped(s))
 	}
 	for _, u := range c.Unlike {
-		fmt.Fprintf(out, "- **They differ in more than the lock:** %s\n", escaped(u))
+		fmt.Fprintf(out, "- **They differ in more than the lock:** %s\n", Escaped(u))
 	}
 	for _, r := range c.Runs {
 		for _, d := range r.Doubts {
-			fmt.Fprintf(out, "- **Doubt about %s:** %s\n", escaped(r.Name), escaped(d))
+			fmt.Fprintf(out, "- **Doubt about %s:** %s\n", Escaped(r.Name), Escaped(d))
 		}
 	}
 	row := func(cells ...string) { fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | ")) }
 	head, rule := []string{""}, []string{"---"}
 	for _, r := range c.Runs {
-		head, rule = append(head, escaped(r.Name)), append(rule, "---")
+		head, rule = append(head, Escaped(r.Name)), append(rule, "---")
 	}
 	fmt.Fprintln(out)
 	row(head...)
 	row(rule...)
 	for _, p := range c.Properties {
-		cells := []string{escaped(p.Name)}
+		cells := []string{Escaped(p.Name)}
 		for _, v := range p.Of {
 			if v == nil {
 				cells = append(cells, "")

@@ -93,7 +93,7 @@ func TestMarkdownEscapes(t *testing.T) {
 
 func TestInCode(t *testing.T) {
 	for _, s := range []string{"a", "`", "``", "a`b``c", "`x`", "a\nb", "<b>", ""} {
-		source := []byte("x " + inCode(s) + " y")
+		source := []byte("x " + InCode(s) + " y")
 		if _, count := kinds(t, source); s != "" && count[ast.KindCodeSpan.String()] != 1 {
 			t.Errorf("%q became %q: %v", s, source, count)
 		}

@@ -3,11 +3,11 @@ package reports
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"slices"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/dlmtest/dlmtest/internal/visible"
 )
 
 // head is what the page needs before it can draw anything, as JSON. What takes
@@ -25,23 +25,14 @@ type head struct {
 	Missing map[int]string `json:"tokens,omitempty"` // by operation: tokens that JavaScript has no number for
 }
 
-// MarshalJSON writes marks that turn text around as escapes, as the page is written
-// without them and what was recorded is to stay as it was.
+// MarshalJSON writes what is not seen, or turns text around, as escapes: the page is
+// written without it, and what was recorded is to stay as it was.
 func (h head) MarshalJSON() ([]byte, error) {
 	type plain head
 	b, err := json.Marshal(plain(h))
-	if !bytes.ContainsFunc(b, turns) {
-		return b, err
-	}
-	var out []byte
-	for _, r := range string(b) {
-		if turns(r) {
-			out = fmt.Appendf(out, `\u%04x`, r)
-		} else {
-			out = utf8.AppendRune(out, r)
-		}
-	}
-	return out, err
+	var out bytes.Buffer
+	_, _ = visible.File(&out).Write(b) // memory takes all
+	return out.Bytes(), err
 }
 
 type laneHead struct {

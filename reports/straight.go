@@ -3,18 +3,17 @@ package reports
 import (
 	"bytes"
 	"io"
-	"unicode"
+
+	"github.com/dlmtest/dlmtest/internal/visible"
 )
 
-// straight replaces what would turn the direction of the text that follows.
+// straight replaces what would turn the direction of the text that follows, or is not seen.
 func straight(r rune) rune {
-	if turns(r) {
-		return '·'
+	if visible.Hidden(r) {
+		return visible.Dot
 	}
 	return r
 }
-
-func turns(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
 
 // straightener writes a page without such marks: a template escapes what would be
 // markup, and a name may still turn the words of a verdict around. Each part of a page

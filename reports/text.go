@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/visible"
 )
 
 // TextOptions says how a text is laid out.
@@ -221,14 +222,7 @@ func (p *printer) paint(v checker.Verdict, s string) string {
 
 // plainText keeps names and messages from steering the terminal, or the sentence that
 // they stand in.
-func plainText(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '·'
-		}
-		return straight(r)
-	}, s)
-}
+func plainText(s string) string { return visible.Line(s) }
 
 // question is one of the two that head every report.
 type question struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 )
@@ -146,8 +147,16 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Write makes a file whole or not at all.
+// Write makes a text file whole or not at all. What is hidden in the text is escaped.
 func Write(dir, name string, render func(io.Writer) error) error {
+	return whole.Write(dir, name, func(w io.Writer) error {
+		text := visible.File(w)
+		return errors.Join(render(text), text.Flush())
+	})
+}
+
+// WriteBinary is Write for what is no text, such as a picture.
+func WriteBinary(dir, name string, render func(io.Writer) error) error {
 	return whole.Write(dir, name, render)
 }
 

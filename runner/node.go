@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/workloads"
@@ -23,7 +24,7 @@ import (
 type node struct {
 	*clusters.Node
 	rec *recorder
-	log *os.File
+	log *visible.Writer // of a file; a log is read on terminals and in CI
 
 	mu      sync.Mutex
 	last    int                        // id of the newest command
@@ -46,10 +47,10 @@ func attach(n *clusters.Node, rec *recorder, dir string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &node{Node: n, rec: rec, log: log, replies: map[int]chan agent.Message{},
+	a := &node{Node: n, rec: rec, log: visible.Console(log), replies: map[int]chan agent.Message{},
 		said: make(chan workloads.Said, 1024), exits: make(chan agent.Exit, 16), gone: make(chan struct{})}
 	go a.listen()
-	go func() { _, _ = io.Copy(log, n.Stderr) }() // the agent's own last words, if any
+	go func() { _, _ = io.Copy(a.log, n.Stderr) }() // the agent's own last words, if any
 	return a, nil
 }
 

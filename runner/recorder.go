@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/nemesis"
 )
 
@@ -37,7 +38,7 @@ func newRecorder(path string, setup history.Setup) (*recorder, error) {
 	}
 	// Who checks the folder sees by the lock that the run lives. It ends with this process.
 	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	lines, err := history.NewWriter(f, setup)
+	lines, err := history.NewWriter(visible.File(f), setup)
 	if err != nil {
 		return nil, err
 	}

@@ -34,15 +34,15 @@ type Fault struct {
 	// strike is what its event does; f.mu is held, so that no heal comes between.
 	strike func(*flow, event)
 
-	hit    chan Hit
-	counts counts
+	hit     chan Hit
+	counts  counts
+	trouble atomic.Pointer[string] // no lock: who asks may be waited for by who holds mu
 
 	mu      sync.Mutex
 	since   int64
 	until   int64 // 0: not healed
 	turn    *Turn
 	struck  *Hit
-	trouble error
 }
 
 // counts is what a fault has done, from many connections at once.
@@ -113,9 +113,16 @@ func (f *Fault) trigger(where *flow, e event) {
 
 // deaf notes that the protocol of a connection is not understood.
 func (f *Fault) deaf(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.trouble = err
+	text := err.Error()
+	f.trouble.Store(&text)
+}
+
+// Trouble is why a message may have passed unseen; empty: no protocol was not understood.
+func (f *Fault) Trouble() string {
+	if text := f.trouble.Load(); text != nil {
+		return *text
+	}
+	return ""
 }
 
 // await makes a fault wait for its event on every connection.
@@ -154,9 +161,7 @@ func (f *Fault) Proof() Proof {
 	defer f.mu.Unlock()
 	p := Proof{Kind: f.kind, Since: f.since, Until: f.until, Hit: f.struck, Bytes: f.counts.bytes.Load(),
 		Pieces: f.counts.pieces.Load(), Connections: f.counts.conns.Load()}
-	if f.trouble != nil {
-		p.Trouble = f.trouble.Error()
-	}
+	p.Trouble = f.Trouble()
 	if p.Pieces > 0 {
 		p.Delay = time.Duration(f.counts.delay.Load() / p.Pieces)
 	}

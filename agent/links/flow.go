@@ -38,6 +38,7 @@ type flow struct {
 	dir    Direction
 	parser wire.Parser // nil: nothing is understood
 	broken atomic.Bool // its sink takes no more
+	deaf   error       // why its parser understands no more; the gate's alone
 
 	delayBell, rateBell, gateBell bell
 

@@ -138,6 +138,10 @@ func (g *gateToxic) look(data []byte) {
 	if g.parser != nil {
 		seen.messages, seen.err = g.parser.Feed(data)
 	}
+	if seen.err != nil && g.deaf == nil {
+		g.deaf = seen.err
+		g.conn.link.unparsed(g.flow, base, seen.err)
+	}
 	for _, w := range watches {
 		for _, hit := range w.scan(seen) {
 			w.fault.trigger(g.flow, hit)

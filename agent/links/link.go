@@ -18,6 +18,7 @@ type Link struct {
 	name, upstream string
 	protocol       wire.Protocol
 	seed           uint64
+	tell           func(Unparsed)
 	listener       net.Listener
 	ctx            context.Context
 	stop           context.CancelFunc
@@ -29,6 +30,7 @@ type Link struct {
 	conns  map[*conn]bool
 	stats  Stats
 	closed bool
+	told   map[Direction]bool // that it was not understood
 }
 
 // Stats counts what has happened on a link.
@@ -55,7 +57,7 @@ func listen(name, upstream string, o Options) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Link{name: name, upstream: upstream, protocol: o.Protocol[name], seed: o.Seed, listener: listener, conns: map[*conn]bool{}}
+	l := &Link{name: name, upstream: upstream, protocol: o.Protocol[name], seed: o.Seed, tell: o.Unparsed, listener: listener, conns: map[*conn]bool{}, told: map[Direction]bool{}}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	l.running.Go(l.accept)
 	return l, nil
@@ -152,6 +154,17 @@ func (l *Link) admit(c *conn) {
 		f.grip(c)
 	}
 	c.start()
+}
+
+// unparsed tells that a direction is not understood, once: many connections would say the same.
+func (l *Link) unparsed(f *flow, from int64, err error) {
+	l.mu.Lock()
+	first := !l.told[f.dir]
+	l.told[f.dir] = true
+	l.mu.Unlock()
+	if first && l.tell != nil {
+		l.tell(Unparsed{Link: l.name, Direction: f.dir, Connection: f.conn.client.RemoteAddr().String(), From: from, Err: err})
+	}
 }
 
 // forget drops a connection that has ended.

@@ -35,6 +35,24 @@ type Options struct {
 	Listen   map[string]string        // name → host:port to listen on; else 127.0.0.1:0
 	Protocol map[string]wire.Protocol // name → what is spoken there, for faults tied to messages
 	Seed     uint64                   // of all jitter
+	// Unparsed is told once for each direction of a link that its protocol is not
+	// understood on a connection: that is passed on as it is, to its end. nil: nobody is.
+	Unparsed func(Unparsed)
+}
+
+// Unparsed says where what is said was not understood.
+type Unparsed struct {
+	Link       string
+	Direction  Direction
+	Connection string // the client's address
+	From       int64  // the byte of the stream at which the piece begins that was not understood
+	Err        error
+}
+
+// String says it in words.
+func (u Unparsed) String() string {
+	return fmt.Sprintf("the %s on the link to %s is not understood from byte %d of connection %s on, and is passed on as it is; "+
+		"a fault that waits for a message there cannot begin: %v", map[Direction]string{Request: "client", Answer: "server"}[u.Direction], u.Link, u.From, u.Connection, u.Err)
 }
 
 // Links are the links of one client, by the name of the server.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http2/hpack"
@@ -25,7 +27,15 @@ type h2 struct {
 	path     string            // of the header block being read
 	paths    map[uint32]string // by stream
 	block    []byte            // fragments of a header block that CONTINUATION goes on with
+	ended    bool              // the header block being read is all of its stream
 }
+
+// What is kept of a connection has an end, whatever its client sends.
+const (
+	blockMax = 1 << 20 // of a header block; Go's server takes as much
+	pathMax  = 1024    // of a path, for looking into it
+	pathsMax = 4096    // streams that are open at once; of more the oldest are forgotten
+)
 
 // newHTTP2 names messages by the type of their frame. The Body of a HEADERS frame
 // is its :path, such as /etcdserverpb.KV/Txn; of a DATA frame the path, a line
@@ -72,21 +82,29 @@ func (h *h2) named(msg []byte) (string, []byte) {
 			if flags&0x20 != 0 { // PRIORITY: five bytes before the block
 				payload = payload[min(5, len(payload)):]
 			}
-			h.block = nil
+			h.block, h.ended = nil, flags&0x1 != 0
 		}
 		h.block = append(h.block, payload...)
+		if len(h.block) > blockMax {
+			h.err = fmt.Errorf("http2: headers of more than %d bytes", blockMax)
+			return name, nil
+		}
 		if flags&0x4 == 0 { // no END_HEADERS yet
 			return name, nil
 		}
 		h.decode(stream)
-		return "HEADERS", []byte(h.paths[stream])
+		path := []byte(h.paths[stream])
+		if h.ended {
+			delete(h.paths, stream)
+		}
+		return "HEADERS", path
 	case "DATA":
 		body := append([]byte(h.paths[stream]), '\n')
 		body = append(body, unpad(payload, flags)...)
 		if flags&0x1 != 0 {
 			delete(h.paths, stream)
 		}
-		return name, body
+		return name, body[:min(len(body), BodyMax)]
 	case "RST_STREAM":
 		delete(h.paths, stream)
 	}
@@ -102,9 +120,13 @@ func (h *h2) decode(stream uint32) {
 	} else if err := h.headers.Close(); err != nil {
 		h.err = fmt.Errorf("http2: headers: %w", err)
 	}
-	if h.block = nil; strings.HasPrefix(h.path, "/") {
-		h.paths[stream] = h.path
+	if h.block = nil; !strings.HasPrefix(h.path, "/") {
+		return
 	}
+	if len(h.paths) >= pathsMax { // the server has reset them, which this direction does not show
+		delete(h.paths, slices.Min(slices.Collect(maps.Keys(h.paths))))
+	}
+	h.paths[stream] = strings.Clone(h.path[:min(len(h.path), pathMax)])
 }
 
 // unpad takes the padding off a payload whose PADDED flag is set. Of a long

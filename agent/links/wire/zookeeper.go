@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"unicode"
 )
 
 // opcodes are ZooKeeper's request types (ZooDefs.OpCode).
@@ -21,16 +23,22 @@ const packetMax = 64 << 20
 // newZooKeeper frames jute packets: a length, then of a request its xid and type,
 // of an answer its xid, zxid and error. Each stream begins with a packet that has
 // neither, "connect". Answers are "reply", or "notification" and "ping" by their
-// xid; a reply does not say what it answers. Body is the packet after its length.
+// xid; a reply does not say what it answers. Body is the packet after its length. A
+// connection that begins with a four-letter word, such as srvr, or with its answer, is
+// text to its end and has no messages.
 func newZooKeeper(request bool) Parser {
 	first := true
-	return &framer{next: func() frame {
+	f := &framer{}
+	f.next = func() frame {
 		return frame{
 			head: 4,
 			size: func(head []byte) (int, error) {
 				n := binary.BigEndian.Uint32(head)
+				if f.mute = first && isWord(head); f.mute {
+					return 0, nil
+				}
 				if n > packetMax {
-					return 0, fmt.Errorf("zookeeper: a packet of %d bytes", n) // a four-letter word reads so too
+					return 0, fmt.Errorf("zookeeper: a packet of %d bytes", n)
 				}
 				return 4 + int(n), nil
 			},
@@ -46,7 +54,13 @@ func newZooKeeper(request bool) Parser {
 				return reply(body), body
 			},
 		}
-	}}
+	}
+	return f
+}
+
+// isWord says whether a length is text: as a number it is far above packetMax.
+func isWord(b []byte) bool {
+	return !bytes.ContainsFunc(b, func(r rune) bool { return !unicode.IsLetter(r) || r > unicode.MaxASCII })
 }
 
 func opcode(body []byte) string {
