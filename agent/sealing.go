@@ -33,7 +33,7 @@ func sealing(spec Child) (seal.Orders, error) {
 	if spec.Speaks {
 		return seal.Worker(way(), uid, gid, spec.Starts), nil
 	}
-	return seal.Server(way(), uid, gid), nil
+	return seal.Server(way(), uid, gid).Change(spec.Gains, spec.Loses), nil
 }
 
 // account resolves a user as images write it: name, uid, name:group, uid:gid. Empty: who

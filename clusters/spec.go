@@ -25,7 +25,8 @@ type NodeSpec struct {
 	Holds       []string      // argv that prints for whom the server keeps the lock of the key that follows it; empty: none does
 	Ports       []int         // that it serves, the one for clients first
 	CapAdd      []string      // privileges that a fault needs, such as NET_ADMIN
-	CapDrop     []string      // privileges that the compose file takes from the node, such as CHOWN or ALL
+	CapDrop     []string      // privileges that the compose file takes from the server, such as CHOWN or ALL
+	Gains       []string      // those that it gives the server itself, if that is root; CapAdd has them too
 	Devices     []string      // host devices that a fault needs, such as /dev/fuse
 	SecurityOpt []string      // such as apparmor=unconfined
 	Hosts       []string      // names that the node knows beside those of its network, as NAME:ADDRESS; only in Docker
@@ -83,4 +84,6 @@ func ClientSpec(name string, argv ...string) NodeSpec {
 type Project struct {
 	Nodes    []NodeSpec // by name, numbers in order
 	Profiles []string   // all that the file has, sorted
+	Reaches  []string   // what of it reaches the host, a line each, sorted
+	Notes    []string   // what of it changes nothing, and what it takes from the environment
 }

@@ -90,7 +90,7 @@ func start(c Command) (*process, error) {
 	p.cmd.Env, p.cmd.Dir = append(append(os.Environ(), c.Env...), markName+"="+p.mark), c.Dir
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.words
 	p.cmd.WaitDelay = time.Second // who keeps its stderr open does not keep us
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if way() == seal.Users && os.Geteuid() != 0 {
 		p.user = users.take()
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
 )
@@ -49,6 +50,7 @@ func Conform(ctx context.Context, o Options, say Progress) (*workloads.Conformed
 	if err != nil {
 		return nil, err
 	}
+	rec.hide = secret.Filter(plan.secrets())
 	s, err := up(ctx, plan, rec, dir, say)
 	if err != nil {
 		return nil, err

@@ -61,6 +61,9 @@ func connectDocker(ctx context.Context, p *plan, specs []clusters.NodeSpec, say 
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := p.readable(); err != nil {
+		return nil, nil, err
+	}
 	if docker.Janitor, err = clusters.StartJanitor(p.Self, docker.Owner); err != nil {
 		return nil, nil, err
 	}

@@ -13,18 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
 // describe gathers what a report shows beside the history and the judgement.
 func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 	run := reports.Run{Format: reports.Format, ID: filepath.Base(s.dir), Scenario: s.Scenario.Name, Backend: s.Backend,
-		Library: cmp.Or(s.setup.Promise.Library, history.Reference), LibraryVersion: s.setup.Promise.Version, Title: s.Scenario.Title, About: s.Scenario.About, Command: s.Command, Seed: s.Seed,
+		Library: cmp.Or(s.setup.Promise.Library, history.Reference), LibraryVersion: s.setup.Promise.Version, Title: s.Scenario.Title, About: s.Scenario.About, Command: secret.Words(s.Command), Seed: s.Seed,
 		Started: started, Took: time.Since(started), Lease: s.lease,
 		Options: map[string]string{
 			"resource": s.Resource, "fencing": s.Fencing, "fence-on": s.FenceOn, "self-fence": s.SelfFence,
 			"renew": fmt.Sprint(s.Scenario.Renew), "strict": fmt.Sprint(s.Strict), "idle-timeout": s.Idle.String(), "fsync": s.Fsync,
-			"runtime": s.where, "compose": cmp.Or(s.Compose, "built in"), "wait": fmt.Sprint(s.Wait), "etcd": s.Etcd, "endpoint": strings.Join(s.Endpoints, ", "), "oracle": s.Oracle, "dlmtest": s.Version,
+			"runtime": s.where, "compose": cmp.Or(s.Compose, "built in"), "wait": fmt.Sprint(s.Wait), "etcd": s.Etcd, "endpoint": strings.Join(secret.Endpoints(s.Endpoints), ", "), "oracle": s.Oracle, "dlmtest": s.Version,
 		}}
 	run.Resolved, run.Planned, run.Machine = string(s.Scenario.YAML()), s.written(), machine(s.where)
 	if interrupted {
@@ -67,16 +68,16 @@ func (p *plan) written() (all []reports.Planned) {
 	return all
 }
 
-// secret is what looks like one in a user's own compose file.
-var secret = regexp.MustCompile(`(?i)([\w-]*(?:pass|secret|token|api_?key)[\w-]*)(=|:\s*|\s+)\S+`)
+// secretWord is what looks like a secret in a user's own compose file.
+var secretWord = regexp.MustCompile(`(?i)([\w-]*(?:pass|secret|token|api_?key|bearer|credential)[\w-]*)(=|:\s*|\s+)\S+`)
 
 // discreet leaves secrets out of a command line or an environment: a report is shown
 // around.
 func discreet(words []string) []string {
 	all := make([]string, len(words))
 	for i, w := range words {
-		all[i] = secret.ReplaceAllString(w, "$1$2…")
-		if i > 0 && !strings.ContainsAny(words[i-1], "= ") && secret.MatchString(words[i-1]+" x") {
+		all[i] = secret.Mask(secretWord.ReplaceAllString(w, "$1$2…"))
+		if i > 0 && !strings.ContainsAny(words[i-1], "= ") && secretWord.MatchString(words[i-1]+" x") {
 			all[i] = "…" // --requirepass WORD
 		}
 	}

@@ -34,6 +34,7 @@ type plan struct {
 	faults  []nemesis.Fault
 	drawn   []reports.Planned // the random ones among them
 	sum     string            // of the user's own compose file; empty: there is none
+	told    []string          // what is to be known of that file before the start
 }
 
 // storePort is where the built-in store listens, in its own container.
@@ -60,7 +61,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	var servers []clusters.NodeSpec
 	if !o.elsewhere() {
 		var err error
-		if servers, err = loadProfile(ctx, o.Compose, entry.Profile, o.Fsync); err != nil {
+		if servers, p.told, err = o.loadProfile(ctx, entry.Profile); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +134,7 @@ func (p *plan) resourceNode(ctx context.Context) (clusters.NodeSpec, error) {
 	if p.Resource != "postgres" {
 		return clusters.NodeSpec{Name: "resource", Role: "resource", Image: clusters.ClientImage, Guest: true}, nil
 	}
-	nodes, err := loadProfile(ctx, "", "postgres", "")
+	nodes, _, err := Options{}.loadProfile(ctx, "postgres")
 	if err != nil {
 		return clusters.NodeSpec{}, err
 	}
@@ -184,9 +185,7 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 		s.Resource.Addr = "resource:5432"
 	}
 	s.Lock.Endpoints = p.Endpoints
-	if entry := p.entry.Profile; entry == serviceProfile {
-		s.Lock.Bearer = os.Getenv(BearerVariable)
-	}
+	s.Lock.Bearer = p.bearer()
 	for _, server := range p.serving() {
 		s.Lock.Endpoints = append(s.Lock.Endpoints, fmt.Sprintf("%s:%d", server.Name, p.entry.Port))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -44,6 +45,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	rec.hide = secret.Filter(plan.secrets())
 	started := time.Now()
 	stage, err := up(ctx, plan, rec, dir, p)
 	if err != nil {

@@ -42,6 +42,9 @@ const readyLimit = 100 * time.Second
 // up starts all nodes at once and returns when a client operation has succeeded
 // on each client. After an error nothing is left.
 func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (_ *stage, err error) {
+	for _, line := range p.told {
+		say.Line(line)
+	}
 	say.Phase("Preparing images")
 	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
 	specs = append(specs, p.clients...)
@@ -131,7 +134,7 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 }
 
 func (s *stage) startServer(ctx context.Context, n *node) error {
-	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir,
+	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir, Gains: n.Spec.Gains, Loses: n.Spec.CapDrop,
 		Health: n.Spec.Health, Tells: n.Spec.Tells, Bend: nemesis.Bends(s.faults),
 		Stall: stallLimit(s.lease), Probe: s.probes()}
 	child.Data, child.Seed = s.diskOf(n)
