@@ -24,7 +24,7 @@ func init() {
 		os.Exit(failed)
 	}
 	_, _ = unix.FcntlInt(uintptr(l.Error), unix.F_SETFD, unix.FD_CLOEXEC) // else nobody hears of an error, and the exec is not seen
-	runtime.LockOSThread()                                               // ids, capabilities and the filter are those of a thread
+	runtime.LockOSThread()                                                // ids, capabilities and the filter are those of a thread
 	err := l.seal()
 	if err == nil {
 		err = syscall.Exec(l.Path, os.Args[2:], os.Environ())
