@@ -32,6 +32,7 @@ type grant struct {
 	released int   // completion of the first release that said ok
 	lastSeen int64 // time of its last operation
 	claims   []claim
+	filed    [2]bool // among the open grants of its node, and of its process
 	asked    int // renewals
 	answered int // of these, by ok or fail
 
@@ -39,6 +40,11 @@ type grant struct {
 	permits int
 	turns   []turn // of a read-write lock, by time
 	nest    nesting
+
+	// Made once they are asked for: see validSpans and inOrder.
+	valid      []span
+	validKnown bool
+	sorted     []act
 
 	acts    int   // head of its chain in run.acts, plus one; 0: none
 	lastAct int64 // latest time at which it acted
@@ -89,6 +95,7 @@ type keyLog struct {
 	resource  []int   // Apply and ReadSeen notes
 	effects   []int   // Happened notes
 	holders   []int   // Holder notes
+	others    []int   // made once: see run.otherLook
 	ghosts    []ghost // acquires with an unknown outcome that were acted upon
 }
 

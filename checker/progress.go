@@ -137,7 +137,7 @@ func (r *run) stuckPart(k *keyLog, part span, waiting []wait, f *found) {
 // somebody since: a database that was killed reads its log first. One that never
 // answers again fails where the keys are asked for at the end.
 func (r *run) over(f *fault) int64 {
-	if f.kind != "kill" && f.kind != "crash" || slices.Contains(r.setup.Clients, f.target) {
+	if f.kind != "kill" && f.kind != "crash" || r.isClient(f.target) {
 		return f.to
 	}
 	if r.answers == nil {

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
@@ -59,11 +58,11 @@ func (r *run) deathOf(g *grant) *fault {
 	if deadline, known := r.raw(g.node, g.deadline(r)); known && deadline <= g.end {
 		return nil
 	}
-	i := slices.IndexFunc(r.faults, func(f *fault) bool { return f.begin == g.endOp })
-	if i < 0 || !r.faults[i].observed {
+	death := r.beganBy(g.endOp)
+	if death == nil || !death.observed {
 		return nil // it wrote after that: it was not dead
 	}
-	return r.faults[i]
+	return death
 }
 
 func (d *deaths) judge(g *grant, death *fault) {
@@ -98,7 +97,7 @@ func (d *deaths) judgeEarly(g *grant, death *fault, next *grant) bool {
 		return true
 	}
 	deadline, known := r.deadlineAt(g, g.deadline(r))
-	bent := r.faulty(func(f *fault) bool { return f.kind == "clock" })
+	bent := r.faultyAs("clock", func(f *fault) bool { return f.kind == "clock" })
 	switch {
 	case meets(bent, g.sent, next.ok):
 		d.excuse = "a clock was wrong meanwhile."
