@@ -45,6 +45,9 @@ func connectLocal(ctx context.Context, p *plan, specs []clusters.NodeSpec, say P
 	if err != nil {
 		return nil, err
 	}
+	if err := local.Runs(p.Adapter, filesAt); err != nil {
+		return nil, fmt.Errorf("%w: the adapter: %w", ErrUsage, err)
+	}
 	if err := p.lacks(local); err != nil || p.Etcd == "" {
 		return local, err
 	}

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// ownFolders are the top folders that a node does not share with the host.
-var ownFolders = []string{"proc", "sys", "dev", "tmp", "run", "var", "dlmtest", "etc", "opt"}
+// OwnFolders are the top folders that a node does not share with the host.
+var OwnFolders = []string{"proc", "sys", "dev", "tmp", "run", "var", "dlmtest"}
 
 // shown are the top folders of the host that every node sees, read-only: the programs of its
 // packages. Homes, mounts, sockets of services and the folders of other runs are elsewhere,
@@ -49,7 +49,7 @@ func buildRoot(root string, c Config) error {
 	if err := tmpfs(root, "mode=755"); err != nil {
 		return err
 	}
-	for _, name := range ownFolders {
+	for _, name := range append([]string{"etc", "opt"}, OwnFolders...) {
 		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
 			return err
 		}
