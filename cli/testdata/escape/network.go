@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
 // RFC 5737 and RFC 3849 keep these for documentation. A connect of UDP asks for the route and sends nothing.
@@ -50,9 +53,23 @@ var networkProbes = []probe{
 		return any(names, sameMTU)
 	}},
 	{"firewall", firewall},
+	{"resource", writeResource},
 	{"gateway", func() (string, error) { return any(gateways(), dial) }},
 	{"machine-addresses", func() (string, error) { return any(strings.Split(*hosts, ","), dial) }},
 	{"outside", outsideWorld},
+}
+
+// writeResource writes what it likes to the resource that the lock guards, which decides
+// about lost updates.
+func writeResource() (string, error) {
+	client, err := resource.Dial("resource:7000")
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err = client.Write(ctx, resource.WriteRequest{Key: "key-1", Owner: *mark, Value: *mark})
+	return "an update that nobody made", err
 }
 
 // outsideWorld looks for a route out of the node, and for somebody at its other end. What it
