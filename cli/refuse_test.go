@@ -28,9 +28,9 @@ func TestRefusedBeforeTheRun(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"clock", []string{"--scenario", "clock-jump", "--runtime", "docker", "--compose", seccomp(`"names":["ptrace"]`)},
+		{"clock", []string{"--scenario", "clock-jump", "--runtime", "docker", "--allow-host", "--compose", seccomp(`"names":["ptrace"]`)},
 			[]string{"the fault clock", "runtime docker", "ptrace", "not permitted", "--cap-add SYS_PTRACE"}},
-		{"partition", []string{"--scenario", cut, "--runtime", "docker", "--compose",
+		{"partition", []string{"--scenario", cut, "--runtime", "docker", "--allow-host", "--compose",
 			seccomp(`"names":["socket"],"args":[{"index":0,"value":16,"op":"SCMP_CMP_EQ"},{"index":2,"value":12,"op":"SCMP_CMP_EQ"}]`)}, // NETLINK_NETFILTER
 			[]string{"the fault partition", "runtime docker", "nf_tables", "not permitted", "modprobe nf_tables"}},
 		{"crash", []string{"--scenario", "token-amnesia", "--runtime", "local"},

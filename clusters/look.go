@@ -78,7 +78,10 @@ func lookCaps(x *examined, at place, value any) {
 
 func lookSecurity(x *examined, at place, value any) {
 	for _, option := range list(value) {
-		name, setting, _ := strings.Cut(strings.Replace(option, ":", "=", 1), "=")
+		name, setting := option, ""
+		if at := strings.IndexAny(option, "=:"); at > 0 {
+			name, setting = option[:at], option[at+1:]
+		}
 		switch name {
 		case "no-new-privileges":
 			if setting != "" && setting != "true" {

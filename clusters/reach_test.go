@@ -65,6 +65,7 @@ func TestReach(t *testing.T) {
 		"devices":                {`devices: [/dev/null]`, `the device "/dev/null"`},
 		"seccomp":                {`security_opt: [seccomp=unconfined]`, `"seccomp=unconfined"`},
 		"seccomp, the other way": {`security_opt: ["seccomp:unconfined"]`, `"seccomp:unconfined"`},
+		"a seccomp profile":      {`security_opt: ['seccomp={"defaultAction":"SCMP_ACT_ALLOW"}']`, `"seccomp={\"defaultAction\":\"SCMP_ACT_ALLOW\"}"`},
 		"apparmor":               {`security_opt: [apparmor=unconfined]`, `"apparmor=unconfined"`},
 		"env_file":               {`env_file: /etc/shadow`, `the file "/etc/shadow", which is not below`},
 		"env_file outside":       {`env_file: [{path: ../outside/vars.env}]`, `outside/vars.env", which is not below`},
