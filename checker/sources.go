@@ -107,7 +107,7 @@ func (r *run) heard(i int, op *history.Op) {
 	s.last = op.Time
 	if op.Type == history.Note && isLog(op.F) {
 		r.log.entries = append(r.log.entries, i)
-		r.log.last = op.Time
+		r.log.last, r.log.node = op.Time, op.Node
 		if op.F == history.ReadSeen {
 			r.log.reads++
 		}
@@ -120,8 +120,9 @@ func (r *run) findCuts() {
 	if r.setup.Shows != "" {
 		return
 	}
+	killed := r.nobodyEnded()
 	for _, name := range r.setup.Sources {
-		r.unended(name)
+		r.unended(name, killed)
 	}
 	r.cutLog()
 	r.cutClients()
@@ -144,13 +145,27 @@ func (r *run) allCame(name string) bool {
 	return s != nil && s.end >= 0 && int64(s.records) == r.ops[s.end].Length
 }
 
-// unended judges a source by its End note.
-func (r *run) unended(name string) {
+// nobodyEnded says that it was the recorder which ended, in the middle: it took in what
+// all had sent until then.
+func (r *run) nobodyEnded() bool {
+	return len(r.setup.Sources) > 0 && !slices.ContainsFunc(r.setup.Sources, func(name string) bool {
+		s := r.sources[name]
+		return s != nil && s.end >= 0
+	})
+}
+
+// unended judges a source by its End note. Where nobody has ended, a server that has
+// said nothing had nothing to say, and who was killed had said all.
+func (r *run) unended(name string, nobody bool) {
 	s := cmp.Or(r.sources[name], &source{end: -1})
 	c := cut{name: name, role: r.roleOf(name), from: -forever}
 	switch {
-	case r.allCame(name):
+	case r.allCame(name), nobody && (c.role == aServer || r.deathAfter(name, s.last) != nil):
 		return
+	case nobody:
+		if s.records > 0 {
+			c.from = s.last
+		}
 	case s.end >= 0:
 		c.why = fmt.Sprintf("%s recorded %s, of which %d are here: some are missing, and it is not known which.", name, nouns.Count(int(r.ops[s.end].Length), "operation"), s.records)
 	case s.records == 0:
@@ -165,7 +180,13 @@ func (r *run) unended(name string) {
 // incomplete are the doubts about what is missing.
 func (r *run) incomplete() []doubt {
 	var doubts []doubt
+	if r.setup.Shows == "" && r.nobodyEnded() {
+		doubts = append(doubts, doubt{text: fmt.Sprintf("No node has ended its records: they stop at %s, and some of what was done before may be missing.", r.seconds(r.end))})
+	}
 	for _, c := range r.cuts {
+		if c.why == "" {
+			continue
+		}
 		d := doubt{text: c.why}
 		if c.role == theResource {
 			for name, on := range restsOf {

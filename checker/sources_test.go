@@ -147,6 +147,45 @@ func TestLogThatEndsTooEarly(t *testing.T) {
 	}
 }
 
+// Where the recorder itself was killed nobody has ended: what the records prove stays.
+func TestKilledRunKeepsWhatItProves(t *testing.T) {
+	b := newBuilder()
+	h, _ := zombie(b)
+	b.write(4*sec, h)
+	for _, node := range b.setup.Clients {
+		b.lives(node, 5*sec)
+	}
+	b.ended("client-1", "client-2", "client-3", "server-1", "resource")
+	r := judgeAll(b.done())
+	if p := r.Property("no-lost-update/unfenced"); p.Verdict != Violated {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
+	}
+	if p := r.Property("mutual-exclusion"); p.Verdict != Violated {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
+	}
+	if len(r.Doubts) != 1 || !r.Incomplete {
+		t.Errorf("%q", r.Doubts)
+	}
+}
+
+// A database's log is read by a client: whether it is whole hangs on that client's records.
+func TestLogReadByAClient(t *testing.T) {
+	for without, want := range map[string]Verdict{"": Violated, "client-1": Unknown} {
+		b := newBuilder()
+		turns(b)
+		b.forget()
+		for i := range b.ops {
+			if isLog(b.ops[i].F) {
+				b.ops[i].Node = "client-1"
+			}
+		}
+		b.ended(without)
+		if p := verdictOf(b, "no-lost-update/unfenced"); p.Verdict != want {
+			t.Errorf("without the end of %q: %s: %s", without, p.Verdict, p.Reason)
+		}
+	}
+}
+
 // Each property stands in the table of what it rests on.
 func TestRestsOfAll(t *testing.T) {
 	for _, c := range All() {

@@ -14,6 +14,7 @@ type logSeen struct {
 	entries   []int           // indexes into the history
 	reads     int             // of these, about reads
 	last      int64           // time of the last entry
+	node      string          // who recorded it: the resource, or a client that read a database's log
 	openReads map[string]bool // owners of grants on which a read has no known outcome
 	lateRead  int64           // the latest request to read that was answered
 	answered  int             // its completion
@@ -44,15 +45,11 @@ func (l *logSeen) open(owner string) {
 // what shows that: all of it has come, to its end, or it goes on after t. In a part of a
 // history the end stands for the log that it ended.
 func (r *run) logged(k *keyLog, t int64) (by int, sure bool) {
-	for name, s := range r.sources {
-		if s.end >= 0 && r.roleOf(name) == theResource && (r.setup.Shows != "" || r.allCame(name)) {
-			return s.end, true
-		}
+	if s := r.sources[r.log.node]; s != nil && s.end >= 0 && (r.setup.Shows != "" || r.allCame(r.log.node)) {
+		return s.end, true
 	}
-	for _, c := range r.cuts {
-		if c.role == theResource && c.from < t {
-			return -1, false
-		}
+	if slices.ContainsFunc(r.cuts, func(c cut) bool { return r.cutsLog(c) && c.from < t }) {
+		return -1, false
 	}
 	for _, entries := range [][]int{k.resource, r.log.entries} { // one of the key tells more
 		i := sort.Search(len(entries), func(i int) bool { return r.ops[entries[i]].Time > t })
@@ -63,12 +60,14 @@ func (r *run) logged(k *keyLog, t int64) (by int, sure bool) {
 	return -1, false
 }
 
+// cutsLog says whether a cut is one of the resource's log.
+func (r *run) cutsLog(c cut) bool { return c.name == r.log.node || c.role == theResource }
+
 // cutLog finds that the resource's log ends too early: it answered a request after its
 // last entry, and has none of that.
 func (r *run) cutLog() {
-	if len(r.log.entries) == 0 || slices.ContainsFunc(r.cuts, func(c cut) bool { return c.role == theResource }) ||
-		slices.ContainsFunc(r.setup.Sources, func(name string) bool { return r.roleOf(name) == theResource }) {
-		return // it has said itself whether that is all
+	if len(r.log.entries) == 0 || slices.ContainsFunc(r.cuts, r.cutsLog) || r.allCame(r.log.node) {
+		return
 	}
 	last := -1
 	answered := func(done int) {

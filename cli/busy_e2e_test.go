@@ -102,7 +102,8 @@ func TestStoppedResourceAgent(t *testing.T) {
 }
 
 // TestBusyMachine disturbs short runs of sound locks on purpose: none may be red. BUSY is
-// how many (make reliability-busy N=200), RUNTIMES where, PARALLEL how many at a time.
+// how many (make reliability-busy N=200), RUNTIMES where, PARALLEL how many at a time; after
+// LIMIT no more is begun.
 func TestBusyMachine(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("BUSY"))
 	parallel, _ := strconv.Atoi(os.Getenv("PARALLEL"))
@@ -125,12 +126,20 @@ func TestBusyMachine(t *testing.T) {
 	}
 	close(trials)
 	dlmtest(t)
+	limit, err := time.ParseDuration(os.Getenv("LIMIT"))
+	if err != nil {
+		limit = time.Hour
+	}
+	begun := time.Now()
 	table := map[string]map[string]int{}
 	var lock sync.Mutex
 	var all sync.WaitGroup
 	for range max(parallel, 1) {
 		all.Go(func() {
 			for b := range trials {
+				if time.Since(begun) > limit {
+					continue
+				}
 				f := b.run(t, out)
 				lock.Lock()
 				if table[b.what()] == nil {

@@ -155,7 +155,7 @@ func (s *stage) stopClients() {
 	for _, c := range s.clients {
 		go func() {
 			defer func() { ended <- struct{}{} }()
-			if c.tell(ctx, workloads.Told{Stop: true}) != nil {
+			if err := c.tell(ctx, workloads.Told{Stop: true}); err != nil && ctx.Err() == nil {
 				return // it has ended already
 			}
 			select {
