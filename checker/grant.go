@@ -33,8 +33,8 @@ type grant struct {
 	lastSeen int64 // time of its last operation
 	claims   []claim
 	filed    [2]bool // among the open grants of its node, and of its process
-	asked    int // renewals
-	answered int // of these, by ok or fail
+	asked    int     // renewals
+	answered int     // of these, by ok or fail
 
 	mode    history.Mode
 	permits int
@@ -88,8 +88,12 @@ type keyLog struct {
 	// valid and maybeValid are later grants, certain and possible, that ever claimed anything.
 	valid, maybeValid []*grant
 	waits             []wait  // by the time of their invoke
-	reach             []int64 // of each wait and all before it, the latest end
-	ghostly           []span  // made once: see run.ghostly
+	asked             *asking // see run.asked
+	gaps              *peaks  // see keyLog.dry
+	held              []span  // see run.holds
+	heldReach         []int64
+	heldBy            map[string]int // by node: its first grant
+	ghostly           []span         // made once: see run.ghostly
 	// sentAfter is, of each grant in order and all after it, the earliest request; see reachSent.
 	sentAfter []int64
 	resource  []int   // Apply and ReadSeen notes

@@ -20,6 +20,8 @@ type known struct {
 	hinders  []span              // faults by their end; from is the first begin of this one and all after it
 	overs    []span              // see run.over
 	abstains map[string][]int    // by owner, the notes of it
+	keys     []keySpan           // see run.keysIn
+	faulty   []span              // those of faulty that two faults or more share
 }
 
 // isClient says whether a node is one of the clients.

@@ -108,12 +108,12 @@ func (oracle Oracle) draw(ctx context.Context, v *Violation, q question) (err er
 	return err
 }
 
-// asking puts a history of one key to Porcupine.
-type asking func(model string, o models.Options, ops []models.Op) string
+// putting puts a history of one key to Porcupine.
+type putting func(model string, o models.Options, ops []models.Op) string
 
 // confirm asks about the smallest history of a violation, and returns the question
 // that was answered.
-func (m *minimizer) confirm(property string, v *Violation, ask asking) (string, question) {
+func (m *minimizer) confirm(property string, v *Violation, ask putting) (string, question) {
 	none := question{}
 	q := questions[property]
 	switch {
@@ -155,7 +155,7 @@ func (m *minimizer) namesLog(v *Violation) bool {
 
 // put asks all questions about a key: illegal if it is by any of them. It returns
 // the last one that it asked.
-func (r *run) put(key string, q posed, ask asking) (said string, last question) {
+func (r *run) put(key string, q posed, ask putting) (said string, last question) {
 	k := r.byKey[key]
 	if k == nil {
 		return "gave up: nothing happened on the key", last
@@ -174,7 +174,7 @@ func (r *run) put(key string, q posed, ask asking) (said string, last question) 
 
 // confirmWhole asks about the whole history of every key, for the properties that
 // are decided and that Porcupine has a model of.
-func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, result *Result, ask asking) {
+func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, result *Result, ask putting) {
 	var r *run
 	for p := range result.Properties {
 		property := &result.Properties[p]
@@ -204,7 +204,7 @@ func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, re
 
 // whole merges what is said of each key: one illegal key makes the history illegal.
 // Of what holds only the first question is asked: the others are stricter.
-func (r *run) whole(q posed, verdict Verdict, ask asking) string {
+func (r *run) whole(q posed, verdict Verdict, ask putting) string {
 	asked := q
 	if verdict == Holds {
 		asked.of = func(r *run, k *keyLog) []question { all := q.of(r, k); return all[:min(1, len(all))] }

@@ -17,7 +17,7 @@ import (
 // What is made of Porcupine's answers.
 
 // answering asks nobody: it says what each model is told, in order.
-func answering(told *[]string, says map[string]string) asking {
+func answering(told *[]string, says map[string]string) putting {
 	return func(model string, _ models.Options, _ []models.Op) string {
 		*told = append(*told, model)
 		return says[model]

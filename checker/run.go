@@ -38,8 +38,10 @@ type run struct {
 	known known
 
 	// Made once they are asked for: see readOutages.
-	witnesses        []string
-	outage, unserved map[string][]span
+	outage, unserved, off map[string][]span
+	witness               map[string]bool // who waits: whether a partition names it
+	parted                []string        // clients that partitions name
+	unparted              bool            // there are others, too
 
 	// Only while reading.
 	byKey    map[string]*keyLog
