@@ -91,10 +91,8 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		return nil, errors.Join(loadErr, recErr, downErr, fmt.Errorf("%w; what was recorded is in %s: free some room, then dlmtest check %s",
 			err, filepath.Join(dir, partFile), dir))
 	}
-	if err := saveRun(dir, run); err != nil { // who is killed while judging has ended all the same
-		return nil, errors.Join(loadErr, recErr, downErr, err)
-	}
+	saveErr := saveRun(dir, run) // who is killed while judging has ended all the same
 	p.Phase("Judging")
 	out, err := judge(context.WithoutCancel(ctx), dir, run, plan.setup, ops, rec.doubts, plan.oracle())
-	return out, errors.Join(loadErr, recErr, downErr, err)
+	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
 }
