@@ -245,14 +245,14 @@ var scenes = map[string]map[string]func(*builder){
 		"violated-vanished": func(b *builder) { // the log goes on after what it does not hold
 			turns(b)
 			b.forget()
-			b.read(2800*ms, b.grantOf(2700*ms, 2700*ms+10*ms, "client-1", 7))
+			b.read(2980*ms, b.grantOf(2960*ms, 2970*ms, "client-1", 7))
 		},
 		"violated-vanished-ended": func(b *builder) { turns(b); b.forget(); b.ended() },
 		"unknown-vanished-last":   func(b *builder) { turns(b); b.forget() },
 		"unknown-vanished-no-end": func(b *builder) { turns(b); b.forget(); b.ended("resource") },
 		"unknown-vanished-hole": func(b *builder) { // of the log as much is missing as it says, anywhere
 			turns(b)
-			b.read(2800*ms, b.grantOf(2700*ms, 2700*ms+10*ms, "client-1", 7))
+			b.read(2980*ms, b.grantOf(2960*ms, 2970*ms, "client-1", 7))
 			b.ended()
 			b.forget()
 		},

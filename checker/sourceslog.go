@@ -40,12 +40,13 @@ func (l *logSeen) open(owner string) {
 	l.openReads[owner] = true
 }
 
-// logged says whether what was decided about k by t must stand in the resource's log: all
-// of that has come, or it goes on after t, with the entry that is returned.
+// logged says whether what was decided about k by t must stand in the resource's log, with
+// what shows that: all of it has come, to its end, or it goes on after t. In a part of a
+// history the end stands for the log that it ended.
 func (r *run) logged(k *keyLog, t int64) (by int, sure bool) {
-	for _, name := range r.setup.Sources {
-		if r.roleOf(name) == theResource && r.allCame(name) {
-			return -1, true
+	for name, s := range r.sources {
+		if s.end >= 0 && r.roleOf(name) == theResource && (r.setup.Shows != "" || r.allCame(name)) {
+			return s.end, true
 		}
 	}
 	for _, c := range r.cuts {

@@ -41,12 +41,13 @@ func (t *trial) unseen(r checker.Result) bool {
 
 // tallied counts the trials of a part, or of all.
 type tallied struct {
-	Part         string  `json:"part,omitempty"` // empty: of all
+	Part         string  `json:"part"` // or all
 	Passed       int     `json:"passed"`
 	Wrong        int     `json:"wrong"`
 	Inconclusive int     `json:"inconclusive"`
 	Errors       int     `json:"errors"`
-	Seconds      float64 `json:"seconds"`
+	RunSeconds   float64 `json:"run_seconds"` // of all runs, of which several go on at once
+	Seconds      float64 `json:"seconds,omitempty"`
 }
 
 func (y *tallied) add(s state) {
@@ -67,6 +68,7 @@ func (y *tallied) and(z tallied) {
 	y.Wrong += z.Wrong
 	y.Inconclusive += z.Inconclusive
 	y.Errors += z.Errors
+	y.RunSeconds += z.RunSeconds
 }
 
 func (y tallied) line() string {
@@ -77,7 +79,11 @@ func (y tallied) line() string {
 	if y.Errors > 0 {
 		text += fmt.Sprintf(", %d ended by an error of dlmtest", y.Errors)
 	}
-	return text + fmt.Sprintf(", in %.0f s", y.Seconds)
+	text += fmt.Sprintf(", %.0f s of runs", y.RunSeconds)
+	if y.Seconds > 0 {
+		text += fmt.Sprintf(" in %.0f s", y.Seconds)
+	}
+	return text
 }
 
 // err carries the worst to the exit code: a wrong verdict, then an error, then no verdict.
