@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent/cut"
@@ -42,6 +41,7 @@ type agent struct {
 // Main serves the runner on in and w until EOF on in, then kills the child and
 // returns. name is the node's, for the notes that it stamps.
 func Main(name string, in io.Reader, w io.Writer) error {
+	way() // before anything is started that should not read it
 	a := &agent{name: name, out: newOut(w)}
 	a.beats = startHeart(a.stalled)
 	defer a.out.close()
@@ -274,15 +274,22 @@ func (a *agent) awaitHealth() error {
 func output(spec Child) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	cred, err := credential(spec.User)
+	orders, err := sealing(spec)
 	if err != nil {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, spec.Argv[0], spec.Argv[1:]...)
 	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
-	text, err := cmd.CombinedOutput()
-	return string(text), err
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	if err := orders.Start(cmd, cmd.Start); err != nil {
+		if cmd.Process != nil {
+			_ = cmd.Wait() // the error says more
+		}
+		return text.String(), err
+	}
+	err = cmd.Wait()
+	return text.String(), err
 }
 
 // note records what the agent itself saw.

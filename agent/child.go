@@ -6,9 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/user"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -38,12 +35,12 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 	}
 	cmd := exec.Command(spec.Argv[0], spec.Argv[1:]...)
 	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
-	cred, err := credential(spec.User)
+	orders, err := sealing(spec)
 	if err != nil {
 		return nil, err
 	}
 	// Pdeathsig is no help here: the agent is the node's init, and the node ends with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: cred}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -59,13 +56,21 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 	cmd.Stdout = printed
 	c := &child{spec: spec, cmd: cmd, stdin: stdin, ended: make(chan struct{}), records: tally{over: make(chan struct{})}}
 	wait := cmd.Wait
-	if page == nil {
-		err = cmd.Start()
-	} else if c.bent, err = vdso.Start(cmd, page); err == nil {
-		wait = c.bent.Wait
+	begin := cmd.Start
+	if page != nil {
+		begin = func() (err error) {
+			if c.bent, err = vdso.Start(cmd, page); err == nil {
+				wait = c.bent.Wait
+			}
+			return err
+		}
 	}
+	err = orders.Start(cmd, begin)
 	_ = printed.Close() // the child has its own
 	if err != nil {
+		if cmd.Process != nil {
+			_ = wait() // the error says more
+		}
 		_ = stdout.Close()
 		return nil, fmt.Errorf("start %s: %w", spec.Argv[0], err)
 	}
@@ -176,34 +181,3 @@ func (a *agent) killChildInTime() {
 
 // killLimit is how long a child may take to end after SIGKILL.
 const killLimit = 2 * time.Second
-
-// credential resolves a user as images write it: name, uid, name:group, uid:gid.
-func credential(name string) (*syscall.Credential, error) {
-	if name == "" || name == "root" || name == "0" {
-		return nil, nil
-	}
-	account, group, grouped := strings.Cut(name, ":")
-	u, err := user.Lookup(account)
-	if err != nil {
-		u, err = user.LookupId(account)
-	}
-	if err != nil {
-		if _, numeric := strconv.Atoi(account); numeric != nil {
-			return nil, fmt.Errorf("user %q of the image: %w", name, err)
-		}
-		u = &user.User{Uid: account, Gid: account} // an image may name a uid that has no entry
-	}
-	if grouped {
-		if g, err := user.LookupGroup(group); err == nil {
-			u.Gid = g.Gid
-		} else {
-			u.Gid = group
-		}
-	}
-	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
-	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-	if err1 != nil || err2 != nil {
-		return nil, fmt.Errorf("user %q of the image: cannot be resolved to numbers", name)
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
-}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // memoryMax is how many bytes wait in memory for a slow reader before the rest
@@ -101,12 +103,11 @@ func (o *out) queue(line []byte) {
 // toFile appends line to the spill file, which it makes at need.
 func (o *out) toFile(line []byte) {
 	if o.spill == nil {
-		f, err := os.CreateTemp("", "dlmtest-spill-*")
+		f, err := nameless()
 		if err != nil {
 			o.lost++
 			return
 		}
-		_ = os.Remove(f.Name()) // it lives as long as it is open
 		o.spill, o.spilled, o.read = f, 0, bufio.NewReader(io.NewSectionReader(f, 0, fileMax))
 	}
 	if o.spilled+int64(len(line)) > fileMax {
@@ -119,6 +120,19 @@ func (o *out) toFile(line []byte) {
 		return
 	}
 	o.spilled += int64(n)
+}
+
+// nameless is a file that nobody else can open: the child may have the agent's user id, and
+// what waits there is evidence.
+func nameless() (*os.File, error) {
+	fd, err := unix.Open(os.TempDir(), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC|unix.O_EXCL, 0o600)
+	if err != nil { // not every file system has it
+		fd, err = unix.MemfdCreate("dlmtest-spill", unix.MFD_CLOEXEC)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "spill"), nil
 }
 
 // drain writes what is queued, oldest first, until the queue is closed and empty.

@@ -52,8 +52,11 @@ type Child struct {
 	Env    []string      `json:"env,omitempty"`
 	User   string        `json:"user,omitempty"` // name or uid[:gid], as images write it; empty: root
 	Dir    string        `json:"dir,omitempty"`
+	Gains  []string      `json:"gains,omitempty"`  // capabilities that a server which is root keeps beside the usual ones, as compose files name them
+	Loses  []string      `json:"loses,omitempty"`  // and those that it does not keep
 	Health []string      `json:"health,omitempty"` // argv that exits 0 once a client operation succeeds; empty: ready at once
 	Speaks bool          `json:"speaks,omitempty"` // a worker: its stdout is Lines, not a log
+	Starts bool          `json:"starts,omitempty"` // a worker that starts adapters, sealed off from itself
 	Stall  time.Duration `json:"stall,omitempty"`  // scheduling gaps of at least this length are noted
 	Probe  bool          `json:"probe,omitempty"`  // answer the probes of other agents, as a partition's proof needs
 	Data   string        `json:"data,omitempty"`   // folder that is served by the lossy file system; empty: none is

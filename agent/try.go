@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os/exec"
-	"syscall"
 
 	"github.com/dlmtest/dlmtest/agent/cut"
 	"github.com/dlmtest/dlmtest/agent/lossy"
@@ -52,17 +51,17 @@ func (a *agent) tryBend(spec *Child) error {
 	if err := a.makePage(); err != nil {
 		return err
 	}
-	cred, err := credential(spec.User)
+	orders, err := sealing(*spec)
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command(spec.Argv[0], spec.Argv[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
-	p, err := vdso.Start(cmd, a.page)
-	if err != nil {
-		return err
+	var p *vdso.Process
+	err = orders.Start(cmd, func() (err error) { p, err = vdso.Start(cmd, a.page); return err })
+	if p != nil {
+		err = errors.Join(err, p.Wait(), p.Settle())
 	}
-	if err := errors.Join(p.Wait(), p.Settle()); err != nil {
+	if err != nil {
 		return err
 	}
 	if p.Execs() == 0 {

@@ -22,7 +22,7 @@ type conformFlags struct {
 	backend, library, lease, compose, where string
 	endpoints                               []string
 	adapter                                 adapterFlags
-	json                                    bool
+	json, allowHost                         bool
 }
 
 const conformLong = `Run the conformance suite that every lock must pass, inside a client node and
@@ -65,6 +65,7 @@ func newConform() *cobra.Command {
 	flags.StringVar(&f.lease, "lease", "2s", "lease of the lock")
 	f.adapter.registerFiles(flags)
 	flags.StringVar(&f.compose, "compose", "", "your own compose file with the backend's profile")
+	flags.BoolVar(&f.allowHost, "allow-host", false, "let the compose file reach this machine, as dlmtest run has it")
 	flags.StringVar(&f.where, "runtime", "auto", "where nodes run: docker, local or auto")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of text")
 	_ = cmd.RegisterFlagCompletionFunc("library", complete(libraries.Names()))
@@ -96,7 +97,7 @@ func (f *conformFlags) run(cmd *cobra.Command) error {
 	if err := f.adapter.checkFiles(); err != nil {
 		return err
 	}
-	o := runner.Options{Backend: lock.backend, Library: lock.library, Runtime: f.where, Compose: f.compose, Endpoints: f.endpoints, Self: self(), Version: version, Seed: newSeed(),
+	o := runner.Options{Backend: lock.backend, Library: lock.library, Runtime: f.where, Compose: f.compose, AllowHost: f.allowHost, Endpoints: f.endpoints, Self: self(), Version: version, Seed: newSeed(),
 		Adapter: f.adapter.argv, Files: f.adapter.files, Image: f.adapter.image}
 	o.Scenario.Lease = d
 	out, err := runner.Conform(cmd.Context(), o, newProgress(f.json))

@@ -50,6 +50,7 @@ type gateFlags struct {
 	seed                     uint64
 	count, parallel          int
 	all, asJSON, verbose     bool
+	allowHost                bool
 	budgetSet, parallelGiven bool
 }
 
@@ -80,6 +81,7 @@ func newGate() *cobra.Command {
 	flags.IntVar(&f.parallel, "parallel", 1, "runs at a time (default: the file's); tight ones run alone in any case")
 	flags.BoolVar(&f.all, "all", false, "run everything, though all may be decided: for rates")
 	flags.StringVar(&f.runtime, "runtime", "auto", "docker, local, or auto")
+	flags.BoolVar(&f.allowHost, "allow-host", false, "let the compose files of cells reach this machine, as dlmtest run has it; a gate file cannot ask for it")
 	flags.StringVar(&f.out, "out", "runs", "folder for the gate's folder, the artefact of a CI job")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON lines instead of text")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show properties that are not promised, too")
@@ -169,6 +171,9 @@ func (f gateFlags) spec(cmd *cobra.Command) (gate.Spec, error) {
 		spec.Seed = newSeed()
 	}
 	spec.Cells, err = f.cells(cmd, c, spec.Seed)
+	if err == nil && f.of == "" {
+		err = tellReach(cmd, spec.Cells)
+	}
 	return spec, err
 }
 

@@ -19,7 +19,7 @@ import (
 
 // notInGate are flags of dlmtest run that a gate file has fields for, or that are the
 // business of the machine that runs it.
-var notInGate = []string{"scenario", "backend", "library", "count", "parallel", "seed", "out", "json", "runtime", "shard", "timings", "help"}
+var notInGate = []string{"scenario", "backend", "library", "count", "parallel", "seed", "out", "json", "runtime", "shard", "timings", "help", "allow-host"}
 
 // cells makes of each cell of a file the options of its runs. What is wrong with them
 // is found before anything runs, all of it, with the lines.
@@ -103,7 +103,7 @@ func (f gateFlags) options(cell gate.Cell, seed uint64) (o runner.Options, bad [
 			return o, nil, usageError{err}
 		}
 	}
-	r.out = f.out
+	r.out, r.allowHost = f.out, f.allowHost
 	options, err := r.cells(cmd)
 	if err != nil {
 		return o, nil, err
@@ -119,6 +119,9 @@ func setFlag(cmd *cobra.Command, name, value string) error {
 		}
 	})
 	name = strings.TrimPrefix(name, "--")
+	if name == "allow-host" {
+		return errors.New("a file does not decide what may reach this machine: give --allow-host to dlmtest gate")
+	}
 	if slices.Contains(notInGate, name) {
 		return fmt.Errorf("the flag %q is not one of a cell; scenario, backend, library, count and seed are fields of their own, the others are given to dlmtest gate", name)
 	}

@@ -6,11 +6,14 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/dlmtest/dlmtest/gate"
+	"github.com/dlmtest/dlmtest/internal/secret"
+	"github.com/dlmtest/dlmtest/runner"
 )
 
 const gateInitLong = `Write a gate file from what a run, a matrix or a gate has shown: what held must hold,
@@ -22,7 +25,7 @@ must show it; what a scenario never puts to the test is written as not-judged.`
 
 func newGateInit() *cobra.Command {
 	var out string
-	var force bool
+	var force, trust bool
 	cmd := &cobra.Command{
 		Use:     "init [DIR]",
 		Short:   "Write a gate file from a run or a matrix",
@@ -45,6 +48,9 @@ func newGateInit() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := tellPrograms(cmd, dir, c, trust); err != nil {
+				return err
+			}
 			for _, n := range notes {
 				fmt.Fprintln(os.Stderr, "note: "+n)
 			}
@@ -53,7 +59,35 @@ func newGateInit() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "-", "`file` to write; - is standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "write over a file that is there")
+	cmd.Flags().BoolVar(&trust, "trust", false, "write what the folder names: adapter, files, image, compose file, endpoints")
 	return cmd
+}
+
+// tellPrograms refuses to write what a gate would start, show to code or call because a
+// run's folder says so.
+func tellPrograms(cmd *cobra.Command, dir string, c *gate.Config, trust bool) error {
+	var open []string
+	for i, cell := range c.Cells {
+		for _, name := range []string{"adapter", "adapter-files", "client-image", "compose", "endpoint"} {
+			if value, ok := cell.Flags[name]; ok {
+				open = append(open, fmt.Sprintf("cells[%d].flags.%-14s %+q", i, name, value))
+			}
+			if name == "compose" && runner.Below(dir, cell.Flags[name]) {
+				return usageError{fmt.Errorf("cells[%d].flags.compose: %+q: a compose file is never taken from the folder of a run; copy it, and write its path yourself", i, cell.Flags[name])}
+			}
+		}
+		if runner.Unreleased(cell.Library) {
+			open = append(open, fmt.Sprintf("cells[%d].library%15s %+q", i, "", cell.Library))
+		}
+	}
+	text := strings.Join(open, "\n  ")
+	if len(open) > 0 && !trust {
+		return usageError{fmt.Errorf("a run's folder is data, and %+q names what the gate would start, show to code or call:\n  %s\nNothing was written. Give --trust if you wrote this folder yourself or have read each line", dir, text)}
+	}
+	if len(open) > 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), "trusted:\n  "+text)
+	}
+	return nil
 }
 
 // writeNew writes a file that must not be there yet.
@@ -95,7 +129,10 @@ func asked(command []string) (gate.Asked, error) {
 	a.Scenario = r.scenarios[0]
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(notInGate, f.Name) {
-			a.Flags[f.Name] = f.Value.String()
+			a.Flags[f.Name] = secret.Mask(f.Value.String())
+			if list, ok := f.Value.(pflag.SliceValue); ok {
+				a.Flags[f.Name] = strings.Join(secret.Endpoints(list.GetSlice()), ",")
+			}
 		}
 	})
 	return a, nil

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/dlmtest/dlmtest/internal/secret"
 )
 
 // repeat is the command that runs one cell again: the flags that were given, and
@@ -61,9 +63,13 @@ func given(f *pflag.Flag) []string {
 		return []string{fmt.Sprintf("--%s=%s", f.Name, f.Value)}
 	}
 	if list, ok := f.Value.(pflag.SliceValue); ok {
-		return []string{"--" + f.Name, strings.Join(list.GetSlice(), ",")}
+		words := list.GetSlice()
+		if f.Name == "endpoint" {
+			words = secret.Endpoints(words)
+		}
+		return []string{"--" + f.Name, strings.Join(words, ",")}
 	}
-	return []string{"--" + f.Name, f.Value.String()}
+	return []string{"--" + f.Name, secret.Mask(f.Value.String())}
 }
 
 // withSeed is the command of a run with another seed, which stands last.

@@ -31,13 +31,14 @@ them, and random faults as they were drawn, whatever this dlmtest would draw. Th
 A live system is random: a fault that hits at a gate hits at the same place, but who wins a
 race may differ. --count N says how often it comes again. A run that the machine disturbed is
 repeated once, and both are listed. What differs from the first run, such as the version of
-a server, is said. The exit code is that of run: the worst of the new runs.`
+a server, is said. The exit code is that of run: the worst of the new runs.` + trustLong
 
 // replayFlags are the flags of `dlmtest replay`.
 type replayFlags struct {
 	count        int
 	out, runtime string
 	json         bool
+	givenFlags
 }
 
 func newReplay() *cobra.Command {
@@ -54,10 +55,11 @@ func newReplay() *cobra.Command {
 			if err := errors.Join(atLeastOne("count", f.count), oneOf("runtime", f.runtime, "recorded", "docker", "local")); err != nil {
 				return err
 			}
-			saved, err := replayable(args[0])
+			saved, err := f.replayable(args[0])
 			if err != nil {
 				return err
 			}
+			tellTrusted(cmd.ErrOrStderr(), saved)
 			return f.replay(cmd.Context(), cmd.OutOrStdout(), saved)
 		},
 	}
@@ -65,16 +67,21 @@ func newReplay() *cobra.Command {
 	cmd.Flags().StringVar(&f.runtime, "runtime", "recorded", "where nodes run: recorded (as the first time), docker or local")
 	cmd.Flags().StringVar(&f.out, "out", "runs", "folder for the new runs' folders")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON lines instead of text")
+	f.register(cmd.Flags())
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete([]string{"recorded", "docker", "local"}))
 	return cmd
 }
 
 // replayable reads a saved run. A matrix has many.
-func replayable(dir string) (*runner.Saved, error) {
+func (f givenFlags) replayable(dir string) (*runner.Saved, error) {
 	if matrix.Is(dir) {
 		return nil, usageError{fmt.Errorf("%s is the folder of a matrix; name one of its runs, which %s lists", dir, filepath.Join(dir, matrix.PageFile))}
 	}
-	return runner.Replayable(filepath.Clean(dir))
+	given, err := f.given()
+	if err != nil {
+		return nil, err
+	}
+	return runner.Replayable(filepath.Clean(dir), given)
 }
 
 // replay runs a saved run again, as often as asked for.

@@ -30,7 +30,7 @@ type runFlags struct {
 	clients, keys, wait, count, parallel                                                                           int
 	adapter                                                                                                        adapterFlags
 	seed                                                                                                           uint64
-	renew, strict, json, seeded                                                                                    bool // seeded: --seed was given
+	renew, strict, json, seeded, allowHost                                                                         bool // seeded: --seed was given
 }
 
 const runLong = `Run a scenario against a lock and judge it, or a matrix of many.
@@ -104,6 +104,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	oracleFlag(cmd, &f.oracle)
 	flags.StringSliceVar(&f.endpoints, "endpoint", nil, "`host:port` or URL of your own lock service, with --backend http or grpc; once for each of its nodes; its bearer token is in $"+runner.BearerVariable)
 	flags.StringVar(&f.compose, "compose", "", "your own compose file with the backend's profile, for your versions and configuration")
+	flags.BoolVar(&f.allowHost, "allow-host", false, "let the compose file reach this machine: bind mounts, devices, privileges; what does is listed before the start")
 	flags.StringVar(&f.runtime, "runtime", "auto", "where nodes run: docker, local (namespaces, no Docker and no root), or auto: docker where a daemon answers")
 	flags.StringVar(&f.out, "out", "runs", "folder for the run's folder")
 	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
@@ -143,6 +144,9 @@ func run(cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	if len(cells)*f.count > 1 || f.shard != "" {
+		if err := tellReach(cmd, cells); err != nil {
+			return err
+		}
 		return f.runMatrix(cmd, cells)
 	}
 	return runOne(cmd, cells[0], f.json)
@@ -203,7 +207,7 @@ func (f *runFlags) cells(cmd *cobra.Command) ([]runner.Options, error) {
 func (f *runFlags) options(scenario scenarios.Scenario, lock underTest) (runner.Options, error) {
 	idle, err := f.idleTimeout(scenario.Lease.Of(0))
 	return runner.Options{Scenario: scenario, Backend: lock.backend, Library: lock.library, Seed: f.seed, Out: f.out, Resource: f.resource, Idle: idle,
-		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Fsync: f.fsync, Wait: f.wait, Etcd: f.etcd, Runtime: f.runtime, Endpoints: f.endpoints, Compose: f.compose,
+		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Fsync: f.fsync, Wait: f.wait, Etcd: f.etcd, Runtime: f.runtime, Endpoints: f.endpoints, Compose: f.compose, AllowHost: f.allowHost,
 		Adapter: f.adapter.argv, Files: f.adapter.files, Image: f.adapter.image,
 		Oracle: f.oracle, Self: self(), Version: version}, err
 }

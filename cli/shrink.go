@@ -36,7 +36,7 @@ written with each step, so that Ctrl-C keeps the smallest so far. RUNS/…_shrin
 candidates and their runs.
 
 Exit codes: 0 saved and proven; 2 the violation was not seen again, or not in every run of the
-proof, or there was no time for it; 3 dlmtest failed; 64 wrong usage.`
+proof, or there was no time for it; 3 dlmtest failed; 64 wrong usage.` + trustLong
 
 // shrinkFlags are the flags of `dlmtest shrink`.
 type shrinkFlags struct {
@@ -44,6 +44,7 @@ type shrinkFlags struct {
 	budget                       time.Duration
 	tries, prove                 int
 	reliable, json               bool
+	givenFlags
 }
 
 func newShrink() *cobra.Command {
@@ -61,6 +62,7 @@ func newShrink() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			tellTrusted(cmd.ErrOrStderr(), s.saved)
 			return s.shrink(cmd.Context())
 		},
 	}
@@ -75,6 +77,7 @@ func newShrink() *cobra.Command {
 	flags.StringVar(&f.runtime, "runtime", "recorded", "where nodes run: recorded (as the first time), docker or local")
 	flags.StringVar(&f.out, "out", "runs", "folder for the folder of the candidates")
 	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
+	f.register(flags)
 	_ = cmd.RegisterFlagCompletionFunc("property", complete(scenarios.Properties))
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete([]string{"recorded", "docker", "local"}))
 	return cmd
@@ -100,7 +103,7 @@ func (f shrinkFlags) prepare(dir string) (*shrinking, error) {
 		return nil, err
 	}
 	s := &shrinking{shrinkFlags: f, w: os.Stdout}
-	if s.saved, err = replayable(dir); err != nil {
+	if s.saved, err = f.replayable(dir); err != nil {
 		return nil, err
 	}
 	property, err := chooseViolated(s.saved.Result, f.property, dir)

@@ -14,13 +14,13 @@ import (
 
 	"github.com/docker/docker/api/types/build"
 
-	"github.com/dlmtest/dlmtest/internal/scratch"
+	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 // build makes images from one base, side by side. Only one process of a user
 // builds at a time; the others find the images made.
 func (d *Docker) build(ctx context.Context, images []Image, progress func(string)) error {
-	unlock, err := scratch.Lock(ctx, "images")
+	unlock, err := locks.Lock(ctx, "images")
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/gobuild"
-	"github.com/dlmtest/dlmtest/internal/scratch"
+	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 const (
@@ -30,7 +30,7 @@ var etcdVersion = regexp.MustCompile(`^v?3\.(\d+)(\.\d+)?$`)
 // the go command and the module proxy, in a folder of their own; about a minute.
 // Versions before 3.5 were other modules and are refused.
 func (d *Docker) BuildEtcd(ctx context.Context, version string, progress func(line string)) (image string, err error) {
-	unlock, err := scratch.Lock(ctx, "etcd")
+	unlock, err := locks.Lock(ctx, "etcd")
 	if err != nil {
 		return "", err
 	}
@@ -56,12 +56,22 @@ func (d *Docker) BuildEtcd(ctx context.Context, version string, progress func(li
 	return tag, d.buildFrom(ctx, Image{Name: name, Tag: tag}, files, progress)
 }
 
+// CheckEtcd says whether a version of etcd is one that can be had: Debian's, or a release
+// from 3.5 on.
+func CheckEtcd(version string) error {
+	parts := etcdVersion.FindStringSubmatch(version)
+	if parts == nil || len(parts[1]) == 1 && parts[1] < "5" && !EtcdOfImage(version) {
+		return fmt.Errorf("etcd %q: give a version from 3.5 on, such as 3.6 or 3.6.16, or Debian's %s", version, DebianEtcd)
+	}
+	return nil
+}
+
 // resolveEtcd makes v3.6.16 of 3.6.16, and the newest patch of 3.6.
 func resolveEtcd(ctx context.Context, version string) (string, error) {
-	parts := etcdVersion.FindStringSubmatch(version)
-	if parts == nil || len(parts[1]) == 1 && parts[1] < "5" {
-		return "", fmt.Errorf("etcd %q: give a version from 3.5 on, such as 3.6 or 3.6.16, or Debian's %s", version, DebianEtcd)
+	if err := CheckEtcd(version); err != nil {
+		return "", err
 	}
+	parts := etcdVersion.FindStringSubmatch(version)
 	version = "v" + strings.TrimPrefix(version, "v")
 	if parts[2] != "" {
 		return version, nil

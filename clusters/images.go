@@ -70,6 +70,12 @@ func own(name string) (Image, bool) {
 	return Image{}, false
 }
 
+// BuiltIn says whether dlmtest makes an image itself under this very name; it is never
+// pulled. A name that is only alike is anybody's.
+func BuiltIn(name string) bool {
+	return slices.ContainsFunc(Images(), func(i Image) bool { return i.Name == name })
+}
+
 // reference is what to ask Docker for: our own images by the hash of their
 // recipe, so that two versions of dlmtest do not share one.
 func reference(name string) string {

@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,68 +14,99 @@ import (
 	"github.com/compose-spec/compose-go/v2/loader"
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/sirupsen/logrus"
+
+	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
 // Load reads the nodes of one profile. An unknown profile is an error that lists
 // those the file has; an empty one means the services that have none. Settings
 // stand for the file's ${variables}, before those of the environment.
 func Load(ctx context.Context, composeYAML []byte, profile string, settings ...Settings) (Project, error) {
-	return load(ctx, "docker-compose.yml", composeYAML, profile, settings)
+	return load(ctx, "docker-compose.yml", composeYAML, profile, false, settings)
 }
 
 // LoadFile is Load for a user's own file, whose relative paths count from its
-// folder.
-func LoadFile(ctx context.Context, path, profile string, settings ...Settings) (Project, error) {
-	text, err := os.ReadFile(path)
+// folder. What is neither honoured nor known to change nothing is refused by name, and
+// unless allowHost so is what reaches the host; Project.Reaches lists it.
+func LoadFile(ctx context.Context, path, profile string, allowHost bool, settings ...Settings) (Project, error) {
+	text, err := bounded.ReadFile(path, bounded.YAML)
 	if err != nil {
 		return Project{}, fmt.Errorf("compose file: %w", err)
 	}
-	return load(ctx, path, text, profile, settings)
+	return load(ctx, path, text, profile, allowHost, settings)
 }
 
-func load(ctx context.Context, path string, text []byte, profile string, settings []Settings) (Project, error) {
+func load(ctx context.Context, path string, text []byte, profile string, allowHost bool, settings []Settings) (Project, error) {
+	if err := bounded.CheckYAML(path, text); err != nil {
+		return Project{}, fmt.Errorf("compose file: %w", err)
+	}
 	dir, err := filepath.Abs(filepath.Dir(path))
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		return Project{}, fmt.Errorf("compose file %s: %w", path, err)
 	}
-	variables := types.NewMapping(os.Environ())
-	for _, s := range settings {
-		maps.Copy(variables, s)
+	x := &examined{path: path, folder: dir, allow: allowHost, set: map[string]bool{}, docker: map[string][]string{}}
+	x.scan(filepath.Join(dir, filepath.Base(path)), text, map[string]bool{})
+	if err := x.err(); err != nil { // before any other file is read
+		return Project{}, err
 	}
-	logrus.SetLevel(logrus.ErrorLevel) // compose-go warns of what docker-compose 1.29 needs
-	details := types.ConfigDetails{
-		WorkingDir:  dir,
-		ConfigFiles: []types.ConfigFile{{Filename: path, Content: text}},
-		Environment: variables,
-	}
-	file, err := loader.LoadWithContext(ctx, details, func(o *loader.Options) {
-		o.SetProjectName("dlmtest", true)
-		o.Profiles = []string{profile}
-	})
+	file, err := x.load(ctx, text, profile, settings)
 	if err != nil {
-		return Project{}, fmt.Errorf("compose file %s%s: %w", path, lineOf(text, err), err)
+		return Project{}, err
 	}
-	return project(path, file, profile)
+	return x.nodes(file, profile)
 }
 
-func project(path string, file *types.Project, profile string) (Project, error) {
-	p := Project{Profiles: profilesOf(file)}
+// load has compose-go make the model of the file, and of that the project once each
+// field has been looked at: it reads the files that the fields name.
+func (x *examined) load(ctx context.Context, text []byte, profile string, settings []Settings) (*types.Project, error) {
+	logrus.SetLevel(logrus.ErrorLevel) // compose-go warns of what docker-compose 1.29 needs
+	details := types.ConfigDetails{
+		WorkingDir:  x.folder,
+		ConfigFiles: []types.ConfigFile{{Filename: x.path, Content: text}},
+		Environment: x.environment(settings),
+	}
+	options := func(o *loader.Options) {
+		o.SetProjectName("dlmtest", true)
+		o.Profiles = []string{profile}
+		o.SkipNormalization = true // it adds fields that nobody wrote
+	}
+	failed := func(err error) error { return fmt.Errorf("compose file %s%s: %w", x.path, lineOf(text, err), err) }
+	model, err := loader.LoadModelWithContext(ctx, details, options)
+	if err != nil {
+		x.took(func(taking) bool { return true }) // a variable that was held back may be why
+		return nil, cmp.Or(x.err(), failed(err))
+	}
+	x.project(model, profile)
+	if err := x.err(); err != nil {
+		return nil, err
+	}
+	file, err := loader.ModelToProject(model, loader.ToOptions(&details, []func(*loader.Options){options}), details)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return file, nil
+}
+
+// nodes makes a node of each service.
+func (x *examined) nodes(file *types.Project, profile string) (Project, error) {
+	p := Project{Profiles: profilesOf(file), Reaches: x.reaches, Notes: x.notes}
 	if profile != "" && !slices.Contains(p.Profiles, profile) {
-		return Project{}, fmt.Errorf("compose file %s: no profile %q; it has %s", path, profile, orNone(p.Profiles))
+		return Project{}, fmt.Errorf("compose file %s: no profile %q; it has %s", x.path, profile, orNone(p.Profiles))
 	}
 	for _, s := range file.Services {
-		if err := supported(s); err != nil {
-			return Project{}, fmt.Errorf("compose file %s: service %s: %w", path, s.Name, err)
-		}
 		n := nodeOf(s)
+		n.DockerOnly = x.docker[s.Name]
 		var err error
 		if n.MinLease, n.MaxLease, err = leasesOf(s); err != nil {
-			return Project{}, fmt.Errorf("compose file %s: service %s: %w", path, s.Name, err)
+			return Project{}, fmt.Errorf("compose file %s: service %s: %w", x.path, s.Name, err)
 		}
 		p.Nodes = append(p.Nodes, n)
 	}
 	if len(p.Nodes) == 0 {
-		return Project{}, fmt.Errorf("compose file %s: no service without a profile; name one of %s", path, orNone(p.Profiles))
+		return Project{}, fmt.Errorf("compose file %s: no service without a profile; name one of %s", x.path, orNone(p.Profiles))
 	}
 	slices.SortFunc(p.Nodes, byName)
 	return p, nil
@@ -98,36 +128,12 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// supported refuses what would silently change the meaning of a user's file.
-func supported(s types.ServiceConfig) error {
-	refused := map[string]bool{
-		"build without image":                    s.Image == "",
-		"privileged":                             s.Privileged,
-		"network_mode":                           s.NetworkMode != "",
-		"pid":                                    s.Pid != "",
-		"ipc":                                    s.Ipc != "",
-		"secrets":                                len(s.Secrets) > 0,
-		"configs":                                len(s.Configs) > 0,
-		"sysctls":                                len(s.Sysctls) > 0,
-		"ulimits":                                len(s.Ulimits) > 0,
-		"extra_hosts":                            len(s.ExtraHosts) > 0,
-		"replicas":                               s.GetScale() != 1,
-		"hostname other than the service's name": s.Hostname != "" && s.Hostname != s.Name,
-	}
-	for what, found := range refused {
-		if found {
-			return fmt.Errorf("dlmtest does not support %s; take it out", what)
-		}
-	}
-	return nil
-}
-
 func nodeOf(s types.ServiceConfig) NodeSpec {
 	n := NodeSpec{
 		Name: s.Name, Role: roleOf(s.Name), Image: s.Image,
 		Entrypoint: s.Entrypoint, Command: s.Command,
 		User: s.User, WorkDir: s.WorkingDir,
-		CapAdd: s.CapAdd, SecurityOpt: s.SecurityOpt,
+		CapAdd: s.CapAdd, CapDrop: s.CapDrop, Gains: s.CapAdd, SecurityOpt: s.SecurityOpt, Limits: limitsOf(s),
 		Env: environment(s.Environment), Ports: portsOf(s), Mounts: mountsOf(s),
 	}
 	for _, d := range s.Devices {
@@ -186,13 +192,37 @@ func portsOf(s types.ServiceConfig) []int {
 func mountsOf(s types.ServiceConfig) []Mount {
 	var mounts []Mount
 	for _, v := range s.Volumes {
-		mounts = append(mounts, Mount{Type: v.Type, Source: v.Source, Target: v.Target, ReadOnly: v.ReadOnly})
+		m := Mount{Type: v.Type, Source: v.Source, Target: path.Clean(v.Target), ReadOnly: v.ReadOnly}
+		if real, err := filepath.EvalSymlinks(v.Source); err == nil && v.Type == "bind" {
+			m.Source = real // what was looked at
+		}
+		if v.Tmpfs != nil {
+			m.Size, m.Mode = int64(v.Tmpfs.Size), v.Tmpfs.Mode
+		}
+		m.NoCopy = v.Volume != nil && v.Volume.NoCopy
+		mounts = append(mounts, m)
 	}
 	for _, t := range s.Tmpfs {
-		target, _, _ := strings.Cut(t, ":")
-		mounts = append(mounts, Mount{Type: "tmpfs", Target: target})
+		m, _ := tmpfsOf(t) // was looked at
+		mounts = append(mounts, m)
 	}
 	return mounts
+}
+
+// limitsOf are those of a service, in the old way of writing them or below deploy.
+func limitsOf(s types.ServiceConfig) Limits {
+	l := Limits{Memory: int64(s.MemLimit), MemorySwap: int64(s.MemSwapLimit), Reservation: int64(s.MemReservation),
+		Pids: s.PidsLimit, CPUs: float64(s.CPUS), Shm: int64(s.ShmSize), ReadOnly: s.ReadOnly}
+	if s.Deploy != nil && s.Deploy.Resources.Limits != nil {
+		r := s.Deploy.Resources.Limits
+		l.Memory, l.Pids = cmp.Or(int64(r.MemoryBytes), l.Memory), cmp.Or(r.Pids, l.Pids)
+		l.CPUs = cmp.Or(float64(r.NanoCPUs), l.CPUs)
+	}
+	for name, u := range s.Ulimits {
+		l.Ulimits = append(l.Ulimits, Ulimit{name, int64(cmp.Or(u.Soft, u.Single)), int64(cmp.Or(u.Hard, u.Single))})
+	}
+	slices.SortFunc(l.Ulimits, func(a, b Ulimit) int { return cmp.Compare(a.Name, b.Name) })
+	return l
 }
 
 func healthOf(h *types.HealthCheckConfig) []string {

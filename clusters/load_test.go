@@ -82,12 +82,13 @@ func TestLoadUnknownProfile(t *testing.T) {
 
 func TestLoadBadFile(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"yaml":        {"services:\n  a:\n   - b\n  c: [\n", "line 5"},
-		"unknown key": {"services:\n  a:\n    image: x\n    bogus: 3\n", "docker-compose.yml:4"},
-		"duration":    {"services:\n  a:\n    image: x\n    healthcheck:\n      interval: hugo\n", "docker-compose.yml:5"},
-		"privileged":  {"services:\n  a:\n    image: x\n    privileged: true\n", "service a: dlmtest does not support privileged"},
-		"no image":    {"services:\n  a:\n    build: .\n", "does not support build without image"},
-		"dependency":  {"services:\n  a:\n    image: x\n    depends_on: [z]\n", "undefined service"},
+		"yaml":            {"services:\n  a:\n   - b\n  c: [\n", "line 5"},
+		"unknown key":     {"services:\n  a:\n    image: x\n    bogus: 3\n", "docker-compose.yml:4"},
+		"duration":        {"services:\n  a:\n    image: x\n    healthcheck:\n      interval: hugo\n", "docker-compose.yml:5"},
+		"privileged":      {"services:\n  a:\n    image: x\n    privileged: true\n", "docker-compose.yml:4: service a: privileged: dlmtest does not support it"},
+		"no image":        {"services:\n  a:\n    build: .\n", "service a: build: dlmtest does not support it"},
+		"no image at all": {"services:\n  a:\n    command: x\n", `service "a" has neither an image`},
+		"a bomb":          {"a: &a [x,x]\nb: &b [*a,*a]\n" + strings.Repeat("- x\n", 1<<20), "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Load(t.Context(), []byte(c.text), "")
@@ -107,7 +108,7 @@ services:
     command: --name "my node"
     environment: [B=2, A=1, UNSET_IN_THIS_TEST]
     user: "5:6"
-    ports: ["9000:80"]
+    ports: ["80"]
     volumes: ["./kv.conf:/etc/kv.conf:ro", "data:/data"]
     healthcheck: {test: kv ping}
 volumes: {data: }
@@ -115,7 +116,10 @@ volumes: {data: }
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := LoadFile(t.Context(), path, "")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "kv.conf"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := LoadFile(t.Context(), path, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func (r *localRun) plan(run Run, specs []NodeSpec) local.Config {
 		n := local.Node{Name: s.Name, Addr: addr, Devices: s.Devices, Database: databaseOf(s),
 			Env: []string{"PATH=" + c.Path, "HOSTNAME=" + s.Name, "HOME=/tmp"}}
 		for _, m := range s.Mounts {
-			n.Mounts = append(n.Mounts, local.Mount(m))
+			n.Mounts = append(n.Mounts, local.Mount{Type: m.Type, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Size: m.Size, Mode: m.Mode})
 		}
 		c.Devices = append(c.Devices, s.Devices...)
 		c.Nodes = append(c.Nodes, n)

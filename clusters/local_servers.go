@@ -122,6 +122,9 @@ func resolveLocal(specs []NodeSpec) ([]NodeSpec, error) {
 
 // runnable tells whether this machine has what the node runs.
 func runnable(s NodeSpec) error {
+	if len(s.DockerOnly) > 0 {
+		return fmt.Errorf("the runtime local cannot honour %s of the compose file; take it out, or use --runtime docker", strings.Join(s.DockerOnly, ", "))
+	}
 	if i, ok := own(s.Image); ok {
 		return localServers[i.target()].check()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -58,7 +59,6 @@ func (d *deployment) host(s NodeSpec, volume string) *container.HostConfig {
 		NetworkMode: container.NetworkMode(d.network),
 		AutoRemove:  true,
 		LogConfig:   container.LogConfig{Type: "none"},
-		CapAdd:      s.CapAdd,
 		SecurityOpt: s.SecurityOpt,
 		ExtraHosts:  s.Hosts,
 		Mounts: []mount.Mount{{
@@ -72,16 +72,24 @@ func (d *deployment) host(s NodeSpec, volume string) *container.HostConfig {
 	for _, m := range s.Mounts {
 		h.Mounts = append(h.Mounts, d.mount(m))
 	}
+	s.Limits.apply(h)
+	confine(h, s)
+	if !d.open {
+		h.DNS = []string{deafServer}
+	}
 	return h
 }
 
 func (d *deployment) mount(m Mount) mount.Mount {
 	out := mount.Mount{Type: mount.Type(m.Type), Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly}
-	if out.Type == mount.TypeVolume {
+	switch out.Type {
+	case mount.TypeVolume:
 		if m.Source != "" {
 			out.Source = d.network + "-" + m.Source
 		}
-		out.VolumeOptions = &mount.VolumeOptions{Labels: d.labels(d.run)}
+		out.VolumeOptions = &mount.VolumeOptions{Labels: d.labels(d.run), NoCopy: m.NoCopy}
+	case mount.TypeTmpfs:
+		out.TmpfsOptions = &mount.TmpfsOptions{SizeBytes: m.Size, Mode: os.FileMode(m.Mode)}
 	}
 	return out
 }

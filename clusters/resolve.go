@@ -31,6 +31,9 @@ func (d *Docker) resolve(ctx context.Context, specs []NodeSpec) ([]NodeSpec, err
 		}
 		out[i].Image = ref
 		merge(&out[i], known[ref])
+		if out[i].Guest {
+			asGuest(&out[i])
+		}
 	}
 	return out, nil
 }

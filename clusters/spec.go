@@ -25,10 +25,35 @@ type NodeSpec struct {
 	Holds       []string      // argv that prints for whom the server keeps the lock of the key that follows it; empty: none does
 	Ports       []int         // that it serves, the one for clients first
 	CapAdd      []string      // privileges that a fault needs, such as NET_ADMIN
+	CapDrop     []string      // privileges that the compose file takes from the server, such as CHOWN or ALL
+	Gains       []string      // those that it gives the server itself, if that is root; CapAdd has them too
 	Devices     []string      // host devices that a fault needs, such as /dev/fuse
 	SecurityOpt []string      // such as apparmor=unconfined
 	Hosts       []string      // names that the node knows beside those of its network, as NAME:ADDRESS; only in Docker
 	Mounts      []Mount
+	Limits      Limits
+	Guest       bool     // it runs code under test: never as root, on a root file system that is read-only
+	Outside     bool     // it must reach what is not of its run, such as a lock service that runs already; only in Docker
+	DockerOnly  []string // fields of the compose file that only Docker can honour: the runtime local refuses them
+}
+
+// Limits are what the compose file allows a node; the zero value of each is the
+// runtime's own.
+type Limits struct {
+	Memory      int64    // bytes
+	MemorySwap  int64    // bytes of memory and swap together
+	Reservation int64    // bytes of memory that it keeps when others want them
+	Pids        int64    // processes and threads
+	CPUs        float64  // of the machine's
+	Shm         int64    // bytes of /dev/shm
+	Ulimits     []Ulimit // of its processes
+	ReadOnly    bool     // its root file system
+}
+
+// Ulimit is a limit that the kernel keeps for each process.
+type Ulimit struct {
+	Name       string // such as nofile
+	Soft, Hard int64
 }
 
 // Mount is a bind mount, a volume of the run's own, or a tmpfs.
@@ -37,6 +62,9 @@ type Mount struct {
 	Source   string // a path of the host, or the name of a volume; empty: a new one
 	Target   string
 	ReadOnly bool
+	Size     int64  // bytes of a tmpfs; 0: the kernel's own limit
+	Mode     uint32 // of a tmpfs; 0: 1777
+	NoCopy   bool   // a volume begins empty, whatever the image has there
 }
 
 // Argv is what the agent starts as the node's child.
@@ -49,11 +77,13 @@ const ClientImage = "dlmtest/client:latest"
 
 // ClientSpec is a node for a lock client started as argv.
 func ClientSpec(name string, argv ...string) NodeSpec {
-	return NodeSpec{Name: name, Role: "client", Image: ClientImage, Command: argv}
+	return NodeSpec{Name: name, Role: "client", Image: ClientImage, Command: argv, Guest: true}
 }
 
 // Project is what a compose file says of one cluster.
 type Project struct {
 	Nodes    []NodeSpec // by name, numbers in order
 	Profiles []string   // all that the file has, sorted
+	Reaches  []string   // what of it reaches the host, a line each, sorted
+	Notes    []string   // what of it changes nothing, and what it takes from the environment
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ type deployment struct {
 	*Docker
 	run     Run
 	network string
+	open    bool // its network leads out of it
 	nodes   []*member
 	once    sync.Once
 	downErr error
@@ -58,6 +60,7 @@ func (d *deployment) up(ctx context.Context, specs []NodeSpec) error {
 	if err != nil {
 		return err
 	}
+	d.open = slices.ContainsFunc(specs, func(s NodeSpec) bool { return s.Outside })
 	volume, err := d.agentVolume(ctx, specs[0].Image)
 	if err != nil {
 		return err
@@ -80,9 +83,20 @@ func (d *deployment) up(ctx context.Context, specs []NodeSpec) error {
 	return d.addresses(ctx)
 }
 
+// sealedNetwork is what a network takes that leads nowhere: Docker forwards nothing of it, and
+// the machine has no address on its bridge, at which it could be reached all the same.
+var sealedNetwork = map[string]string{"com.docker.network.bridge.inhibit_ipv4": "true"}
+
+// deafServer is whom Docker's name service passes names on to that are not of the run: nobody
+// listens there, so the answer is an error at once, and no question leaves the machine.
+const deafServer = "127.0.0.1"
+
 func (d *deployment) createNetwork(ctx context.Context) error {
-	_, err := d.api.NetworkCreate(ctx, d.network, network.CreateOptions{Driver: "bridge", Labels: d.labels(d.run)})
-	if err != nil {
+	o := network.CreateOptions{Driver: "bridge", Labels: d.labels(d.run)}
+	if !d.open {
+		o.Internal, o.Options = true, sealedNetwork
+	}
+	if _, err := d.api.NetworkCreate(ctx, d.network, o); err != nil {
 		return fmt.Errorf("create network %s: %w", d.network, err)
 	}
 	return nil

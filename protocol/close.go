@@ -52,6 +52,7 @@ func (c *Conn) abandon() error {
 	_ = c.p.stdin.Close()
 	c.p.kill()
 	<-c.p.ended
+	users.give(c.p.user)
 	_ = c.p.stdout.Close()
 	<-c.over
 	return nil

@@ -16,6 +16,7 @@ func (p *process) end(limit time.Duration) *Fault {
 	ended := within(limit, p.ended)
 	left := p.kill()
 	<-p.ended
+	users.give(p.user)
 	_ = p.stdout.Close()
 	switch {
 	case !ended:
@@ -28,6 +29,9 @@ func (p *process) end(limit time.Duration) *Fault {
 
 // kill ends the adapter and everything that it started, and returns how many it found.
 func (p *process) kill() (found int) {
+	if p.cmd.Process == nil {
+		return 0 // it has not begun
+	}
 	for range 20 { // one may have forked meanwhile
 		pids := p.family()
 		if len(pids) == 0 {
@@ -48,7 +52,8 @@ func (p *process) kill() (found int) {
 }
 
 // family are the living processes that the adapter has started, itself included: by
-// their mark, which an exec keeps, or by their process group, which a fork keeps.
+// their user, by their mark, which an exec keeps, or by their process group, which a fork
+// keeps. Where it has a process namespace of its own, the kernel ends them with it.
 func (p *process) family() (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -62,7 +67,7 @@ func (p *process) family() (pids []int) {
 		}
 		group, _ := syscall.Getpgid(pid)
 		env, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		if group == p.cmd.Process.Pid || bytes.Contains(env, mark) {
+		if group == p.cmd.Process.Pid || bytes.Contains(env, mark) || p.user > 0 && owner(pid) == p.user {
 			pids = append(pids, pid)
 		}
 	}

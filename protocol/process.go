@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/dlmtest/dlmtest/agent/seal"
 )
 
 // Command is how an adapter is started.
@@ -55,6 +57,7 @@ func (l Limits) orDefaults() Limits {
 type process struct {
 	cmd    *exec.Cmd
 	mark   string   // in its environment, and so in that of all that it starts
+	user   int      // its own user id, which all that it starts has; 0: it has none of its own
 	stdin  *os.File // has write deadlines
 	stdout *os.File
 	words  *tail
@@ -67,8 +70,9 @@ type process struct {
 // markName is the variable by which everything that an adapter starts is known.
 const markName = "DLMTEST_ADAPTER"
 
-// start starts the adapter in a process group of its own. The kernel kills it when
-// this process dies, however that comes about.
+// start starts the adapter in a process group of its own, sealed off from this process
+// where this is a node's worker. The kernel kills it when this process dies, however that
+// comes about.
 func start(c Command) (*process, error) {
 	if len(c.Argv) == 0 {
 		return nil, fault(NoStart, "no command was given")
@@ -87,12 +91,17 @@ func start(c Command) (*process, error) {
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.words
 	p.cmd.WaitDelay = time.Second // who keeps its stderr open does not keep us
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if way() == seal.Users && os.Geteuid() != 0 {
+		p.user = users.take()
+	}
 	started := make(chan error)
 	go p.run(started)
 	err = <-started
 	_, _ = inR.Close(), outW.Close() // the child has them
 	if err != nil {
 		_, _ = inW.Close(), outR.Close()
+		p.kill()
+		users.give(p.user)
 		return nil, fault(NoStart, "%q cannot be started: %v", c.Argv, err)
 	}
 	return p, nil
@@ -103,7 +112,10 @@ func start(c Command) (*process, error) {
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
+	err := seal.Adapter(way(), p.user).Start(p.cmd, p.cmd.Start)
+	if err != nil && p.cmd.Process != nil {
+		_ = p.cmd.Wait() // the error says more
+	}
 	started <- err
 	if err == nil {
 		p.state = p.cmd.Wait()

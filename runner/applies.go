@@ -34,6 +34,18 @@ func Applies(ctx context.Context, o Options) (reason string, err error) {
 	return "", err
 }
 
+// Told is what the user must know of the run's compose file before anything is started:
+// what of it reaches the host, and what of it changes nothing. None for a run that makes
+// no sense.
+func Told(ctx context.Context, o Options) ([]string, error) {
+	entry, err := o.lock()
+	if err != nil || o.elsewhere() {
+		return nil, nil // Applies says why
+	}
+	_, told, err := o.loadProfile(ctx, entry.Profile)
+	return told, err
+}
+
 // lock is the one under test. A library on a backend that it does not run on is a misfit.
 func (o Options) lock() (locks.Lock, error) {
 	if len(o.Adapter) > 0 {

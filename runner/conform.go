@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/internal/scratch"
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
 )
@@ -51,6 +52,7 @@ func Conform(ctx context.Context, o Options, say Progress) (*workloads.Conformed
 	if err != nil {
 		return nil, err
 	}
+	rec.hide = secret.Filter(plan.secrets())
 	s, err := up(ctx, plan, rec, dir, say)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -20,12 +21,12 @@ import (
 // asked for: auto.
 func (p *plan) begun(dir, where string, started time.Time) reports.Run {
 	run := reports.Run{Format: reports.Format, ID: filepath.Base(dir), State: reports.Running, Scenario: p.Scenario.Name, Backend: p.Backend,
-		Library: cmp.Or(p.setup.Promise.Library, history.Reference), LibraryVersion: p.setup.Promise.Version, Title: p.Scenario.Title, About: p.Scenario.About, Command: p.Command, Seed: p.Seed,
+		Library: cmp.Or(p.setup.Promise.Library, history.Reference), LibraryVersion: p.setup.Promise.Version, Title: p.Scenario.Title, About: p.Scenario.About, Command: secret.Words(p.Command), Seed: p.Seed,
 		Started: started, Lease: p.lease,
 		Options: map[string]string{
 			"resource": p.Resource, "fencing": p.Fencing, "fence-on": p.FenceOn, "self-fence": p.SelfFence,
 			"renew": fmt.Sprint(p.Scenario.Renew), "strict": fmt.Sprint(p.Strict), "idle-timeout": p.Idle.String(), "fsync": p.Fsync,
-			"runtime": where, "compose": cmp.Or(p.Compose, "built in"), "wait": fmt.Sprint(p.Wait), "etcd": p.Etcd, "endpoint": strings.Join(p.Endpoints, ", "), "oracle": p.Oracle, "dlmtest": p.Version,
+			"runtime": where, "compose": cmp.Or(p.Compose, "built in"), "wait": fmt.Sprint(p.Wait), "etcd": p.Etcd, "endpoint": strings.Join(secret.Endpoints(p.Endpoints), ", "), "oracle": p.Oracle, "dlmtest": p.Version,
 		}}
 	run.Resolved, run.Planned, run.Machine = string(p.Scenario.YAML()), p.written(), machine(where)
 	run.Schedule, run.Repeat = p.drawn, p.repeat(where)
@@ -74,16 +75,16 @@ func (p *plan) written() (all []reports.Planned) {
 	return all
 }
 
-// secret is what looks like one in a user's own compose file.
-var secret = regexp.MustCompile(`(?i)([\w-]*(?:pass|secret|token|api_?key)[\w-]*)(=|:\s*|\s+)\S+`)
+// secretWord is what looks like a secret in a user's own compose file.
+var secretWord = regexp.MustCompile(`(?i)([\w-]*(?:pass|secret|token|api_?key|bearer|credential)[\w-]*)(=|:\s*|\s+)\S+`)
 
 // discreet leaves secrets out of a command line or an environment: a report is shown
 // around.
 func discreet(words []string) []string {
 	all := make([]string, len(words))
 	for i, w := range words {
-		all[i] = secret.ReplaceAllString(w, "$1$2…")
-		if i > 0 && !strings.ContainsAny(words[i-1], "= ") && secret.MatchString(words[i-1]+" x") {
+		all[i] = secret.Mask(secretWord.ReplaceAllString(w, "$1$2…"))
+		if i > 0 && !strings.ContainsAny(words[i-1], "= ") && secretWord.MatchString(words[i-1]+" x") {
 			all[i] = "…" // --requirepass WORD
 		}
 	}

@@ -2,14 +2,17 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -39,7 +42,14 @@ func (o Options) reaches(entry locks.Lock) error {
 	}
 	for _, e := range o.Endpoints {
 		host, _, err := net.SplitHostPort(hostOf(e))
-		if err != nil {
+		if strings.Contains(e, secret.Hidden) {
+			return fmt.Errorf("%w: --endpoint %s: %s stands for a secret that was not stored; give it anew", ErrUsage, secret.Endpoint(e), secret.Hidden)
+		}
+		if e = secret.Endpoint(e); err != nil {
+			var bad *net.AddrError
+			if errors.As(err, &bad) {
+				err = errors.New(bad.Err) // the whole has the address as it is
+			}
 			return fmt.Errorf("%w: --endpoint %s: want host:port, or http://host:port/path for http: %w", ErrUsage, e, err)
 		}
 		if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
@@ -71,7 +81,26 @@ func (o Options) inTime(ctx context.Context) (context.Context, context.CancelFun
 		return context.WithTimeoutCause(ctx, readyLimit, fmt.Errorf("not ready within %v", readyLimit))
 	}
 	return context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("%s has granted no lock within %v; clients are containers on a network of their own, where the name or address of another container leads nowhere: "+
-		"publish its port (docker run --publish 8080:8080) and give http://%s:8080", strings.Join(o.Endpoints, ", "), answerLimit, thisMachine))
+		"publish its port (docker run --publish 8080:8080) and give http://%s:8080", strings.Join(secret.Endpoints(o.Endpoints), ", "), answerLimit, thisMachine))
+}
+
+// bearer is the token that clients send; "" where there is none, or it is withheld.
+func (p *plan) bearer() string {
+	if p.entry.Profile != serviceProfile || p.Withhold {
+		return ""
+	}
+	return os.Getenv(BearerVariable)
+}
+
+// secrets are the words that nothing of the run may show or store.
+func (p *plan) secrets() []string {
+	words := append(secret.Of(p.Endpoints), secret.Forms(p.bearer())...)
+	for _, w := range p.Adapter {
+		if strings.Contains(w, "://") {
+			words = append(words, secret.Of([]string{w})...)
+		}
+	}
+	return words
 }
 
 // serviceProfile is that of the lock services with an API.

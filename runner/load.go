@@ -184,7 +184,7 @@ func (s *stage) finish(ctx context.Context, limit time.Duration) error {
 	defer cancel()
 	c := s.clients[0]
 	spec := s.worker(len(s.clients), "final", workloads.Finally)
-	if err := c.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true}); err != nil {
+	if err := c.start(ctx, workerOf(spec)); err != nil {
 		return err
 	}
 	if err := c.tell(ctx, workloads.Told{Spec: &spec}); err != nil {

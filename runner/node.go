@@ -117,6 +117,9 @@ func (a *node) listen() {
 		if err != nil {
 			return
 		}
+		if a.rec.hide != nil {
+			line = []byte(a.rec.hide.Replace(string(line)))
+		}
 		var m agent.Message
 		if err := json.Unmarshal(line, &m); err != nil {
 			a.rec.fail(fmt.Errorf("%s: its agent wrote %q: %w", a.Name(), line, err))

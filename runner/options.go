@@ -31,6 +31,8 @@ type Options struct {
 	Runtime   string             // auto, docker or local
 	Endpoints []string           // of the user's own lock service; none: dlmtest starts the servers
 	Compose   string             // the user's own compose file; empty: the embedded one
+	AllowHost bool               // the compose file may reach the host
+	Withhold  bool               // the endpoints come from a folder: no secret of the environment goes there
 	Oracle    string             // what Porcupine is asked: windows, full or off; empty: off
 	Command   []string           // that repeats the run, for the report
 	Lie       bool               // no fault is injected although all is recorded as if: the self-test

@@ -35,6 +35,7 @@ type plan struct {
 	faults  []nemesis.Fault
 	drawn   []reports.Planned // the random ones among them
 	sum     string            // of the user's own compose file; empty: there is none
+	told    []string          // what is to be known of that file before the start
 }
 
 // storePort is where the built-in store listens, in its own container.
@@ -61,7 +62,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	var servers []clusters.NodeSpec
 	if !o.elsewhere() {
 		var err error
-		if servers, err = loadProfile(ctx, o.Compose, entry.Profile, o.Fsync); err != nil {
+		if servers, p.told, err = o.loadProfile(ctx, entry.Profile); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +81,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	for n := range o.Scenario.Clients {
 		name := fmt.Sprintf("client-%d", n+1)
 		names = append(names, name)
-		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(), Mounts: o.adapterFiles(), Hosts: o.hosts()})
+		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(), Mounts: o.adapterFiles(), Hosts: o.hosts(), Guest: true, Outside: o.elsewhere()})
 	}
 	promise := entry.Bounded(p.lease)
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
@@ -133,9 +134,9 @@ func nodeNames(nodes []clusters.NodeSpec) []string {
 // resourceNode is a node of its own: the built-in store, or a PostgreSQL.
 func (p *plan) resourceNode(ctx context.Context) (clusters.NodeSpec, error) {
 	if p.Resource != "postgres" {
-		return clusters.NodeSpec{Name: "resource", Role: "resource", Image: clusters.ClientImage}, nil
+		return clusters.NodeSpec{Name: "resource", Role: "resource", Image: clusters.ClientImage, Guest: true}, nil
 	}
-	nodes, err := loadProfile(ctx, "", "postgres", "")
+	nodes, _, err := Options{}.loadProfile(ctx, "postgres")
 	if err != nil {
 		return clusters.NodeSpec{}, err
 	}
@@ -186,9 +187,7 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 		s.Resource.Addr = "resource:5432"
 	}
 	s.Lock.Endpoints = p.Endpoints
-	if entry := p.entry.Profile; entry == serviceProfile {
-		s.Lock.Bearer = os.Getenv(BearerVariable)
-	}
+	s.Lock.Bearer = p.bearer()
 	for _, server := range p.serving() {
 		s.Lock.Endpoints = append(s.Lock.Endpoints, fmt.Sprintf("%s:%d", server.Name, p.entry.Port))
 	}

@@ -2,23 +2,32 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/dlmtest/dlmtest/clusters"
 )
 
-// loadProfile reads the servers of a profile from the user's compose file or ours.
-func loadProfile(ctx context.Context, file, profile, fsync string) ([]clusters.NodeSpec, error) {
-	settings, err := clusters.Fsync(profile, fsync)
+// loadProfile reads the servers of a profile from the user's compose file or ours. told
+// is what the user must know of the file before anything is started.
+func (o Options) loadProfile(ctx context.Context, profile string) (nodes []clusters.NodeSpec, told []string, err error) {
+	settings, err := clusters.Fsync(profile, o.Fsync)
 	if err != nil {
-		return nil, misfit("--fsync: " + err.Error())
+		return nil, nil, misfit("--fsync: " + err.Error())
 	}
-	if file != "" {
-		project, err := clusters.LoadFile(ctx, file, profile, settings)
-		return project.Nodes, err
+	if o.Compose == "" {
+		nodes, err = embedded(ctx, profile, o.Fsync, settings)
+		return nodes, nil, err
 	}
-	return embedded(ctx, profile, fsync, settings)
+	project, err := clusters.LoadFile(ctx, o.Compose, profile, o.AllowHost, settings)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	for _, r := range project.Reaches {
+		told = append(told, "reaches the host, as --allow-host allows: "+r)
+	}
+	return project.Nodes, append(told, project.Notes...), nil
 }
 
 // read holds the profiles of the embedded file that have been read: it takes 30 ms

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ import (
 // it comes, so that nothing that was recorded is lost with the runner.
 type recorder struct {
 	feed *nemesis.Feed
+	hide *strings.Replacer // of secrets, in all that nodes write; nil: there are none
 
 	mu     sync.Mutex
 	ops    []history.Op

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -20,14 +22,16 @@ import (
 // Saved is a run as it can be done again: what decided it, and what it has shown.
 type Saved struct {
 	Dir     string
-	Options Options // without Out, Self, Version and Command, which are the caller's
+	Options Options  // without Out, Self, Version and Command, which are the caller's
+	Trusted []string // what the folder names and Given.Trust let pass, a line each
 	Run     reports.Run
 	Result  checker.Result
 }
 
 // Replayable reads what decides a saved run. An error says what is missing, and what
-// to do instead.
-func Replayable(dir string) (*Saved, error) {
+// to do instead. It is ErrTrust where the folder names programs, files, images or
+// endpoints, which are neither built in nor given nor trusted.
+func Replayable(dir string, given Given) (*Saved, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
 	} else if !info.IsDir() {
@@ -65,6 +69,9 @@ func Replayable(dir string) (*Saved, error) {
 	if err := s.Options.known(); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, runFile), err)
 	}
+	if err := s.accept(given); err != nil {
+		return nil, err
+	}
 	return s, s.sameCompose()
 }
 
@@ -92,6 +99,11 @@ func (o Options) known() error {
 	} {
 		if !slices.Contains(w.words, w.word) {
 			return fmt.Errorf("repeat.%s: %q is none of %s", w.name, w.word, strings.Join(w.words, ", "))
+		}
+	}
+	if o.Etcd != "" {
+		if err := clusters.CheckEtcd(o.Etcd); err != nil {
+			return fmt.Errorf("repeat.etcd: %w", err)
 		}
 	}
 	if o.Idle < 0 || o.Wait < 0 {
@@ -141,11 +153,8 @@ func composeSum(path string) (string, error) {
 // repeat is what decides this run, for run.json.
 func (p *plan) repeat(where string) *reports.Repeat {
 	s := p.asDrawn()
-	compose := p.Compose
-	if path, err := filepath.Abs(compose); err == nil && compose != "" {
-		compose = path // the next one may begin in another folder
-	}
-	return &reports.Repeat{Scenario: string(s.YAML()), Library: p.Library, Adapter: p.Adapter, Files: p.Files, Image: p.Image, Resource: p.Resource, Fencing: p.Fencing, FenceOn: p.FenceOn, SelfFence: p.SelfFence,
-		Idle: p.Idle, Fsync: p.Fsync, Wait: p.Wait, Etcd: p.Etcd, Endpoints: p.Endpoints, Strict: p.Strict, Oracle: p.Oracle, Runtime: where, Compose: compose,
+	compose, files := absolute(p.Compose), absolute(p.Files) // the next one may begin in another folder
+	return &reports.Repeat{Scenario: string(s.YAML()), Library: p.Library, Adapter: secret.Words(p.Adapter), Files: files, Image: p.Image, Resource: p.Resource, Fencing: p.Fencing, FenceOn: p.FenceOn, SelfFence: p.SelfFence,
+		Idle: p.Idle, Fsync: p.Fsync, Wait: p.Wait, Etcd: p.Etcd, Endpoints: secret.Endpoints(p.Endpoints), Strict: p.Strict, Oracle: p.Oracle, Runtime: where, Compose: compose,
 		ComposeSum: p.sum, Lie: p.Lie}
 }

@@ -49,7 +49,7 @@ func TestReplayableIsTheSameRun(t *testing.T) {
 		if scenario == "gc-pause" {
 			o.Compose = compose
 		}
-		saved, err := Replayable(savedRun(t, o, nil))
+		saved, err := Replayable(savedRun(t, o, nil), Given{Compose: o.Compose})
 		if err != nil {
 			t.Fatalf("%s: %v", scenario, err)
 		}
@@ -92,7 +92,7 @@ func TestNotReplayable(t *testing.T) {
 		"no plain file":                       func(r *reports.Run) { r.Repeat.Compose, r.Repeat.ComposeSum = "/dev/zero", noFile },
 		"has changed since the run (SHA-256 ": func(r *reports.Run) { r.Repeat.Compose, r.Repeat.ComposeSum = compose, "0" },
 	} {
-		if _, err := Replayable(savedRun(t, options(t, "gc-pause", "redis"), change)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Replayable(savedRun(t, options(t, "gc-pause", "redis"), change), Given{Trust: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestNotReplayable(t *testing.T) {
 		if err := spoil(dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Replayable(dir); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Replayable(dir, Given{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
@@ -161,7 +161,7 @@ func FuzzReplayable(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		saved, err := Replayable(dir)
+		saved, err := Replayable(dir, Given{})
 		if err == nil && (saved.Options.Scenario.Validate() != nil || saved.Options.known() != nil) {
 			t.Errorf("%+v", saved.Options)
 		}

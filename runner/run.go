@@ -10,6 +10,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/scratch"
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -45,6 +46,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	rec.hide = secret.Filter(plan.secrets())
 	started := time.Now()
 	run := plan.begun(dir, plan.Runtime, started)
 	if err := saveRun(dir, run); err != nil {
@@ -53,7 +55,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	stage, err := up(ctx, plan, rec, dir, p)
 	if err != nil {
 		_, recErr := rec.close()
-		return nil, errors.Join(err, recErr, neverUp(dir, run, err))
+		return nil, errors.Join(err, recErr, neverUp(dir, run, err, rec.hide))
 	}
 	if err := saveRun(dir, stage.describe(started, false)); err != nil { // with its nodes
 		return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))

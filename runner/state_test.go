@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +71,7 @@ func TestCheckOfAKilledRunKnowsItsScenario(t *testing.T) {
 // A killed run can be done again before anybody has judged it.
 func TestReplayableAfterAKill(t *testing.T) {
 	dir := killedRun(t)
-	s, err := Replayable(dir)
+	s, err := Replayable(dir, Given{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestStillGoing(t *testing.T) {
 	free := scratch.Hold(dir)
 	_, checked := Check(t.Context(), dir, checker.Oracle{})
 	_, opened := Open(dir)
-	_, again := Replayable(dir)
+	_, again := Replayable(dir, Given{})
 	for what, err := range map[string]error{"check": checked, "open": opened, "replay": again} {
 		if err == nil || !strings.Contains(err.Error(), "still going on") {
 			t.Errorf("%s: %v", what, err)
@@ -107,14 +108,14 @@ func TestNeverUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := neverUp(dir, run, os.ErrDeadlineExceeded); err != nil {
+	if err := neverUp(dir, run, errors.New("timeout of geheim\nand more"), strings.NewReplacer("geheim", "…")); err != nil {
 		t.Fatal(err)
 	}
 	var now reports.Run
-	if err := json.Unmarshal([]byte(content(t, dir, runFile)), &now); err != nil || now.State != reports.Ended || !strings.Contains(now.Interrupted, "timeout") {
+	if err := json.Unmarshal([]byte(content(t, dir, runFile)), &now); err != nil || now.State != reports.Ended || !strings.HasSuffix(now.Interrupted, ": timeout of …") {
 		t.Errorf("%v %+v", err, now)
 	}
-	if err := neverUp(dir, run, ErrUsage); err != nil || StillGoing(dir) {
+	if err := neverUp(dir, run, ErrUsage, nil); err != nil || StillGoing(dir) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); err == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/agent/seal"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/workloads"
@@ -41,6 +42,9 @@ const readyLimit = 100 * time.Second
 // up starts all nodes at once and returns when a client operation has succeeded
 // on each client. After an error nothing is left.
 func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (_ *stage, err error) {
+	for _, line := range p.told {
+		say.Line(line)
+	}
 	say.Phase("Preparing images")
 	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
 	specs = append(specs, p.clients...)
@@ -130,7 +134,7 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 }
 
 func (s *stage) startServer(ctx context.Context, n *node) error {
-	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir,
+	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir, Gains: n.Spec.Gains, Loses: n.Spec.CapDrop,
 		Health: n.Spec.Health, Tells: n.Spec.Tells, Bend: nemesis.Bends(s.faults),
 		Stall: stallLimit(s.lease), Probe: s.probes()}
 	child.Data, child.Seed = s.diskOf(n)
@@ -144,14 +148,30 @@ func (s *stage) startResource(ctx context.Context) error {
 	if s.Resource == "postgres" {
 		return s.startServer(ctx, s.resource)
 	}
-	argv := []string{binary, "store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn}
-	return s.resource.start(ctx, agent.Child{Argv: argv, Speaks: true, Stall: stallLimit(s.lease), Probe: s.probes(), Clock: true})
+	child := ours("store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn)
+	child.Stall, child.Probe, child.Clock = stallLimit(s.lease), s.probes(), true
+	return s.resource.start(ctx, child)
+}
+
+// ours is one of dlmtest's own programs in a node. In a container it is a user of no image,
+// and the environment stands in for the entry that no image has for it.
+func ours(argv ...string) agent.Child {
+	return agent.Child{Argv: append([]string{binary}, argv...), User: fmt.Sprint(seal.WorkerID), Env: []string{"HOME=/tmp", "USER=dlmtest"}, Speaks: true}
+}
+
+// workerOf is the worker for a spec.
+func workerOf(spec workloads.Spec) agent.Child {
+	child := ours("worker")
+	child.Starts = spec.HasAdapter()
+	return child
 }
 
 // startClient starts a worker and waits for its first lock operation.
 func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, say Progress) error {
-	if err := n.start(ctx, agent.Child{Argv: []string{binary, "worker"}, Speaks: true, Bend: nemesis.Bends(s.faults), Stall: stallLimit(s.lease), Probe: s.probes(),
-		Links: s.clientLinks(), Seed: s.Seed + uint64(spec.Number)}); err != nil {
+	child := workerOf(spec)
+	child.Bend, child.Stall, child.Probe = nemesis.Bends(s.faults), stallLimit(s.lease), s.probes()
+	child.Links, child.Seed = s.clientLinks(), s.Seed+uint64(spec.Number)
+	if err := n.start(ctx, child); err != nil {
 		return err
 	}
 	if err := n.tell(ctx, workloads.Told{Spec: &spec}); err != nil {

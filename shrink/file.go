@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -123,14 +124,29 @@ func Command(o runner.Options, file string) []string {
 	add(o.Wait > 0, "wait", fmt.Sprint(o.Wait))
 	add(o.Etcd != "", "etcd", o.Etcd)
 	for _, e := range o.Endpoints {
-		add(true, "endpoint", e)
+		add(true, "endpoint", secret.Endpoint(e))
 	}
+	add(len(o.Adapter) > 0, "adapter", shell(secret.Words(o.Adapter)))
+	add(o.Files != "", "adapter-files", o.Files)
+	add(o.Image != "", "client-image", o.Image)
 	add(o.Compose != "", "compose", o.Compose)
+	if o.AllowHost {
+		words = append(words, "--allow-host=true")
+	}
 	add(o.Runtime == "docker" || o.Runtime == "local", "runtime", o.Runtime)
 	if o.Strict {
 		words = append(words, "--strict=true")
 	}
 	return append(words, "--seed", fmt.Sprint(o.Seed))
+}
+
+// shell writes words so that --adapter reads them back.
+func shell(words []string) string {
+	var all []string
+	for _, w := range words {
+		all = append(all, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
+	}
+	return strings.Join(all, " ")
 }
 
 // Save writes the file of a regression, whole or not at all.

@@ -18,6 +18,9 @@ func (s Spec) entry() (locks.Lock, error) {
 	return libraries.Find(s.Backend, s.Library)
 }
 
+// HasAdapter says whether the lock is behind an adapter, a process that the worker starts.
+func (s Spec) HasAdapter() bool { return len(s.Adapter) > 0 || libraries.Process(s.Library) }
+
 // hello is what an adapter said of itself; nil: the lock is no process.
 func (r *recorder) hello() *protocol.Result {
 	b, ok := r.lock.(protocol.Bare)

@@ -173,9 +173,9 @@ func (t *tracer) signalled(tid int, sig unix.Signal) {
 		t.resume(tid, sig)
 		return
 	}
-	sender, group := origin(tid)
+	ours, group := origin(tid)
 	switch {
-	case sig == unix.SIGSTOP && !group && (state.fresh || state.asked && sender == os.Getpid()):
+	case sig == unix.SIGSTOP && !group && (state.fresh || state.asked && ours):
 		if t.settling {
 			t.detach(tid, 0)
 			return
@@ -192,19 +192,23 @@ func (t *tracer) signalled(tid int, sig unix.Signal) {
 	}
 }
 
-// origin tells who sent the signal that stopped tid, and whether it is not the signal
-// itself but the stop of its group that follows.
-func origin(tid int) (sender int, group bool) {
+// origin tells whether the signal that stopped tid came of our tkill, and whether it is not
+// the signal itself but the stop of its group that follows. A thread in a process namespace
+// of its own sees a sender from outside, as we are, as process 0; a pause is a kill.
+func origin(tid int) (ours, group bool) {
 	var info struct {
 		signo, errno, code, _ int32
 		pid                   int32
 		_                     [108]byte
 	}
 	if err := ptrace(unix.PTRACE_GETSIGINFO, tid, uintptr(unsafe.Pointer(&info))); err != nil {
-		return 0, err == unix.EINVAL
+		return false, err == unix.EINVAL
 	}
-	return int(info.pid), false
+	return info.code == siTkill && (int(info.pid) == os.Getpid() || info.pid == 0), false
 }
+
+// siTkill is the code of a signal that was sent to one thread.
+const siTkill = -6
 
 // resume lets tid run on, with a signal or 0. One that was killed meanwhile cannot,
 // and the next scan sees why.

@@ -70,6 +70,8 @@ type Mount struct {
 	Source   string // a path of the host, or the name of a volume; empty: a new one
 	Target   string
 	ReadOnly bool
+	Size     int64  // bytes of a tmpfs; 0: the kernel's own limit
+	Mode     uint32 // of a tmpfs; 0: 1777
 }
 
 // Report is one line from the run's first process to the runner.

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/agent/seal"
 )
 
 // runNode makes this process the node and then the agent. It returns only if
@@ -46,7 +48,8 @@ func (c nodeConfig) become() error {
 	if err := openable(c.Devices); err != nil {
 		return err
 	}
-	if err := syscall.Exec(Binary, []string{"dlmtest", "agent"}, c.Env); err != nil {
+	env := append(c.Env, seal.Variable+"="+string(seal.Namespaces))
+	if err := syscall.Exec(Binary, []string{"dlmtest", "agent"}, env); err != nil {
 		return fmt.Errorf("start the agent: %w", err)
 	}
 	return nil
@@ -81,7 +84,7 @@ func (c nodeConfig) mount(number int, m Mount) error {
 		if err := os.MkdirAll(target, 0o755); err != nil {
 			return err
 		}
-		return tmpfs(target, "mode=1777")
+		return tmpfs(target, m.tmpfs())
 	}
 	source := m.Source
 	if m.Type == "volume" {
@@ -100,6 +103,18 @@ func (c nodeConfig) mount(number int, m Mount) error {
 		return bindReadOnly(source, target)
 	}
 	return bind(source, target)
+}
+
+// tmpfs are the options of a tmpfs.
+func (m Mount) tmpfs() string {
+	mode := m.Mode
+	if mode == 0 {
+		mode = 0o1777
+	}
+	if m.Size == 0 {
+		return fmt.Sprintf("mode=%o", mode)
+	}
+	return fmt.Sprintf("mode=%o,size=%d", mode, m.Size)
 }
 
 // enter makes root the root folder and lets go of the host's. The old root lies

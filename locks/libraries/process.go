@@ -31,7 +31,7 @@ func script(file string, program []string, args ...string) locks.Opener {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }() // by its hello it has been read
-		if err := os.CopyFS(dir, adapters.Files); err != nil {
+		if err := errors.Join(os.Chmod(dir, 0o755), os.CopyFS(dir, adapters.Files)); err != nil { // the adapter is another user
 			return nil, err
 		}
 		return process(slices.Concat(program, []string{filepath.Join(dir, file)}, args))(ctx, c)

@@ -1,0 +1,109 @@
+package seal
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// forbidden are the system calls that no program under test has a use for, beside its way
+// out: mounts, other processes' memory, the kernel's own state, and parts of the kernel in
+// which most holes of the last years were. Without capabilities most fail anyhow.
+var forbidden = []uint32{
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_SETNS,
+	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOVE_MOUNT,
+	unix.SYS_OPEN_TREE, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
+}
+
+// missing are calls that programs do without where a kernel has none: rings, whose requests
+// no filter sees, and memory that is in no file system, which no limit counts.
+var missing = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET}
+
+// families are the sockets that programs under test may have. Those of virtual machines
+// know no network namespace.
+var families = []uint32{unix.AF_UNSPEC, unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+
+// namespaces are the flags of clone that make some.
+const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// machines are the kernel's names of what this binary was compiled for.
+var machines = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64, "riscv64": unix.AUDIT_ARCH_RISCV64}
+
+// Where the kernel shows a filter the call, its machine and its arguments; all three
+// machines put the low half of an argument first.
+const (
+	numberAt   = 0
+	machineAt  = 4
+	argumentAt = 16
+)
+
+const (
+	allow = unix.SECCOMP_RET_ALLOW
+	deny  = unix.SECCOMP_RET_ERRNO
+)
+
+// rules are the filter of this program.
+func (l letter) rules(machine uint32) []bpf.Instruction {
+	answer := func(errno unix.Errno) bpf.Instruction { return bpf.RetConstant{Val: deny | uint32(errno)} }
+	load := func(at uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: at, Size: 4} }
+	unless := func(val uint32, skip uint8) bpf.Instruction {
+		return bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: val, SkipTrue: skip}
+	}
+	rules := []bpf.Instruction{
+		load(machineAt),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: machine, SkipTrue: 1},
+		answer(unix.ENOSYS), // programs of 32 bits have other numbers
+		load(numberAt),
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: x32, SkipTrue: 1},
+		answer(unix.ENOSYS),
+	}
+	for _, nr := range forbidden {
+		rules = append(rules, unless(nr, 1), answer(unix.EPERM))
+	}
+	for _, nr := range append([]uint32{unix.SYS_CLONE3}, missing...) { // clone3 keeps its flags in memory; libraries fall back to clone
+		rules = append(rules, unless(nr, 1), answer(unix.ENOSYS))
+	}
+	if !l.Starts {
+		rules = append(rules, unless(unix.SYS_UNSHARE, 1), answer(unix.EPERM),
+			unless(unix.SYS_CLONE, 4),
+			load(argumentAt), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: namespaces, SkipTrue: 1}, answer(unix.EPERM),
+			bpf.RetConstant{Val: allow})
+	}
+	rules = append(rules, unless(unix.SYS_SOCKET, uint8(len(families)+2)), load(argumentAt))
+	for i, f := range families {
+		rules = append(rules, bpf.JumpIf{Cond: bpf.JumpEqual, Val: f, SkipTrue: uint8(len(families) - i)})
+	}
+	return append(rules, answer(unix.EAFNOSUPPORT), bpf.RetConstant{Val: allow})
+}
+
+// x32 is the bit of the calls that amd64 has for programs of its short pointers.
+const x32 = 0x40000000
+
+// filter binds this thread, and all that it executes, to the rules.
+func (l letter) filter() error {
+	machine, known := machines[runtime.GOARCH]
+	if !known {
+		return fmt.Errorf("seal the program: no filter of system calls is written for %s", runtime.GOARCH)
+	}
+	raw, err := bpf.Assemble(l.rules(machine))
+	if err != nil {
+		return err
+	}
+	filters := make([]unix.SockFilter, len(raw))
+	for i, r := range raw {
+		filters[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	program := unix.SockFprog{Len: uint16(len(filters)), Filter: &filters[0]}
+	err = unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
+	return refused("filter of system calls", err)
+}

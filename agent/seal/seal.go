@@ -1,0 +1,153 @@
+// Package seal starts programs that dlmtest did not write so that they cannot touch the
+// machine, the node that they run in, or the processes that observe them.
+//
+// A sealed program has no capability and can get none (no_new_privs, an empty bounding set,
+// a seccomp filter over what makes namespaces, mounts and traces). It cannot signal, trace
+// or read the process that started it: in Docker it has another user id, and where one id is
+// all that there is, in the runtime local, it has user, mount and process namespaces of its
+// own. The user namespace locks the mounts that it sees.
+//
+// All of this is done by the program's own first process, before its exec: this binary,
+// called by the name of Helper. Go can set some of it between fork and exec, but neither
+// mounts nor limits nor a filter, and what is set on a thread beforehand would bind the
+// thread that traces the program.
+package seal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Way is how a program is kept apart from who starts it.
+type Way string
+
+// The ways.
+const (
+	Open       Way = ""           // not at all: where there is no node
+	Users      Way = "users"      // by its user id: in a container
+	Namespaces Way = "namespaces" // by namespaces: where all processes have one user id
+)
+
+// Variable tells a node's agent, and a worker that starts adapters, how to keep apart what
+// they start. No other program gets it.
+const Variable = "DLMTEST_SEAL"
+
+// Orders say how to seal one program.
+type Orders struct {
+	Way      Way
+	UID, GID int    // Users: who it is
+	Keep     []int  // Users: capabilities that it keeps
+	Starts   bool   // it seals programs of its own, in the same way
+	Dies     bool   // it is killed when the thread that starts it ends
+	Limits   Limits //
+}
+
+// letter is what the helper is told.
+type letter struct {
+	Orders
+	Error  int // descriptor for what goes wrong; its end is the exec
+	Parent int // who starts it, in the helper's eyes: 0 outside of its process namespace
+	Path   string
+}
+
+// Helper is the name by which this binary becomes the helper.
+const Helper = "dlmtest-seal"
+
+// Here is how this process is to keep apart what it starts, which is said by Variable. The
+// variable is removed.
+func Here() Way {
+	way := Way(os.Getenv(Variable))
+	_ = os.Unsetenv(Variable) // its name is valid
+	return way
+}
+
+// Start starts cmd, sealed, by calling start, and returns when the program itself runs:
+// an error of its exec is returned as of cmd.Start. start is cmd.Start, or does more.
+func (o Orders) Start(cmd *exec.Cmd, start func() error) error {
+	if o.Way == Open || cmd.Err != nil {
+		return start()
+	}
+	said, err := o.prepare(cmd)
+	if err != nil {
+		return err
+	}
+	defer said.r.Close()
+	err = start()
+	_ = said.w.Close() // the helper has its own
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(said.r)
+	if len(text) > 0 {
+		err = errors.New(string(text))
+	}
+	return err
+}
+
+type pipe struct{ r, w *os.File }
+
+// prepare makes cmd a call of the helper.
+func (o Orders) prepare(cmd *exec.Cmd) (said pipe, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return said, err
+	}
+	if said.r, said.w, err = os.Pipe(); err != nil {
+		return said, err
+	}
+	l := letter{Orders: o, Error: 3 + len(cmd.ExtraFiles), Path: cmd.Path}
+	if o.Way == Users {
+		l.Parent = os.Getpid()
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return said, errors.Join(err, said.r.Close(), said.w.Close())
+	}
+	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), said.w)
+	cmd.Path, cmd.Args = self, append([]string{Helper, string(text)}, cmd.Args...)
+	cmd.Env = o.environ(cmd)
+	if o.Way == Namespaces {
+		apart(cmd)
+	}
+	return said, nil
+}
+
+// environ tells a program that seals others how, and nobody else.
+func (o Orders) environ(cmd *exec.Cmd) []string {
+	env := slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(v, Variable+"=") })
+	if o.Starts {
+		env = append(env, Variable+"="+string(o.Way))
+	}
+	return env
+}
+
+// apart has cmd start in namespaces of its own, with what the helper needs there.
+func apart(cmd *exec.Cmd) {
+	attr := syscall.SysProcAttr{}
+	if cmd.SysProcAttr != nil {
+		attr = *cmd.SysProcAttr
+	}
+	attr.Credential = nil // there is but one
+	attr.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
+	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE}
+	cmd.SysProcAttr = &attr
+}
+
+// refused says what the kernel did not let the helper do.
+func refused(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("seal the program: %s: %w", what, err)
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// RFC 5737 and RFC 3849 keep these for documentation. A connect of UDP asks for the route and sends nothing.
+var outside = []string{"198.51.100.1:53", "203.0.113.1:53", "[2001:db8::1]:53"}
+
+var networkProbes = []probe{
+	{"abstract-socket", func() (string, error) {
+		names := []string{"@" + *abstract}
+		text, _ := os.ReadFile("/proc/net/unix")
+		for line := range strings.Lines(string(text)) {
+			if f := strings.Fields(line); len(f) == 8 && strings.HasPrefix(f[7], "@") {
+				names = append(names, f[7])
+			}
+		}
+		return any(names, dialUnix)
+	}},
+	{"machine-sockets", func() (string, error) { return any(strings.Split(*sockets, ","), dialUnix) }},
+	{"docker-socket", func() (string, error) {
+		return any([]string{"/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock"}, dialUnix)
+	}},
+	{"any-socket", func() (string, error) { return any(socketFiles("/run", "/var", "/tmp"), dialUnix) }},
+	{"raw-socket", func() (string, error) { return "raw packets", socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_TCP) }},
+	{"raw-icmp", func() (string, error) { return "raw packets", socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP) }},
+	{"packet-socket", func() (string, error) { return "frames", socket(unix.AF_PACKET, unix.SOCK_RAW, 0) }},
+	{"packet-dgram", func() (string, error) { return "frames", socket(unix.AF_PACKET, unix.SOCK_DGRAM, 0) }},
+	{"vsock", func() (string, error) { return "the machine's host", dialVsock() }},
+	{"network-device", func() (string, error) {
+		all, _ := net.Interfaces()
+		var names []string
+		for _, i := range all {
+			names = append(names, i.Name)
+		}
+		return any(names, sameMTU)
+	}},
+	{"firewall", firewall},
+	{"gateway", func() (string, error) { return any(gateways(), dial) }},
+	{"machine-addresses", func() (string, error) { return any(strings.Split(*hosts, ","), dial) }},
+	{"outside", func() (string, error) {
+		return any(outside, func(address string) error {
+			c, err := net.Dial("udp", address)
+			if err == nil {
+				_ = c.Close()
+			}
+			return err
+		})
+	}},
+	{"routes", func() (string, error) {
+		text, err := os.ReadFile("/proc/net/route")
+		for line := range strings.Lines(string(text)) {
+			if f := strings.Fields(line); len(f) > 2 && f[1] == "00000000" && f[0] != "Iface" && f[0] != "*" && f[0] != "lo" {
+				return "a default route by " + f[0], nil
+			}
+		}
+		return "", errors.Join(err, errors.New("no default route"))
+	}},
+}
+
+func dial(address string) error {
+	c, err := net.DialTimeout("tcp", address, 400*time.Millisecond)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err
+}
+
+func dialUnix(path string) error {
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err
+}
+
+// gateways are the first and the last address of each of the node's networks, where a bridge
+// has its own, and those of the routes, each with the port on which the machine listens.
+func gateways() (all []string) {
+	addrs, _ := net.InterfaceAddrs()
+	for _, a := range addrs {
+		p, err := netip.ParsePrefix(a.String())
+		if err != nil || p.Addr().IsLoopback() || !p.Addr().Is4() {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s:%d", p.Masked().Addr().Next(), *port))
+		last := p.Masked().Addr().As4()
+		number := binary.BigEndian.Uint32(last[:]) | (1<<(32-p.Bits()) - 1) - 1
+		binary.BigEndian.PutUint32(last[:], number)
+		all = append(all, fmt.Sprintf("%s:%d", netip.AddrFrom4(last), *port))
+	}
+	text, _ := os.ReadFile("/proc/net/route")
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) < 3 {
+			continue
+		}
+		if b, err := hex.DecodeString(f[2]); err == nil && len(b) == 4 && f[2] != "00000000" {
+			all = append(all, fmt.Sprintf("%d.%d.%d.%d:%d", b[3], b[2], b[1], b[0], *port))
+		}
+	}
+	return append(all, fmt.Sprintf("172.17.0.1:%d", *port), fmt.Sprintf("host.docker.internal:%d", *port))
+}
+
+func socket(domain, kind, protocol int) error {
+	fd, err := unix.Socket(domain, kind|unix.SOCK_CLOEXEC, protocol)
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	return err
+}
+
+// dialVsock reaches, in a virtual machine, the machine that runs it.
+func dialVsock() error {
+	fd, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd) // no traffic: that a socket is had is enough
+}
+
+// sameMTU changes nothing: it sets what is set.
+func sameMTU(name string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	request := struct {
+		name [16]byte
+		mtu  int32
+		_    [20]byte
+	}{}
+	copy(request.name[:15], name)
+	for _, call := range []uintptr{unix.SIOCGIFMTU, unix.SIOCSIFMTU} {
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), call, uintptr(unsafe.Pointer(&request))); errno != 0 {
+			return errno
+		}
+	}
+	return nil
+}
+
+// socketFiles lists the sockets below some folders.
+func socketFiles(folders ...string) (all []string) {
+	for _, folder := range folders {
+		_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type()&fs.ModeSocket != 0 {
+				all = append(all, path)
+			}
+			return nil
+		})
+	}
+	return all
+}

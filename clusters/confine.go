@@ -1,0 +1,105 @@
+package clusters
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+)
+
+// Shares are what one node may take of the machine, where its compose file says nothing.
+// They are many times what servers and clients were seen to need, and far less than harms a
+// machine: nobody's share is set aside.
+type Shares struct {
+	Memory int64 // bytes, and no swap beyond them
+	Pids   int64 // processes and threads
+	Shm    int64 // bytes of /dev/shm
+	Temp   int64 // bytes of /tmp; a server writes to its container instead
+}
+
+// The shares of servers, and of guests: nodes that run code under test.
+var (
+	ServerShares = Shares{Memory: 2 << 30, Pids: 4096, Shm: 64 << 20}
+	GuestShares  = Shares{Memory: 1 << 30, Pids: 1024, Shm: 64 << 20, Temp: 256 << 20}
+)
+
+// String says them for a human.
+func (s Shares) String() string {
+	text := fmt.Sprintf("%d MB of memory, no swap, %d processes and threads, %d MB of /dev/shm", s.Memory>>20, s.Pids, s.Shm>>20)
+	if s.Temp > 0 {
+		text += fmt.Sprintf(", %d MB of /tmp", s.Temp>>20)
+	}
+	return text
+}
+
+// agentCaps are what the agent, the first process of every node, needs to start its child
+// as another user and without any privilege, and to end it. The child has none of them.
+var agentCaps = []string{"SETUID", "SETGID", "SETPCAP", "KILL"}
+
+// diskCaps are what serving a folder of another user's files takes beside a mount.
+var diskCaps = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER"}
+
+// privileges of a container: those of its agent, and what the scenario's faults and the
+// compose file add.
+func privileges(s NodeSpec) (add, drop []string) {
+	add = slices.Concat(agentCaps, s.CapAdd)
+	if slices.Contains(s.CapAdd, "SYS_ADMIN") {
+		add = append(add, diskCaps...)
+	}
+	slices.Sort(add)
+	return slices.Compact(add), []string{"ALL"}
+}
+
+const noNewPrivileges = "no-new-privileges"
+
+// confine takes from a container what its node does not need. What a compose file allows or
+// takes away stands before our own shares.
+func confine(h *container.HostConfig, s NodeSpec) {
+	h.CapAdd, h.CapDrop = privileges(s)
+	if !slices.ContainsFunc(h.SecurityOpt, func(o string) bool { return strings.HasPrefix(o, noNewPrivileges) }) {
+		h.SecurityOpt = append(slices.Clone(h.SecurityOpt), noNewPrivileges)
+	}
+	shares := ServerShares
+	if s.Guest {
+		shares = GuestShares
+		h.ReadonlyRootfs = true
+		h.Tmpfs = scratch(shares)
+	}
+	if h.Memory == 0 {
+		h.Memory = shares.Memory
+	}
+	if h.MemorySwap == 0 {
+		h.MemorySwap = h.Memory
+	}
+	if h.PidsLimit == nil {
+		h.PidsLimit = &shares.Pids
+	}
+	if h.ShmSize == 0 {
+		h.ShmSize = shares.Shm
+	}
+}
+
+// scratch is where a guest can write: in memory, which counts as the node's. Libraries unpack
+// native code there, so it may be executed.
+func scratch(s Shares) map[string]string {
+	const options = "rw,nosuid,nodev,exec,mode=1777,size=%d"
+	return map[string]string{
+		"/tmp":     fmt.Sprintf(options, s.Temp),
+		"/var/tmp": fmt.Sprintf(options, s.Temp/4),
+		"/run":     fmt.Sprintf(options, s.Temp/16),
+	}
+}
+
+// guestUser is whom code under test runs as where its image names root or nobody at all. It
+// owns nothing on any machine.
+const guestUser = "65534:65534"
+
+// asGuest keeps code under test from being root, and gives it a home that it can write to.
+func asGuest(s *NodeSpec) {
+	name, _, _ := strings.Cut(s.User, ":")
+	if name == "" || name == "root" || strings.Trim(name, "0") == "" {
+		s.User = guestUser
+	}
+	s.Env = mergeEnv([]string{"HOME=/tmp"}, s.Env)
+}

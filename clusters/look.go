@@ -1,0 +1,260 @@
+package clusters
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/scenarios/near"
+)
+
+// only lets one value pass, or one of several before which advice stands second.
+func only(value any, advice string, more ...any) func(*examined, place, any) {
+	return func(x *examined, at place, is any) {
+		for _, v := range append([]any{value}, more...) {
+			if text(is) == text(v) {
+				return
+			}
+		}
+		x.problem(at, "dlmtest does not support %q: %s", text(is), advice)
+	}
+}
+
+func lookPositive(x *examined, at place, value any) {
+	if n, err := strconv.ParseFloat(text(value), 64); err != nil || n <= 0 {
+		x.problem(at, "%q is no limit; write a number above 0", text(value))
+	}
+}
+
+func lookHostname(x *examined, at place, value any) {
+	if text(value) != at.service() {
+		x.problem(at, "dlmtest does not support %q: %s", text(value), ownName)
+	}
+}
+
+func lookExpose(x *examined, at place, value any) {
+	for _, port := range list(value) {
+		if n, err := strconv.Atoi(strings.TrimSuffix(port, "/tcp")); err != nil || n < 1 || n > 65535 {
+			x.problem(at, "dlmtest does not support %q: write each port by itself, as \"6379\"", port)
+		}
+	}
+}
+
+// labelNames are the labels that dlmtest reads.
+var labelNames = []string{"dlmtest.data", "dlmtest.holds", "dlmtest.leads", "dlmtest.leases", "dlmtest.time", "dlmtest.version"}
+
+func lookLabels(x *examined, at place, value any) {
+	for _, label := range list(value) {
+		name, _, _ := strings.Cut(label, "=")
+		switch {
+		case slices.Contains(labelNames, name):
+		case strings.HasPrefix(name, "dlmtest."):
+			x.problem(at, "no label is called %q%s; there are %s", name, near.Hint(name, labelNames), strings.Join(labelNames, ", "))
+		default:
+			x.note("the label "+name, "dlmtest reads those that begin with dlmtest.")
+		}
+	}
+}
+
+// harmless are the privileges that reach nothing beyond the node.
+var harmless = []string{"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "IPC_LOCK", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
+
+func lookCaps(x *examined, at place, value any) {
+	for _, name := range list(value) {
+		plain := strings.TrimPrefix(strings.ToUpper(name), "CAP_")
+		if plain == "KILL" {
+			x.problem(at, "dlmtest does not support %q: take it out, it is what the node's agent has before the server", name)
+		} else if !slices.Contains(harmless, plain) {
+			x.reach(at, "the privilege %q", name)
+		}
+	}
+}
+
+func lookSecurity(x *examined, at place, value any) {
+	for _, option := range list(value) {
+		name, setting, _ := strings.Cut(strings.Replace(option, ":", "=", 1), "=")
+		switch name {
+		case "no-new-privileges":
+			if setting != "" && setting != "true" {
+				x.problem(at, "dlmtest does not support %q: take it out, no program of a node gains privileges", option)
+			}
+		case "seccomp", "apparmor", "label":
+			if name == "seccomp" && setting != "unconfined" && !json.Valid([]byte(setting)) {
+				x.problem(at, "dlmtest does not support %q: write the profile itself, as seccomp={…}", option)
+				continue
+			}
+			x.reach(at, "%q", option)
+		default:
+			x.problem(at, "dlmtest does not support %q: take it out", option)
+		}
+	}
+}
+
+func lookDevice(x *examined, at place, value any) { x.reach(at, "the device %q", text(value)) }
+
+// lookDeviceTarget wants what lookDevice has seen: a device has one name.
+func lookDeviceTarget(x *examined, at place, value any) {
+	if !strings.HasPrefix(text(value), "/dev/") {
+		x.problem(at, "dlmtest does not support %q: a device is found where it is on the host, below /dev", text(value))
+	}
+}
+
+// lookEnvironment finds variables that a node takes over from the caller.
+func lookEnvironment(x *examined, at place, value any) {
+	for _, entry := range list(value) {
+		name, is, given := strings.Cut(entry, "=")
+		if !given || x.allow && is != "" && is == os.Getenv(name) { // the loader has put the value in
+			x.variable(at, name)
+		}
+	}
+}
+
+// variable notes that a value of the caller's environment goes into a node. A file may
+// name DLMTEST_* as it likes.
+func (x *examined) variable(at place, name string) {
+	_, there := os.LookupEnv(name)
+	switch {
+	case !there || x.set[name]:
+	case strings.HasPrefix(name, Prefix):
+		if text := "The compose file takes from the environment: " + name; !slices.Contains(x.notes, text) {
+			x.notes = append(x.notes, text)
+		}
+	default:
+		x.reach(at, "the variable $%s of your environment (write $$%s for that of the node)", name, name)
+	}
+}
+
+// lookEnvFile looks at a file of variables before it is read.
+func lookEnvFile(x *examined, at place, value any) {
+	real, inside, err := x.inside(text(value))
+	switch {
+	case os.IsNotExist(err):
+		return // the loader says so, where it is required
+	case err != nil:
+		x.problem(at, "%v", err)
+		return
+	case !inside:
+		x.reach(at, "the file %q, which is not below the compose file's folder", real)
+		if !x.allow {
+			return
+		}
+	}
+	data, err := bounded.ReadFile(real, bounded.YAML)
+	if err != nil {
+		x.problem(at, "%v", err)
+	}
+	x.taken(at, string(data))
+}
+
+func lookTarget(x *examined, at place, value any) {
+	if target := text(value); !path.IsAbs(target) {
+		x.problem(at, "%q: want a path from the node's /", target)
+	}
+}
+
+// lookVolumes looks at the mounts of a service.
+func lookVolumes(x *examined, at place, value any) {
+	all, _ := value.([]any)
+	for _, v := range all {
+		m, _ := v.(map[string]any)
+		if m["type"] == "bind" {
+			x.bind(at, text(m["source"]), m["read_only"] == true)
+		}
+	}
+}
+
+// bind lets pass what is read of files beside the compose file.
+func (x *examined) bind(at place, source string, readOnly bool) {
+	real, inside, err := x.inside(source)
+	if err != nil {
+		x.problem(at, "the bind mount of %q: %v", source, err)
+		return
+	}
+	var why []string
+	if !inside {
+		why = append(why, "is not below the compose file's folder")
+	}
+	if !readOnly {
+		why = append(why, "can be written (add :ro, or use a volume)")
+	}
+	if info, err := os.Stat(real); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		why = append(why, "is a socket, a pipe or a device")
+	}
+	if len(why) > 0 {
+		x.reach(at, "the bind mount of %q, which %s", real, strings.Join(why, " and "))
+	}
+}
+
+func lookTmpfs(x *examined, at place, value any) {
+	for _, t := range list(value) {
+		if _, err := tmpfsOf(t); err != nil {
+			x.problem(at, "%v", err)
+		}
+	}
+}
+
+// tmpfsOf reads PATH:size=64m,mode=1777.
+func tmpfsOf(words string) (Mount, error) {
+	target, options, _ := strings.Cut(words, ":")
+	m := Mount{Type: "tmpfs", Target: target}
+	if !path.IsAbs(target) {
+		return m, fmt.Errorf("%q: want a path from the node's /", words)
+	}
+	for _, option := range strings.FieldsFunc(options, func(c rune) bool { return c == ',' }) {
+		name, value, _ := strings.Cut(option, "=")
+		var err error
+		switch name {
+		case "size":
+			m.Size, err = bytesOf(value)
+		case "mode":
+			var mode uint64
+			mode, err = strconv.ParseUint(value, 8, 12)
+			m.Mode = uint32(mode)
+		default:
+			err = fmt.Errorf("dlmtest does not support %q; size and mode are", option)
+		}
+		if err != nil {
+			return m, fmt.Errorf("%q: %w", words, err)
+		}
+	}
+	return m, nil
+}
+
+// bytesOf reads 65536, 64k, 64m or 1g, as Docker does.
+func bytesOf(words string) (int64, error) {
+	number := strings.TrimRight(strings.ToLower(words), "bkmg")
+	unit := map[string]int64{"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}[strings.ToLower(words[len(number):])]
+	n, err := strconv.ParseInt(number, 10, 32)
+	if err != nil || n <= 0 || unit == 0 {
+		return 0, fmt.Errorf("%q is no size; write it as 64m", words)
+	}
+	return n * unit, nil
+}
+
+// list is a list of words, or a mapping as KEY=VALUE, as compose files have both.
+func list(value any) (words []string) {
+	switch v := value.(type) {
+	case []any:
+		for _, e := range v {
+			words = append(words, text(e))
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if v[key] == nil {
+				words = append(words, key)
+			} else {
+				words = append(words, key+"="+text(v[key]))
+			}
+		}
+	case nil:
+	default:
+		words = append(words, text(v))
+	}
+	return words
+}

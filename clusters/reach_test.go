@@ -1,0 +1,196 @@
+package clusters
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// folder makes a compose file with files beside it, and one that is outside.
+func folder(t *testing.T) (dir, outside string) {
+	t.Helper()
+	root := t.TempDir()
+	dir, outside = filepath.Join(root, "mine"), filepath.Join(root, "outside")
+	for path, text := range map[string]string{
+		"mine/a.conf": "a", "mine/vars.env": "A=1\n", "mine/takes.env": "A=${SECRET_OF_THIS_TEST}\n", "mine/sub/inc.yml": "services: {b: {image: y}}\n",
+		"mine/sub/up.yml": "include: [../ok.yml]\n", "mine/ok.yml": "services: {c: {image: z}}\n", "mine/base.yml": "services: {base: {image: x, user: '7'}}\n",
+		"mine/out.yml": "include: [../outside/inc.yml]\n", "mine/bad.yml": "services: {b: {image: y, cap_add: [ALL]}}\n",
+		"outside/vars.env": "B=2\n", "outside/inc.yml": "services: {b: {image: y}}\n",
+	} {
+		path = filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"link.conf": "../outside/vars.env", "root": "/", "link.yml": "../outside/inc.yml"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return dir, outside
+}
+
+// TestReach: what reaches the host is refused by name, and let through and listed with
+// the flag.
+func TestReach(t *testing.T) {
+	t.Setenv("SECRET_OF_THIS_TEST", "geheim")
+	t.Setenv("DLMTEST_OF_THIS_TEST", "known")
+	dir, outside := folder(t)
+	for name, c := range map[string]struct{ yaml, want string }{
+		"root, writable":         {`volumes: ["/:/host"]`, `the bind mount of "/", which is not below the compose file's folder and can be written`},
+		"root":                   {`volumes: ["/:/host:ro"]`, `the bind mount of "/", which is not below`},
+		"root by a link":         {`volumes: ["./root:/host:ro"]`, `the bind mount of "/", which is not below`},
+		"outside":                {`volumes: ["../outside:/o:ro"]`, `/outside", which is not below`},
+		"outside by a link":      {`volumes: ["./link.conf:/o:ro"]`, `/outside/vars.env", which is not below`},
+		"home":                   {`volumes: ["~:/home:ro"]`, `which is not below`},
+		"writable":               {`volumes: ["./a.conf:/a"]`, `which can be written (add :ro`},
+		"writable, long":         {`volumes: [{type: bind, source: ./a.conf, target: /a}]`, `which can be written`},
+		"docker.sock":            {`volumes: ["/var/run/docker.sock:/var/run/docker.sock:ro"]`, `docker.sock", which is not below`},
+		"a socket":               {`volumes: ["./s:/s:ro"]`, `which is a socket`},
+		"a device as a file":     {`volumes: ["/dev/null:/n:ro"]`, `and is a socket, a pipe or a device`},
+		"cap_add ALL":            {`cap_add: [ALL]`, `the privilege "ALL"`},
+		"cap_add SYS_ADMIN":      {`cap_add: [cap_sys_admin]`, `the privilege "cap_sys_admin"`},
+		"cap_add NET_ADMIN":      {`cap_add: [NET_ADMIN]`, `the privilege "NET_ADMIN"`},
+		"devices":                {`devices: [/dev/null]`, `the device "/dev/null"`},
+		"seccomp":                {`security_opt: [seccomp=unconfined]`, `"seccomp=unconfined"`},
+		"seccomp, the other way": {`security_opt: ["seccomp:unconfined"]`, `"seccomp:unconfined"`},
+		"apparmor":               {`security_opt: [apparmor=unconfined]`, `"apparmor=unconfined"`},
+		"env_file":               {`env_file: /etc/shadow`, `the file "/etc/shadow", which is not below`},
+		"env_file outside":       {`env_file: [{path: ../outside/vars.env}]`, `outside/vars.env", which is not below`},
+		"env_file by a link":     {`env_file: ./link.conf`, `outside/vars.env", which is not below`},
+		"a variable":             {`command: [x, "${SECRET_OF_THIS_TEST}"]`, `the variable $SECRET_OF_THIS_TEST of your environment`},
+		"a variable, short":      {`command: echo $SECRET_OF_THIS_TEST`, `the variable $SECRET_OF_THIS_TEST`},
+		"with a default":         {`image: "x:${SECRET_OF_THIS_TEST:-1}"`, `the variable $SECRET_OF_THIS_TEST`},
+		"in a default":           {`command: "${NOT_THERE:-${SECRET_OF_THIS_TEST}}"`, `the variable $SECRET_OF_THIS_TEST`},
+		"required":               {`command: "${SECRET_OF_THIS_TEST:?give it}"`, `the variable $SECRET_OF_THIS_TEST`},
+		"taken over":             {`environment: [SECRET_OF_THIS_TEST]`, `the variable $SECRET_OF_THIS_TEST`},
+		"taken over, as a map":   {`environment: {SECRET_OF_THIS_TEST: }`, `the variable $SECRET_OF_THIS_TEST`},
+		"in an env_file":         {`env_file: takes.env`, `the variable $SECRET_OF_THIS_TEST`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, "compose.yml")
+			text := "services:\n  a:\n    image: x\n    " + c.yaml + "\n"
+			if strings.HasPrefix(c.yaml, "image") {
+				text = "services:\n  a:\n    " + c.yaml + "\n"
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if c.want = strings.ReplaceAll(c.want, "OUT", outside); strings.Contains(text, "docker.sock") {
+				if _, err := os.Stat("/var/run/docker.sock"); err != nil {
+					t.Skip("there is no Docker")
+				}
+			}
+			_, err := LoadFile(t.Context(), path, "", false)
+			wantError(t, err, c.want)
+			wantError(t, err, "--allow-host")
+			p, err := LoadFile(t.Context(), path, "", true)
+			if err != nil || !strings.Contains(strings.Join(p.Reaches, "\n"), c.want) {
+				t.Errorf("with --allow-host: %v, listed %q", err, p.Reaches)
+			}
+		})
+	}
+}
+
+// TestNoReach: what is ordinary needs no flag.
+func TestNoReach(t *testing.T) {
+	t.Setenv("DLMTEST_OF_THIS_TEST", "known")
+	dir, _ := folder(t)
+	path := filepath.Join(dir, "compose.yml")
+	text := `include: [sub/inc.yml, {path: sub/up.yml}]
+services:
+  a:
+    extends: {file: base.yml, service: base}
+    command: echo $$HOME "${NOT_IN_THIS_TEST:-x}" $DLMTEST_OF_THIS_TEST # $HOME
+    environment: [NOT_IN_THIS_TEST]
+    env_file: ["vars.env", {path: none.env, required: false}]
+    volumes: ["./a.conf:/a:ro", ".:/all:ro", "data:/data"]
+  other:
+    profiles: [other]
+    image: x
+    command: $HOME
+    cap_add: [ALL]
+volumes: {data: }
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := LoadFile(t.Context(), path, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, n := range p.Nodes {
+		names = append(names, n.Name)
+	}
+	a := p.Nodes[0]
+	if !slices.Equal(names, []string{"a", "b", "c"}) || len(p.Reaches) > 0 || a.User != "7" || !slices.Equal(a.Env, []string{"A=1"}) ||
+		!slices.Equal(a.Command, []string{"echo", "$HOME", "x", "known"}) {
+		t.Errorf("%q %+v %q", names, a, p.Reaches)
+	}
+	if want := []string{"The compose file takes from the environment: DLMTEST_OF_THIS_TEST"}; !slices.Equal(p.Notes, want) {
+		t.Errorf("notes %q", p.Notes)
+	}
+	if _, err = LoadFile(t.Context(), path, "other", false); err == nil || !strings.Contains(err.Error(), `the variable $HOME`) || !strings.Contains(err.Error(), `"ALL"`) {
+		t.Errorf("a service of a profile that is asked for: %v", err)
+	}
+}
+
+// TestFilesStayInside: neither way to read another file leads out, with or without the flag.
+func TestFilesStayInside(t *testing.T) {
+	dir, outside := folder(t)
+	for text, want := range map[string]string{
+		"include: [../outside/inc.yml]":                                               "is not below the compose file's folder",
+		"include: [" + outside + "/inc.yml]":                                          "is not below the compose file's folder",
+		"include: [link.yml]":                                                         "is not below the compose file's folder",
+		"include: [out.yml]":                                                          "is not below the compose file's folder",
+		"include: [{path: [ok.yml, ../outside/inc.yml]}]":                             "is not below the compose file's folder",
+		"include: [{path: ok.yml, env_file: /etc/shadow}]":                            "include.env_file: dlmtest does not support it",
+		"include: [{path: ok.yml, project_directory: /}]":                             "include.project_directory: dlmtest does not support it",
+		"include: ['${DIR}/inc.yml']":                                                 "without a variable",
+		"include: [nowhere.yml]":                                                      "no such file",
+		"include: [bad.yml]":                                                          `the privilege "ALL"`,
+		"services: {a: {extends: {file: ../outside/inc.yml, service: b}}}":            "is not below the compose file's folder",
+		"x-e: &e {extends: {file: /etc/passwd, service: b}}\nservices: {a: {<<: *e}}": "is not below the compose file's folder",
+	} {
+		path := filepath.Join(dir, "compose.yml")
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadFile(t.Context(), path, "", false)
+		wantError(t, err, want)
+		if _, err = LoadFile(t.Context(), path, "", true); !strings.Contains(text, "bad.yml") {
+			wantError(t, err, want)
+		}
+	}
+	if err := os.Symlink("/etc/shadow", filepath.Join(dir, "sub", ".env")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "compose.yml")
+	if err := os.WriteFile(path, []byte("include: [sub/inc.yml]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := LoadFile(t.Context(), path, "", true)
+	wantError(t, err, "the .env beside")
+}
+
+// The runtime local says which limits it cannot keep.
+func TestLocalRefusesLimits(t *testing.T) {
+	p, err := Load(t.Context(), []byte("services: {a: {image: x, command: 'true', mem_limit: 64m, user: '7', pids_limit: 5, read_only: false}}\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = resolveLocal(p.Nodes)
+	wantError(t, err, "node a: the runtime local cannot honour mem_limit, pids_limit, user of the compose file")
+}
