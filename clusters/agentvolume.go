@@ -16,7 +16,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/volume"
 
-	"github.com/dlmtest/dlmtest/internal/scratch"
+	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 const (
@@ -69,7 +69,7 @@ func (d *Docker) filled(ctx context.Context, name string) bool {
 // fill copies the binary through a container that never runs. One process of
 // this machine at a time.
 func (d *Docker) fill(ctx context.Context, name, image string) error {
-	unlock, err := scratch.Lock(ctx, name)
+	unlock, err := locks.Lock(ctx, name)
 	if err != nil {
 		return err
 	}

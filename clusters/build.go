@@ -15,13 +15,13 @@ import (
 	"github.com/docker/docker/api/types/build"
 	ansi "github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/dlmtest/dlmtest/internal/scratch"
+	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 // build makes images from one base, side by side. Only one process of a user
 // builds at a time; the others find the images made.
 func (d *Docker) build(ctx context.Context, images []Image, progress func(string)) error {
-	unlock, err := scratch.Lock(ctx, "images")
+	unlock, err := locks.Lock(ctx, "images")
 	if err != nil {
 		return err
 	}

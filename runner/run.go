@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	stage, err := up(ctx, plan, rec, dir, p)
 	if err != nil {
 		_, recErr := rec.close()
-		return nil, errors.Join(err, recErr, neverUp(dir, run, err))
+		return nil, errors.Join(err, recErr, neverUp(dir, run, err, rec.hide))
 	}
 	if err := saveRun(dir, stage.describe(started, false)); err != nil { // with its nodes
 		return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))

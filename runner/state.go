@@ -23,12 +23,15 @@ func saveRun(dir string, run reports.Run) error {
 
 // neverUp notes why a run had no cluster. Of one that was refused nothing is left:
 // nothing has happened that anybody could look at.
-func neverUp(dir string, run reports.Run, why error) error {
+func neverUp(dir string, run reports.Run, why error, hide *strings.Replacer) error {
 	var refused *Refused
 	if errors.As(why, &refused) || errors.Is(why, ErrUsage) {
 		return os.RemoveAll(dir)
 	}
 	first, _, _ := strings.Cut(why.Error(), "\n")
+	if hide != nil { // it may quote a node
+		first = hide.Replace(first)
+	}
 	run.State, run.Interrupted = reports.Ended, "dlmtest failed before the load: "+first
 	return saveRun(dir, run)
 }

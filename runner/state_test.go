@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,14 +108,14 @@ func TestNeverUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := neverUp(dir, run, os.ErrDeadlineExceeded); err != nil {
+	if err := neverUp(dir, run, errors.New("timeout of geheim\nand more"), strings.NewReplacer("geheim", "…")); err != nil {
 		t.Fatal(err)
 	}
 	var now reports.Run
-	if err := json.Unmarshal([]byte(content(t, dir, runFile)), &now); err != nil || now.State != reports.Ended || !strings.Contains(now.Interrupted, "timeout") {
+	if err := json.Unmarshal([]byte(content(t, dir, runFile)), &now); err != nil || now.State != reports.Ended || !strings.HasSuffix(now.Interrupted, ": timeout of …") {
 		t.Errorf("%v %+v", err, now)
 	}
-	if err := neverUp(dir, run, ErrUsage); err != nil || StillGoing(dir) {
+	if err := neverUp(dir, run, ErrUsage, nil); err != nil || StillGoing(dir) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); err == nil {
