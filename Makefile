@@ -66,15 +66,29 @@ test: test-deps images ## pass every test, those on real servers too; RERUN=1 tr
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "gofmt wants:" $$unformatted; exit 1; }
 	$(GO) vet ./...
 	@mkdir -p build
+	@$(MAKE) --no-print-directory test-race-quick
 	$(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --packages ./... -- -p 1 -timeout 40m
 
 .PHONY: test-quick
 test-quick: ## the tests that need no Docker
 	$(GO) test $$($(GO) list ./... | grep -vE '/(clusters|cli|runner)$$')
 
+# Of the packages that start goroutines, those whose tests take seconds: make test runs them with the race detector.
+RACE_QUICK := ./agent/links/... ./protocol ./protocol/adapter ./history ./serve ./internal/visible ./nemesis
+# The detector makes each program that ends wait for a second, which tests of ends take for a hang.
+RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout 40m -p 1
+
 .PHONY: test-race
-test-race: ## the tests that need no Docker, with the race detector (needs gcc)
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -vE '/(clusters|cli|runner)$$')
+test-race: test-deps images ## every package that starts a goroutine, with the race detector (needs gcc)
+	$(RACE) $$(.ci/goroutines)
+
+.PHONY: test-race-quick
+test-race-quick: ## some of them, in about a minute; without gcc it says so and does nothing
+	@if command -v gcc >/dev/null; then $(RACE) $(RACE_QUICK); else echo "race detector: SKIPPED, gcc is missing"; fi
+
+.PHONY: fuzz
+fuzz: ## every fuzz target in turn, FUZZTIME=30s each
+	@GO="$(GO)" FUZZTIME=$(or $(FUZZTIME),30s) .ci/fuzz
 
 .PHONY: bench
 bench: images ## print figures: RUNS=20 runs, ROUNDS=5 starts beside docker-compose, LOSSY=1 lossy file system, the judge
@@ -154,8 +168,10 @@ tidy: ## go mod tidy, also of the modules in examples (-e: tests of dependencies
 	cd examples/gomodule && $(GO) mod tidy -e
 
 .PHONY: lint
-lint: ## golangci-lint, built from the Go module proxy
+lint: ## golangci-lint, staticcheck and govulncheck, built from the Go module proxy
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	@GO="$(GO)" .ci/vuln
 
 .PHONY: clean
 clean: ## remove what was built, the images too; runs are kept

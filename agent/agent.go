@@ -62,7 +62,7 @@ func Main(name string, in io.Reader, w io.Writer) error {
 		}
 		var c Command
 		if err := json.Unmarshal(line, &c); err != nil {
-			a.out.send(Message{Error: fmt.Sprintf("agent: command %q: %v", line, err)})
+			a.out.send(Message{Error: fmt.Sprintf("agent: command %.200q: %v", line, err)})
 			continue
 		}
 		if slow[c.Do] {
@@ -77,7 +77,13 @@ func Main(name string, in io.Reader, w io.Writer) error {
 var slow = map[Do]bool{Check: true, Kill: true, Run: true, Heal: true, Cancel: true, Try: true, Sync: true, End: true}
 
 func (a *agent) answer(c Command) {
+	defer a.survive(c)
 	m := Message{Re: c.ID}
+	if err := c.lacks(); err != nil {
+		m.Error = err.Error()
+		a.out.send(m)
+		return
+	}
 	if c.Do == Run {
 		text, err := output(*c.Child)
 		m.Log = text

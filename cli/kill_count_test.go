@@ -133,8 +133,8 @@ func connections(t *testing.T) (all []string) {
 	return all
 }
 
-// container is what Docker tells of one.
-type container struct {
+// boxed is what Docker tells of one.
+type boxed struct {
 	ID              string
 	State           struct{ Pid int }
 	NetworkSettings struct{ SandboxKey string }
@@ -143,7 +143,7 @@ type container struct {
 
 // inDocker are the things that carry the pid of an owner, and what its containers have
 // on this machine.
-func inDocker(t *testing.T, owner int) (things []string, containers []container) {
+func inDocker(t *testing.T, owner int) (things []string, containers []boxed) {
 	t.Helper()
 	var ids []string
 	for _, list := range [][]string{
@@ -181,7 +181,7 @@ type trace struct {
 	docker  bool
 	folders []string // of its own: its TMPDIR, its cache
 	had     belongings
-	seen    []container
+	seen    []boxed
 }
 
 // trace takes down what a command has. It is stopped meanwhile.

@@ -38,11 +38,11 @@ type Fault struct {
 	counts  counts
 	trouble atomic.Pointer[string] // no lock: who asks may be waited for by who holds mu
 
-	mu      sync.Mutex
-	since   int64
-	until   int64 // 0: not healed
-	turn    *Turn
-	struck  *Hit
+	mu     sync.Mutex
+	since  int64
+	until  int64 // 0: not healed
+	turn   *Turn
+	struck *Hit
 }
 
 // counts is what a fault has done, from many connections at once.
