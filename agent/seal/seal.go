@@ -48,6 +48,7 @@ type Orders struct {
 	Keep     []int  // Users: capabilities that it keeps
 	Starts   bool   // it seals programs of its own, in the same way
 	Dies     bool   // it is killed when the thread that starts it ends
+	Reaper   bool   // Namespaces: another process is the first, see reap
 	Limits   Limits //
 }
 

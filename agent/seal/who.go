@@ -42,6 +42,7 @@ func Adapter(way Way, uid int) Orders {
 		o.UID, o.GID = 0, 0
 	}
 	if way == Namespaces {
+		o.Reaper = true
 		o.Limits = Limits{Data: 2 * ClientMemory, File: 1 << 30, Processes: ClientProcesses * 3 / 4}
 	}
 	return o

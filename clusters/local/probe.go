@@ -54,8 +54,8 @@ func runProbe(args []string) error {
 		what string
 		try  func(folder string) error
 	}{
-		{TryMounts, tryMounts}, {TryProc, tryProc}, {TryVeth, tryVeth}, {TrySeal, trySeal},
-		{TryNft, tryNft}, {TryFuse, tryFuse}, {TryPtrace, tryPtrace},
+		{TryMounts, tryMounts}, {TryProc, tryProc}, {TryVeth, tryVeth},
+		{TryNft, tryNft}, {TryFuse, tryFuse}, {TryPtrace, tryPtrace}, {TrySeal, trySeal}, // last: it changes /proc
 	} {
 		if len(names) > 0 && !slices.Contains(names, t.what) {
 			continue
@@ -100,8 +100,12 @@ func tryVeth(string) error {
 	return plug(1, os.Getpid())
 }
 
-// trySeal starts what starts another, as a worker and its adapter.
+// trySeal starts what starts another, as a worker and its adapter. Who starts processes in
+// user namespaces finds them in /proc, so that has to be of this process's own namespace.
 func trySeal(string) error {
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
 	return start(seal.Orders{Way: seal.Namespaces, Starts: true}, "seal-trial")
 }
 
