@@ -30,7 +30,7 @@ func script(file string, program []string, args ...string) locks.Opener {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }() // by its hello it has been read
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()                              // by its hello it has been read
 		if err := errors.Join(os.Chmod(dir, 0o755), os.CopyFS(dir, adapters.Files)); err != nil { // the adapter is another user
 			return nil, err
 		}
