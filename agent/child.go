@@ -72,6 +72,9 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 		_ = stdout.Close()
 		return nil, fmt.Errorf("start %s: %w", spec.Argv[0], err)
 	}
+	if c.bent != nil {
+		c.bent.Await(2) // the helper, and the program itself
+	}
 	outs := make(chan struct{}, 2)
 	for i, r := range []io.ReadCloser{&gatherer{File: stdout, hurry: hurry}, stderr} {
 		go func() { eachLine(r, func(b []byte) { lines(b, i == 0) }); _ = r.Close(); outs <- struct{}{} }()

@@ -123,6 +123,7 @@ func (w *world) run(t *testing.T, bomb string) finished {
 	cmd := exec.Command(w.program, args...)
 	cmd.Dir, cmd.Env = w.dir, append(os.Environ(), "HOME="+w.home, "TMPDIR="+w.dir)
 	cmd.SysProcAttr = w.credential()
+	cmd.ExtraFiles = w.carried(t) // who starts dlmtest may have left a file open
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })

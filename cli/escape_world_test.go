@@ -226,3 +226,17 @@ func (w *world) unharmed(t *testing.T) {
 		t.Errorf("the adapter's files are %v now (%v)", entries, err)
 	}
 }
+
+// carried are files that dlmtest is started with beside its stdio, so that their numbers are
+// none that it uses itself: no child may have them.
+func (w *world) carried(t *testing.T) []*os.File {
+	t.Helper()
+	file, err := os.Open(w.secrets[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	files := make([]*os.File, 60)
+	files[59] = file
+	return files
+}

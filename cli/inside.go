@@ -81,6 +81,7 @@ func newStore() *cobra.Command {
 		})
 	}}
 	cmd.Flags().StringVar(&listen, "listen", ":7000", "address")
+	rules.Key = os.Getenv(resource.KeyVariable)
 	cmd.Flags().StringVar(&rules.Fencing, "fencing", "at-least", "rule of the fenced copy")
 	cmd.Flags().StringVar(&rules.FenceOn, "fence-on", "write", "what registers a token")
 	return cmd

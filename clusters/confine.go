@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
+
+	"github.com/dlmtest/dlmtest/agent/seal"
 )
 
 // Shares are what one node may take of the machine, where its compose file says nothing.
@@ -33,22 +35,37 @@ func (s Shares) String() string {
 	return text
 }
 
-// agentCaps are what the agent, the first process of every node, needs to start its child
-// as another user and without any privilege, and to end it. The child has none of them.
-var agentCaps = []string{"SETUID", "SETGID", "SETPCAP", "KILL"}
-
 // diskCaps are what serving a folder of another user's files takes beside a mount.
 var diskCaps = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER"}
 
-// privileges of a container: those of its agent, and what the scenario's faults and the
-// compose file add.
-func privileges(s NodeSpec) (add, drop []string) {
-	add = slices.Concat(agentCaps, s.CapAdd)
+// rootCaps are what a server may keep, beside those of its agent, whose image starts it as
+// root: entrypoints give folders to a user and become it.
+var rootCaps = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "NET_BIND_SERVICE"}
+
+// privileges are those of a node's first process, the agent: what it needs to start its child
+// as another user and without any, and what the scenario's faults take. A compose file can
+// take away what its server would keep, and not what the agent needs.
+func privileges(s NodeSpec) (add []string) {
+	if !s.Guest && isRoot(s.User) {
+		dropped := slices.Contains(s.CapDrop, "ALL")
+		for _, c := range rootCaps {
+			if !dropped && !slices.Contains(s.CapDrop, c) {
+				add = append(add, c)
+			}
+		}
+	}
 	if slices.Contains(s.CapAdd, "SYS_ADMIN") {
 		add = append(add, diskCaps...)
 	}
+	add = slices.Concat(add, seal.OfAgent, s.CapAdd)
 	slices.Sort(add)
-	return slices.Compact(add), []string{"ALL"}
+	return slices.Compact(add)
+}
+
+// isRoot reads a user as images write it.
+func isRoot(user string) bool {
+	name, _, _ := strings.Cut(user, ":")
+	return name == "" || name == "root" || strings.Trim(name, "0") == ""
 }
 
 const noNewPrivileges = "no-new-privileges"
@@ -56,7 +73,7 @@ const noNewPrivileges = "no-new-privileges"
 // confine takes from a container what its node does not need. What a compose file allows or
 // takes away stands before our own shares.
 func confine(h *container.HostConfig, s NodeSpec) {
-	h.CapAdd, h.CapDrop = privileges(s)
+	h.CapAdd, h.CapDrop = privileges(s), []string{"ALL"}
 	if !slices.ContainsFunc(h.SecurityOpt, func(o string) bool { return strings.HasPrefix(o, noNewPrivileges) }) {
 		h.SecurityOpt = append(slices.Clone(h.SecurityOpt), noNewPrivileges)
 	}
@@ -97,8 +114,7 @@ const guestUser = "65534:65534"
 
 // asGuest keeps code under test from being root, and gives it a home that it can write to.
 func asGuest(s *NodeSpec) {
-	name, _, _ := strings.Cut(s.User, ":")
-	if name == "" || name == "root" || strings.Trim(name, "0") == "" {
+	if isRoot(s.User) {
 		s.User = guestUser
 	}
 	s.Env = mergeEnv([]string{"HOME=/tmp"}, s.Env)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ func doctorDocker(ctx context.Context, self string) []Finding {
 	}
 	daemon.OK, daemon.Detail = true, d.describe(ctx)
 	images, client := d.imagesFinding(ctx)
-	found := []Finding{daemon, images}
+	found := []Finding{daemon, images, d.limitsFinding(ctx)}
 	if !client {
 		return append(found, trialFindings(runtimeDocker, local.ForFaults, nil, "no image of a client: dlmtest images build")...)
 	}
@@ -47,6 +48,30 @@ func (d *Docker) describe(ctx context.Context) string {
 		return d.api.DaemonHost()
 	}
 	return fmt.Sprintf("%s %s, API %s, kernel %s, at %s", v.Platform.Name, v.Version, d.api.ClientVersion(), v.KernelVersion, d.api.DaemonHost())
+}
+
+// limitsFinding says what a node may take of the machine, and whether the daemon keeps it to that.
+func (d *Docker) limitsFinding(ctx context.Context) Finding {
+	f := Finding{Runtime: runtimeDocker, What: "limits"}
+	info, err := d.api.Info(ctx)
+	if err != nil {
+		f.Detail, f.Fix = err.Error(), "see the daemon's log"
+		return f
+	}
+	var missing []string
+	for what, kept := range map[string]bool{"memory": info.MemoryLimit, "swap": info.SwapLimit, "processes": info.PidsLimit} {
+		if !kept {
+			missing = append(missing, what)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		f.Detail = "this kernel does not limit " + strings.Join(missing, ", ") + ": code under test can take all of it"
+		f.Fix = "boot with cgroup_enable=memory swapaccount=1, or use a kernel with cgroup v2"
+		return f
+	}
+	f.OK, f.Detail = true, fmt.Sprintf("a server has %s; a client %s", ServerShares, GuestShares)
+	return f
 }
 
 // imagesFinding also tells whether a client's image is here.
@@ -122,8 +147,10 @@ func (d *Docker) tryWith(ctx context.Context, fuse bool) ([]local.Trial, error) 
 	if err != nil {
 		return nil, err
 	}
-	h := &container.HostConfig{NetworkMode: "none", CapAdd: []string{"NET_ADMIN", "SYS_ADMIN"}, SecurityOpt: d.unconfined(ctx),
+	faulty := NodeSpec{CapAdd: []string{"NET_ADMIN", "SYS_ADMIN"}, User: guestUser} // what the faults add
+	h := &container.HostConfig{NetworkMode: "none", SecurityOpt: d.unconfined(ctx),
 		Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: agentFolder, ReadOnly: true}}}
+	confine(h, faulty)
 	if fuse {
 		h.Devices = []container.DeviceMapping{{PathOnHost: local.TryFuse, PathInContainer: local.TryFuse, CgroupPermissions: "rwm"}}
 	}

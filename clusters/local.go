@@ -132,7 +132,11 @@ func (r *localRun) plan(run Run, specs []NodeSpec) local.Config {
 	for _, s := range specs {
 		addr = addr.Next()
 		r.nodes = append(r.nodes, &localNode{Node: Node{Spec: s, Addr: addr}})
-		n := local.Node{Name: s.Name, Addr: addr, Devices: s.Devices, Database: databaseOf(s),
+		shares := ServerShares
+		if s.Guest {
+			shares = GuestShares
+		}
+		n := local.Node{Name: s.Name, Addr: addr, Devices: s.Devices, Database: databaseOf(s), Temp: shares.Temp, Shm: shares.Shm,
 			Env: []string{"PATH=" + c.Path, "HOSTNAME=" + s.Name, "HOME=/tmp"}}
 		for _, m := range s.Mounts {
 			n.Mounts = append(n.Mounts, local.Mount{Type: m.Type, Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Size: m.Size, Mode: m.Mode})

@@ -73,11 +73,41 @@ func findProgram(name string) (string, error) {
 			continue
 		}
 		if local.Hidden(real) && real != local.Binary {
-			return "", fmt.Errorf("%s is %s, and nodes have their own /%s", name, real, strings.Split(real, "/")[1])
+			return "", fmt.Errorf("%s is %s, and nodes see nothing of this machine's /%s", name, real, strings.Split(real, "/")[1])
 		}
 		return path, nil
 	}
 	return "", fmt.Errorf("%s is not on this machine", name)
+}
+
+// Runs says why nodes could not start an adapter: they see neither homes nor other folders of
+// the user. given is where they see the files that go with it.
+func (l *Local) Runs(argv []string, given string) error {
+	for i, word := range argv {
+		_, err := findProgram(word)
+		switch {
+		case strings.HasPrefix(word, given+"/"), i > 0 && !outOfView(word):
+		case i > 0:
+			return fmt.Errorf("%s: nodes see nothing of this machine's /%s; %s", word, strings.Split(word, "/")[1], giveFiles(given))
+		case err != nil:
+			return fmt.Errorf("%w; %s", err, giveFiles(given))
+		}
+	}
+	return nil
+}
+
+func giveFiles(given string) string {
+	return fmt.Sprintf("give its folder as --adapter-files and call it %s/…, or use the runtime docker", given)
+}
+
+// outOfView says whether a word names a file of this machine that no node sees. What nodes
+// have of their own, such as /tmp, may be meant to be theirs.
+func outOfView(word string) bool {
+	if !filepath.IsAbs(word) || !local.Hidden(word) || slices.Contains(local.OwnFolders, strings.Split(filepath.Clean(word), "/")[1]) {
+		return false
+	}
+	_, err := os.Lstat(word)
+	return err == nil
 }
 
 // check says all that is missing at once.

@@ -32,13 +32,37 @@ func TestFindProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := findProgram(hidden)
-	wantError(t, err, "and nodes have their own /tmp")
+	wantError(t, err, "and nodes see nothing of this machine's /tmp")
 	if path, err := findProgram("sh"); err != nil || filepath.Base(path) != "sh" {
 		t.Errorf("sh: %q, %v", path, err)
 	}
 	t.Setenv("PATH", dir+":relative:/usr/bin")
 	if folders := filepath.SplitList(localPath()); folders[0] != "/usr/bin" || !slices.Contains(folders, "/bin") {
 		t.Errorf("PATH %q", folders)
+	}
+}
+
+// An adapter that nodes would not see is refused before anything starts.
+func TestRuns(t *testing.T) {
+	home, err := os.MkdirTemp("/home", "runs-*")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	file := filepath.Join(home, "adapter.py")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var l Local
+	for _, argv := range [][]string{{file}, {"sh", file}} {
+		wantError(t, l.Runs(argv, "/adapter"), "nodes see nothing of this machine's /home")
+		wantError(t, l.Runs(argv, "/adapter"), "give its folder as --adapter-files and call it /adapter/…")
+	}
+	wantError(t, l.Runs([]string{"no-such-program"}, "/adapter"), "no-such-program is not on this machine")
+	for _, argv := range [][]string{{"/adapter/run"}, {"sh", "/adapter/run", "-x"}, {"sh", "/no/such/file", "/tmp"}} {
+		if err := l.Runs(argv, "/adapter"); err != nil {
+			t.Errorf("%q: %v", argv, err)
+		}
 	}
 }
 

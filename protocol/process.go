@@ -60,6 +60,7 @@ type process struct {
 	user   int      // its own user id, which all that it starts has; 0: it has none of its own
 	stdin  *os.File // has write deadlines
 	stdout *os.File
+	orders seal.Orders
 	words  *tail
 	ended  chan struct{} // closed when it has ended
 	state  error         // how; set before ended is closed
@@ -90,7 +91,7 @@ func start(c Command) (*process, error) {
 	p.cmd.Env, p.cmd.Dir = append(append(os.Environ(), c.Env...), markName+"="+p.mark), c.Dir
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.words
 	p.cmd.WaitDelay = time.Second // who keeps its stderr open does not keep us
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if way() == seal.Users && os.Geteuid() != 0 {
 		p.user = users.take()
 	}
@@ -112,7 +113,8 @@ func start(c Command) (*process, error) {
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := seal.Adapter(way(), p.user).Start(p.cmd, p.cmd.Start)
+	p.orders = seal.Adapter(way(), p.user)
+	err := p.orders.Start(p.cmd, p.cmd.Start)
 	if err != nil && p.cmd.Process != nil {
 		_ = p.cmd.Wait() // the error says more
 	}
@@ -147,6 +149,9 @@ func (p *process) send(r Request) error {
 func (p *process) how() string {
 	if p.state == nil {
 		return "exit status 0"
+	}
+	if signal := p.orders.Ended(p.cmd.ProcessState.ExitCode()); signal > 0 {
+		return "signal: " + signal.String()
 	}
 	return p.state.Error()
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,6 +26,27 @@ func (o Options) adapterFiles() []clusters.Mount {
 		path = o.Files // there is no working directory; the mount will tell
 	}
 	return []clusters.Mount{{Type: "bind", Source: path, Target: filesAt, ReadOnly: true}}
+}
+
+// readable refuses files that the clients cannot read. In Docker they are nobody, who has no
+// more rights on the machine's files than a stranger, and not the user who starts dlmtest.
+func (o Options) readable() error {
+	if o.Files == "" {
+		return nil
+	}
+	paths := map[string]os.FileMode{o.Files: 0o005}
+	for _, word := range o.Adapter {
+		if below, ok := strings.CutPrefix(word, filesAt+"/"); ok {
+			paths[filepath.Join(o.Files, below)] = 0o004
+		}
+	}
+	for path, bits := range paths {
+		if info, err := os.Stat(path); err == nil && info.Mode()&bits != bits { // what is not there the adapter's start will tell
+			return fmt.Errorf("%w: --adapter-files: %s is %v, and clients in Docker run as nobody, who cannot read it; chmod -R o+rX %s",
+				ErrUsage, path, info.Mode().Perm(), o.Files)
+		}
+	}
+	return nil
 }
 
 // clientImage is what client nodes run in.

@@ -45,6 +45,9 @@ func connectLocal(ctx context.Context, p *plan, specs []clusters.NodeSpec, say P
 	if err != nil {
 		return nil, err
 	}
+	if err := local.Runs(p.Adapter, filesAt); err != nil {
+		return nil, fmt.Errorf("%w: the adapter: %w", ErrUsage, err)
+	}
 	if err := p.lacks(local); err != nil || p.Etcd == "" {
 		return local, err
 	}
@@ -56,6 +59,9 @@ func connectLocal(ctx context.Context, p *plan, specs []clusters.NodeSpec, say P
 func connectDocker(ctx context.Context, p *plan, specs []clusters.NodeSpec, say Progress) (*clusters.Docker, *clusters.Janitor, error) {
 	docker, err := clusters.NewDocker(ctx, p.Self)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.readable(); err != nil {
 		return nil, nil, err
 	}
 	if docker.Janitor, err = clusters.StartJanitor(p.Self, docker.Owner); err != nil {

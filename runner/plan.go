@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -33,6 +34,7 @@ type plan struct {
 	setup   history.Setup
 	faults  []nemesis.Fault
 	drawn   []reports.Planned // the random ones among them
+	key     string            // by which the store knows the workers: a lock under test has none
 	sum     string            // of the user's own compose file; empty: there is none
 	told    []string          // what is to be known of that file before the start
 }
@@ -54,7 +56,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	if kind == history.Watchdog && o.SelfFence == workloads.FenceNone {
 		o.SelfFence = workloads.FenceSession // its holder listens: that is what it is for
 	}
-	p := &plan{Options: o, mode: workloads.Mode(o.Scenario.Workload), entry: entry, lease: o.Scenario.Lease.Of(0)}
+	p := &plan{Options: o, mode: workloads.Mode(o.Scenario.Workload), entry: entry, lease: o.Scenario.Lease.Of(0), key: rand.Text()}
 	if err := o.fits(entry); err != nil {
 		return nil, err
 	}
@@ -179,7 +181,7 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 	s := workloads.Spec{Mode: mode, Backend: p.Backend, Library: p.Library, Adapter: p.Adapter, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
 		Renew: p.Scenario.Renew, Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
 		Wait: p.Scenario.Wait.Of(p.lease), Kind: p.setup.Kind, Permits: p.setup.Permits, SelfFence: p.SelfFence, Use: p.setup.Use,
-		Resource: workloads.ResourceSpec{Kind: p.Resource, Addr: fmt.Sprintf("resource:%d", storePort), Fencing: p.Fencing, FenceOn: p.FenceOn},
+		Resource: workloads.ResourceSpec{Kind: p.Resource, Addr: fmt.Sprintf("resource:%d", storePort), Fencing: p.Fencing, FenceOn: p.FenceOn, Key: p.key},
 		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.Idle, Wait: p.Wait}}
 	if p.Resource == "postgres" {
 		s.Resource.Addr = "resource:5432"

@@ -16,6 +16,7 @@ import (
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/workloads"
+	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
 // stage is a cluster that is up, with everything that hangs on it.
@@ -150,6 +151,7 @@ func (s *stage) startResource(ctx context.Context) error {
 	}
 	child := ours("store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn)
 	child.Stall, child.Probe, child.Clock = stallLimit(s.lease), s.probes(), true
+	child.Env = append(child.Env, resource.KeyVariable+"="+s.key)
 	return s.resource.start(ctx, child)
 }
 

@@ -65,6 +65,7 @@ type ResourceSpec struct {
 	Addr    string `json:"addr"`
 	Fencing string `json:"fencing"`  // at-least or strict
 	FenceOn string `json:"fence_on"` // write or read
+	Key     string `json:"key"`      // with which the store knows its clients, see resource.Rules
 }
 
 // Self-fencing: what a client does before it writes. Each narrows the window of

@@ -128,7 +128,10 @@ func openResource(ctx context.Context, s ResourceSpec) (resource.Resource, error
 	if s.Kind == "postgres" {
 		res, err = resource.OpenPostgres(ctx, s.Addr, resource.Rules{Fencing: s.Fencing, FenceOn: s.FenceOn})
 	} else {
-		res, err = resource.Dial(s.Addr)
+		var client *resource.Client
+		if client, err = resource.Dial(s.Addr); err == nil {
+			client.Key, res = s.Key, client
+		}
 	}
 	if err != nil {
 		return nil, err

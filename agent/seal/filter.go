@@ -67,13 +67,17 @@ func (l letter) rules(machine uint32) []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: x32, SkipTrue: 1},
 		answer(unix.ENOSYS),
 	}
+	furnishes := l.Starts && l.Way == Namespaces // what it starts is bound by its filter, too
 	for _, nr := range forbidden {
+		if nr == unix.SYS_MOUNT && furnishes {
+			continue
+		}
 		rules = append(rules, unless(nr, 1), answer(unix.EPERM))
 	}
 	for _, nr := range append([]uint32{unix.SYS_CLONE3}, missing...) { // clone3 keeps its flags in memory; libraries fall back to clone
 		rules = append(rules, unless(nr, 1), answer(unix.ENOSYS))
 	}
-	if !l.Starts {
+	if !furnishes {
 		rules = append(rules, unless(unix.SYS_UNSHARE, 1), answer(unix.EPERM),
 			unless(unix.SYS_CLONE, 4),
 			load(argumentAt), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: namespaces, SkipTrue: 1}, answer(unix.EPERM),

@@ -15,6 +15,9 @@ import (
 // initialize, and nothing of them is needed. Go initializes by import path, so this one,
 // which imports little, comes first of ours. A health check runs every 50 ms.
 func init() {
+	if len(os.Args) == 2 && os.Args[0] == reaper {
+		reap(os.Args[1])
+	}
 	if len(os.Args) < 3 || os.Args[0] != Helper {
 		return
 	}
@@ -24,9 +27,11 @@ func init() {
 		os.Exit(failed)
 	}
 	_, _ = unix.FcntlInt(uintptr(l.Error), unix.F_SETFD, unix.FD_CLOEXEC) // else nobody hears of an error, and the exec is not seen
-	runtime.LockOSThread()                                               // ids, capabilities and the filter are those of a thread
+	runtime.LockOSThread()                                                // ids, capabilities and the filter are those of a thread
 	err := l.seal()
-	if err == nil {
+	if err == nil && l.Reaper {
+		err = l.fork()
+	} else if err == nil {
 		err = syscall.Exec(l.Path, os.Args[2:], os.Environ())
 		err = &os.PathError{Op: "exec", Path: l.Path, Err: err}
 	}

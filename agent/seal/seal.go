@@ -48,6 +48,7 @@ type Orders struct {
 	Keep     []int  // Users: capabilities that it keeps
 	Starts   bool   // it seals programs of its own, in the same way
 	Dies     bool   // it is killed when the thread that starts it ends
+	Reaper   bool   // Namespaces: another process is the first, see reap
 	Limits   Limits //
 }
 
@@ -95,12 +96,9 @@ func (o Orders) Start(cmd *exec.Cmd, start func() error) error {
 
 type pipe struct{ r, w *os.File }
 
-// prepare makes cmd a call of the helper.
+// prepare makes cmd a call of the helper. The link leads to this binary wherever it lies,
+// for whoever may execute it.
 func (o Orders) prepare(cmd *exec.Cmd) (said pipe, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return said, err
-	}
 	if said.r, said.w, err = os.Pipe(); err != nil {
 		return said, err
 	}
@@ -113,7 +111,7 @@ func (o Orders) prepare(cmd *exec.Cmd) (said pipe, err error) {
 		return said, errors.Join(err, said.r.Close(), said.w.Close())
 	}
 	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), said.w)
-	cmd.Path, cmd.Args = self, append([]string{Helper, string(text)}, cmd.Args...)
+	cmd.Path, cmd.Args = "/proc/self/exe", append([]string{Helper, string(text)}, cmd.Args...)
 	cmd.Env = o.environ(cmd)
 	if o.Way == Namespaces {
 		apart(cmd)

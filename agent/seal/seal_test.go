@@ -171,6 +171,66 @@ func TestStarts(t *testing.T) {
 	want(t, said, map[string]string{"CapEff": "00000000000000e0", "CapAmb": "00000000000000e0", "NoNewPrivs": "1", "mem": "permission denied"})
 }
 
+// An adapter is not the first process of its namespace: it can end itself by a signal, and
+// what it leaves behind is not its own to wait for.
+func TestReaper(t *testing.T) {
+	if err := tryNamespaces(); err != nil {
+		t.Skip(err)
+	}
+	o := seal.Orders{Way: seal.Namespaces, Reaper: true, Dies: true}
+	said := run(t, o)
+	want(t, said, sealed)
+	want(t, said, map[string]string{"processes": "2", "kill": "no such process"})
+	for script, code := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "kill $$": 143, "(sleep 1000 &) ; exit 0": 0} {
+		cmd := exec.Command("sh", "-c", script)
+		if err := o.Start(cmd, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // the code says it
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Errorf("%s: %d, want %d", script, got, code)
+		}
+	}
+	if o.Ended(137) != syscall.SIGKILL || o.Ended(7) != 0 || (seal.Orders{}).Ended(137) != 0 {
+		t.Error("Ended")
+	}
+}
+
+// Nothing of its first process helps an adapter: that has no more than itself.
+func TestReaperHasNothing(t *testing.T) {
+	if err := tryNamespaces(); err != nil {
+		t.Skip(err)
+	}
+	var out bytes.Buffer
+	cmd := exec.Command("sh", "-c", "sleep 0.2; cat /proc/1/task/*/status")
+	cmd.Stdout = &out
+	o := seal.Orders{Way: seal.Namespaces, Reaper: true}
+	if err := o.Start(cmd, cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	threads := 0
+	for line := range strings.Lines(out.String()) {
+		name, value, _ := strings.Cut(line, ":")
+		switch value = strings.TrimSpace(value); name {
+		case "CapEff", "CapPrm", "CapBnd", "CapAmb":
+			threads++
+			if strings.Trim(value, "0") != "" {
+				t.Errorf("%s of a thread: %s", name, value)
+			}
+		case "Seccomp":
+			if value != "2" {
+				t.Errorf("a thread without the filter")
+			}
+		}
+	}
+	if threads == 0 {
+		t.Error("no thread was seen")
+	}
+}
+
 // What cannot be started is an error of the start, as without a seal.
 func TestNoProgram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "no-program")

@@ -16,7 +16,7 @@ func Server(way Way, uid, gid int) Orders {
 		o.Keep = ForRoot
 	}
 	if way == Namespaces {
-		o.Limits = Limits{Data: 6 << 30, File: 8 << 30, Processes: 4096}
+		o.Limits = Limits{Data: 2 * ServerMemory, File: NodeDisk, Processes: ServerProcesses}
 	}
 	return o
 }
@@ -29,7 +29,7 @@ func Worker(way Way, uid, gid int, starts bool) Orders {
 		o.Keep = ForAdapters
 	}
 	if way == Namespaces {
-		o.Limits = Limits{Data: ClientMemory, File: 1 << 30, Processes: ClientProcesses}
+		o.Limits = Limits{Data: 2 * ClientMemory, File: 1 << 30, Processes: ClientProcesses}
 	}
 	return o
 }
@@ -42,13 +42,19 @@ func Adapter(way Way, uid int) Orders {
 		o.UID, o.GID = 0, 0
 	}
 	if way == Namespaces {
-		o.Limits = Limits{Data: ClientMemory, File: 1 << 30, Processes: ClientProcesses * 3 / 4}
+		o.Reaper = true
+		o.Limits = Limits{Data: 2 * ClientMemory, File: 1 << 30, Processes: ClientProcesses * 3 / 4}
 	}
 	return o
 }
 
-// What a client may use, with all that it starts, where no container limits it.
+// What a node may use with all that it starts, where no container limits it: many times what
+// servers and clients were seen to need, and far less than harms a machine. A process may
+// reserve twice as much as the whole node may use.
 const (
-	ClientMemory    = 2 << 30
-	ClientProcesses = 1024
+	ClientMemory    = 1 << 30
+	ServerMemory    = 2 << 30
+	ClientProcesses = 1024 // and threads
+	ServerProcesses = 4096
+	NodeDisk        = 4 << 30
 )

@@ -107,6 +107,18 @@ func (p *Process) Execs() int {
 	return p.execs
 }
 
+// Await returns when n programs have been rewritten, one could not be, or the first of
+// them has ended: a program that executes another is bent anew only after that exec.
+func (p *Process) Await(n int) {
+	for p.Execs() < n && p.problems() == nil {
+		select {
+		case <-p.free:
+			return
+		case <-time.After(200 * time.Microsecond):
+		}
+	}
+}
+
 func (p *Process) executed(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

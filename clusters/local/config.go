@@ -61,6 +61,8 @@ type Node struct {
 	Env      []string // of the agent
 	Mounts   []Mount
 	Devices  []string // that it must be able to open
+	Temp     int64    // bytes of memory for the files of a node that runs code under test; 0: it writes to the disk
+	Shm      int64    // bytes of /dev/shm
 	Database string   // folder in the node that holds a PostgreSQL database; empty: none
 }
 

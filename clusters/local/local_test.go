@@ -1,7 +1,9 @@
 package local_test
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
 )
 
@@ -55,12 +58,73 @@ func TestNodeIsAlone(t *testing.T) {
 	}
 	want(t, a, "sh id -u", "1000")
 	want(t, a, "sh touch /usr/x /etc/x /x", "Read-only")
-	want(t, a, "sh echo mine > /tmp/x; echo mine > /var/lib/redis/x; cat /tmp/x /var/lib/redis/x", "mine|mine")
-	want(t, c.Node("b"), "sh ls /tmp /var/lib/redis", "/tmp:||/var/lib/redis:")
+	want(t, a, "sh echo mine > /tmp/x; echo mine > /var/tmp/x; cat /tmp/x /var/tmp/x", "mine|mine")
+	want(t, c.Node("b"), "sh ls /tmp /var/tmp", "/tmp:||/var/tmp:")
+	want(t, a, "sh touch /var/lib/redis/x", "Read-only")
 	want(t, a, "sh ls /run", "lock")
 	want(t, a, "sh ls /dev | grep -c -e sda -e vda -e mem", "0")
 	want(t, a, "sh hostname changed; hostname", "changed")
 	want(t, c.Node("b"), "sh hostname", "b")
+}
+
+// A server writes to the disk, and where its package does.
+func TestServerWrites(t *testing.T) {
+	server := clusters.ClientSpec("server")
+	server.Guest = false
+	c := bringUp(t, server, clusters.ClientSpec("b"))
+	want(t, c.Node("server"), "sh echo mine > /var/lib/redis/x; cat /var/lib/redis/x", "mine")
+	want(t, c.Node("b"), "sh ls /var/lib/redis", "")
+}
+
+// Nothing of the host is in view but what its packages have installed. The folders of the
+// test are those of users, of services and of other runs.
+func TestView(t *testing.T) {
+	dir, err := os.MkdirTemp("/home", "view-*")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	other := bringUp(t, clusters.ClientSpec("other"))
+	want(t, other.Node("other"), "here", "other here")
+	c := bringUp(t, clusters.ClientSpec("a"))
+	a := c.Node("a")
+	want(t, a, "sh ls -d /home /root /srv /mnt /media /boot /lost+found 2>/dev/null | wc -l", "0")
+	want(t, a, "sh ls /opt /tmp /run", "/opt:||/run:|lock||/tmp:")
+	want(t, a, "sh ls -d /etc/shadow /etc/gshadow /etc/ssh /etc/sudoers 2>/dev/null | wc -l", "0")
+	want(t, a, "sh cat /etc/passwd | head -1", "dlmtest:x:1000")
+	want(t, a, "sh ls /etc/alternatives /etc/ld.so.cache > /dev/null && echo seen", "seen")
+	want(t, a, "sh grep -c -e "+filepath.Base(dir)+" -e dlmtest-local /proc/self/mountinfo", "0")
+	want(t, a, "sh grep ' / ' /proc/self/mountinfo | grep -c 'ro,nosuid,nodev'", "1")
+}
+
+// What a node's agent starts cannot undo what the node has laid over the host.
+func TestSealedChild(t *testing.T) {
+	c := bringUp(t, clusters.ClientSpec("a"))
+	a := c.Node("a")
+	in := bufio.NewReader(a.Stdout)
+	io.WriteString(a.Stdin, "become\n")
+	if _, err := in.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	script := "grep -E '^(Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/self/status; ls -d /proc/[0-9]* | wc -l; " +
+		"mount -o remount,bind,rw / ; umount /proc; unshare -Ur true; kill -URG 2; cat /proc/sys/user/max_user_namespaces; touch /etc/x"
+	line, _ := json.Marshal(agent.Command{ID: 1, Do: agent.Run, Child: &agent.Child{Argv: []string{"sh", "-c", script + " 2>&1"}}})
+	a.Stdin.Write(append(line, '\n'))
+	answer, err := in.ReadBytes('\n')
+	var m agent.Message
+	if err := errors.Join(err, json.Unmarshal(answer, &m)); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(m.Log)
+	for _, part := range []string{"CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "CapAmb:\t0000000000000000",
+		"NoNewPrivs:\t1", "Seccomp:\t2", "/etc/x': Read-only", "unshare: ", "\n0\n"} {
+		if !strings.Contains(m.Log, part) {
+			t.Errorf("lacks %q", part)
+		}
+	}
+	if strings.Contains(m.Log, "CapEff:\t000001") {
+		t.Error("it has capabilities")
+	}
 }
 
 func TestNodeExits(t *testing.T) {

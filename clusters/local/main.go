@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/agent/seal"
 )
 
 // Main serves the hidden command: without arguments the first process of a run,
@@ -20,6 +22,8 @@ func Main(args []string) error {
 		return runProbe(args[1:])
 	case args[0] == "ptrace-victim":
 		return nil
+	case args[0] == "seal-trial":
+		return start(seal.Orders{Way: seal.Here()}, "ptrace-victim")
 	}
 	return fmt.Errorf("%s: unknown argument %q", Command, args[0])
 }

@@ -26,14 +26,24 @@ func bindReadOnly(source, target string) error {
 	return readOnly(target, unix.AT_RECURSIVE)
 }
 
-// readOnly forbids writing through a mount; with AT_RECURSIVE through those below too.
+// readOnly forbids writing through a mount, and more rights by what lies there; with
+// AT_RECURSIVE through those below too.
 func readOnly(path string, flags uint) error {
-	err := unix.MountSetattr(unix.AT_FDCWD, path, flags, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	return setAttributes(path, flags, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, "read-only")
+}
+
+// restrict takes rights away from a mount and those below it.
+func restrict(path string, attributes uint64) error {
+	return setAttributes(path, unix.AT_RECURSIVE, attributes, "nosuid and nodev")
+}
+
+func setAttributes(path string, flags uint, attributes uint64, what string) error {
+	err := unix.MountSetattr(unix.AT_FDCWD, path, flags, &unix.MountAttr{Attr_set: attributes})
 	if errors.Is(err, unix.ENOSYS) {
-		return fmt.Errorf("make %s read-only: mount_setattr is missing: Linux 5.12 or newer is needed", path)
+		return fmt.Errorf("make %s %s: mount_setattr is missing: Linux 5.12 or newer is needed", path, what)
 	}
 	if err != nil {
-		return fmt.Errorf("make %s read-only: %w", path, err)
+		return fmt.Errorf("make %s %s: %w", path, what, err)
 	}
 	return nil
 }

@@ -58,15 +58,13 @@ func (c nodeConfig) become() error {
 // mountAll lays what is the node's own over the shared root, in this process's
 // own mount table.
 func (c nodeConfig) mountAll() error {
-	for _, name := range []string{"tmp", "run", "var"} {
-		if err := bind(filepath.Join(c.Own, name), filepath.Join(c.Root, name)); err != nil {
-			return err
-		}
+	if err := c.ownFolders(); err != nil {
+		return err
 	}
 	if err := unix.Mount("proc", filepath.Join(c.Root, "proc"), "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w (inside a container whose /proc is masked: start it with --security-opt systempaths=unconfined)", err)
 	}
-	if err := tmpfs(filepath.Join(c.Root, "dev/shm"), "mode=1777"); err != nil {
+	if err := tmpfs(filepath.Join(c.Root, "dev/shm"), sized(c.Shm)); err != nil {
 		return err
 	}
 	for i, m := range c.Mounts {
@@ -74,8 +72,42 @@ func (c nodeConfig) mountAll() error {
 			return fmt.Errorf("mount %s: %w", m.Target, err)
 		}
 	}
+	for _, device := range c.Withheld {
+		if err := unix.Unmount(filepath.Join(c.Root, device), unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("take away %s: %w", device, err)
+		}
+	}
 	return readOnly(c.Root, 0) // last: mount points were made in it
 }
+
+// ownFolders are where a node can write: on the host's disk, as memory would be filled by
+// etcd's logs. A guest, which runs code under test, would fill the disk instead; it has as
+// much memory for its files as a container would have.
+func (c nodeConfig) ownFolders() error {
+	for _, name := range []string{"tmp", "run", "var"} {
+		if err := bind(filepath.Join(c.Own, name), filepath.Join(c.Root, name)); err != nil {
+			return err
+		}
+		if err := restrict(filepath.Join(c.Root, name), unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
+			return err
+		}
+	}
+	if c.Temp == 0 {
+		return nil
+	}
+	if err := readOnly(filepath.Join(c.Root, "var"), 0); err != nil {
+		return err
+	}
+	for name, size := range map[string]int64{"tmp": c.Temp, "var/tmp": c.Temp / 4, "run": c.Temp / 16} {
+		if err := tmpfs(filepath.Join(c.Root, name), sized(size)); err != nil {
+			return err
+		}
+	}
+	return os.Mkdir(filepath.Join(c.Root, "run/lock"), 0o755)
+}
+
+// sized are the options of a tmpfs for everybody; 0: as large as the kernel likes.
+func sized(bytes int64) string { return Mount{Size: bytes}.tmpfs() }
 
 // mount lays one of the compose file's mounts over the root.
 func (c nodeConfig) mount(number int, m Mount) error {
@@ -102,7 +134,10 @@ func (c nodeConfig) mount(number int, m Mount) error {
 	if m.ReadOnly {
 		return bindReadOnly(source, target)
 	}
-	return bind(source, target)
+	if err := bind(source, target); err != nil {
+		return err
+	}
+	return restrict(target, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 }
 
 // tmpfs are the options of a tmpfs.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -14,6 +15,8 @@ import (
 	"github.com/google/nftables"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/agent/seal"
 )
 
 // Trial is what one test of the doctor found inside namespaces of its own.
@@ -30,10 +33,11 @@ const (
 	TryNft    = "nf_tables"
 	TryFuse   = "/dev/fuse"
 	TryPtrace = "ptrace"
+	TrySeal   = "nested namespaces"
 )
 
 // Needed are those that no run can do without.
-var Needed = []string{TryMounts, TryProc, TryVeth}
+var Needed = []string{TryMounts, TryProc, TryVeth, TrySeal}
 
 // ForFaults are those that some faults need.
 var ForFaults = []string{TryNft, TryFuse, TryPtrace}
@@ -51,7 +55,7 @@ func runProbe(args []string) error {
 		try  func(folder string) error
 	}{
 		{TryMounts, tryMounts}, {TryProc, tryProc}, {TryVeth, tryVeth},
-		{TryNft, tryNft}, {TryFuse, tryFuse}, {TryPtrace, tryPtrace},
+		{TryNft, tryNft}, {TryFuse, tryFuse}, {TryPtrace, tryPtrace}, {TrySeal, trySeal}, // last: it changes /proc
 	} {
 		if len(names) > 0 && !slices.Contains(names, t.what) {
 			continue
@@ -94,6 +98,32 @@ func tryVeth(string) error {
 		return fmt.Errorf("bridge: %w", err)
 	}
 	return plug(1, os.Getpid())
+}
+
+// trySeal starts what starts another, as a worker and its adapter. Who starts processes in
+// user namespaces finds them in /proc, so that has to be of this process's own namespace.
+func trySeal(string) error {
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	return start(seal.Orders{Way: seal.Namespaces, Starts: true}, "seal-trial")
+}
+
+// start starts this binary sealed, and returns when it has ended well.
+func start(o seal.Orders, word string) error {
+	var said bytes.Buffer
+	cmd := exec.Command("/proc/self/exe", Command, word)
+	cmd.Stderr = &said
+	if err := o.Start(cmd, cmd.Start); err != nil {
+		if cmd.Process != nil {
+			_ = cmd.Wait() // the error says more
+		}
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(said.Bytes()))
+	}
+	return nil
 }
 
 // tryNft makes a table as the partitions do.

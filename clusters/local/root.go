@@ -7,20 +7,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// ownFolders are the top folders that a node does not share with the host. All
-// others are the host's, read-only: its programs run, its files stay as they are.
-// /run would show the sockets of the host's services, which no network namespace
-// keeps away.
-var ownFolders = []string{"proc", "sys", "dev", "tmp", "run", "var", "dlmtest"}
+// OwnFolders are the top folders that a node does not share with the host.
+var OwnFolders = []string{"proc", "sys", "dev", "tmp", "run", "var", "dlmtest"}
+
+// shown are the top folders of the host that every node sees, read-only: the programs of its
+// packages. Homes, mounts, sockets of services and the folders of other runs are elsewhere,
+// and so in no node's view. Of /etc and /opt a part is shown: see ownEtc and ownOpt.
+var shown = regexp.MustCompile(`^(usr|bin|sbin|lib(32|64|x32)?|nix|gnu)$`)
 
 // Hidden tells whether nodes cannot see a path of the host.
 func Hidden(path string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(filepath.Clean(path), "/"), "/")
-	return slices.Contains(ownFolders, first)
+	first, rest, _ := strings.Cut(strings.TrimPrefix(filepath.Clean(path), "/"), "/")
+	switch {
+	case first == "etc":
+		top, _, _ := strings.Cut(rest, "/")
+		return withheld[top]
+	case first == "opt":
+		return rest == ""
+	}
+	return !shown.MatchString(first)
 }
 
 // dataFolders are below /var of every node: where the servers of
@@ -39,12 +49,12 @@ func buildRoot(root string, c Config) error {
 	if err := tmpfs(root, "mode=755"); err != nil {
 		return err
 	}
-	for _, name := range ownFolders {
+	for _, name := range append([]string{"etc", "opt"}, OwnFolders...) {
 		if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
 			return err
 		}
 	}
-	for _, part := range []func(string, Config) error{hostFolders, ownDevices, ownEtc, ownBinary} {
+	for _, part := range []func(string, Config) error{hostFolders, ownDevices, ownEtc, ownOpt, ownBinary} {
 		if err := part(root, c); err != nil {
 			return err
 		}
@@ -60,7 +70,7 @@ func hostFolders(root string, _ Config) error {
 	for _, e := range entries {
 		source, target := "/"+e.Name(), filepath.Join(root, e.Name())
 		switch {
-		case slices.Contains(ownFolders, e.Name()):
+		case !shown.MatchString(e.Name()):
 		case e.Type() == fs.ModeSymlink: // /bin → usr/bin
 			err = copyLink(source, target)
 		case e.IsDir():
@@ -108,47 +118,6 @@ func ownDevices(root string, c Config) error {
 		}
 	}
 	return os.Mkdir(filepath.Join(dev, "shm"), 0o755)
-}
-
-// ownEtc lays our files over the host's. Names come from the hosts file alone,
-// so that an unknown one is an error at once: no DNS server is in reach. The one
-// user has a name, which initdb asks for.
-func ownEtc(root string, c Config) error {
-	own := map[string]string{
-		"hosts":         hosts(c),
-		"passwd":        fmt.Sprintf("dlmtest:x:%d:%d::/tmp:/bin/sh\nroot:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n", UID, GID),
-		"group":         fmt.Sprintf("dlmtest:x:%d:\nroot:x:0:\nnogroup:x:65534:\n", GID),
-		"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
-		"resolv.conf":   "",
-	}
-	for name, text := range own {
-		target := filepath.Join(root, "etc", name)
-		info, err := os.Lstat(target)
-		if err != nil || !info.Mode().IsRegular() {
-			if name == "hosts" {
-				return errors.New("/etc/hosts of this machine must be a plain file: nodes find each other by one that is laid over it")
-			}
-			continue
-		}
-		source := filepath.Join(root, "dlmtest", name)
-		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
-			return err
-		}
-		if err := bindReadOnly(source, target); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hosts is the run's name service, in the form that Docker writes.
-func hosts(c Config) string {
-	var b strings.Builder
-	b.WriteString("127.0.0.1\tlocalhost\n")
-	for _, n := range c.Nodes {
-		fmt.Fprintf(&b, "%s\t%s\n", n.Addr, n.Name)
-	}
-	return b.String()
 }
 
 func ownBinary(root string, _ Config) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -15,10 +16,11 @@ import (
 // nodeConfig is what a node's first process needs to know.
 type nodeConfig struct {
 	Node
-	Root    string // the root folder that all nodes copy
-	Own     string // folder of the node's own data, on the host
-	Volumes string // folder of the run's volumes
-	Bits    int
+	Root     string   // the root folder that all nodes copy
+	Own      string   // folder of the node's own data, on the host
+	Volumes  string   // folder of the run's volumes
+	Withheld []string // devices of other nodes
+	Bits     int
 }
 
 // Descriptors of a node's first process: its configuration, and where it says
@@ -32,6 +34,11 @@ const (
 func (r *run) startNode(i int) (*exec.Cmd, error) {
 	c := nodeConfig{Node: r.Nodes[i], Root: r.root, Bits: r.Bits,
 		Own: filepath.Join(r.folder, "nodes", r.Nodes[i].Name), Volumes: filepath.Join(r.folder, "volumes")}
+	for _, device := range slices.Compact(slices.Sorted(slices.Values(r.Devices))) {
+		if !slices.Contains(c.Devices, device) && !slices.Contains(devices, device) {
+			c.Withheld = append(c.Withheld, device)
+		}
+	}
 	if err := r.makeFolders(c); err != nil {
 		return nil, err
 	}

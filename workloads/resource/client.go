@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/rpc"
 	"sync"
@@ -13,6 +14,8 @@ import (
 // goroutines, but they share a connection: when the context of one call ends,
 // the connection is given up and the others' outcomes are left open.
 type Client struct {
+	Key string // of the server's Rules; set before the first call
+
 	addr string
 
 	mu     sync.Mutex
@@ -115,6 +118,10 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.addr)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(conn, c.Key); err != nil {
+		conn.Close()
 		return nil, err
 	}
 	return c.current(conn)

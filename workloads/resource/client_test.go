@@ -114,3 +114,29 @@ func TestDeadline(t *testing.T) {
 		defer conn.Close()
 	}
 }
+
+// Who does not know the key neither reads nor writes; who does is served as ever.
+func TestKey(t *testing.T) {
+	var r recorder
+	s := serve(t, "127.0.0.1:0", resource.Rules{Key: "the key"}, r.emit)
+	defer s.stop()
+	for _, key := range []string{"", "another", "the ke"} {
+		client := dial(t, s.addr)
+		client.Key = key
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if _, err := client.Write(ctx, write); err == nil {
+			t.Errorf("the key %q was taken", key)
+		}
+		cancel()
+		client.Close()
+	}
+	if n := len(r.log()); n != 0 {
+		t.Errorf("%d log lines of strangers", n)
+	}
+	client := dial(t, s.addr)
+	client.Key = "the key"
+	defer client.Close()
+	if _, err := client.Write(t.Context(), write); err != nil || len(r.log()) != 1 {
+		t.Errorf("with the key: %v, %d log lines", err, len(r.log()))
+	}
+}

@@ -25,7 +25,11 @@ const (
 type Rules struct {
 	Fencing string `json:"fencing"`  // AtLeast or Strict; "" is AtLeast
 	FenceOn string `json:"fence_on"` // OnWrite or OnRead; "" is OnWrite
+	Key     string `json:"-"`        // with which a client's connection begins; "" lets everybody in
 }
+
+// KeyVariable is the environment variable with the Key of a server that is a program.
+const KeyVariable = "DLMTEST_STORE_KEY"
 
 // Check refuses unknown words.
 func (r Rules) Check() error {

@@ -2,8 +2,10 @@ package resource
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/rpc"
 	"sync"
@@ -56,11 +58,22 @@ func ServeListener(ctx context.Context, listener net.Listener, store *Store) err
 		}
 		serving.Go(func() {
 			if conns.add(conn) {
-				server.ServeConn(conn) // returns after the calls under way, and closes conn
+				if knows(conn, store.rules.Key) {
+					server.ServeConn(conn) // returns after the calls under way, and closes conn
+				}
+				conn.Close()
 				conns.remove(conn)
 			}
 		})
 	}
+}
+
+// knows reads the key, with which each connection begins. Who has none is no client of ours:
+// a lock under test that writes to the resource would forge the verdict about itself.
+func knows(conn net.Conn, key string) bool {
+	said := make([]byte, len(key))
+	_, err := io.ReadFull(conn, said)
+	return err == nil && subtle.ConstantTimeCompare(said, []byte(key)) == 1
 }
 
 // connections are the open connections of a server, to close them all at its end.

@@ -38,7 +38,7 @@ var fileProbes = []probe{
 	}},
 	{"write-root", func() (string, error) {
 		return any([]string{"/", "/etc", "/usr", "/usr/bin", "/opt", "/home", "/root", "/srv", "/dlmtest", "/adapter", "/mnt", "/media",
-			"/lib", "/sys", "/var/lib", "/var/cache/apt", "/var/lib/dpkg", "/boot", "/work"}, creates)
+			"/lib", "/sys", "/boot", "/lib64", "/sbin", "/work"}, creates)
 	}},
 	{"write-program", func() (string, error) {
 		return any([]string{"/dlmtest/dlmtest", "/adapter/escape", "/bin/sh", "/etc/hosts", "/etc/resolv.conf", "/etc/passwd", "/etc/hostname"}, func(path string) error {
@@ -161,8 +161,8 @@ func rises(path string) error {
 		}
 		risen := false
 		for end := time.Now().Add(50 * time.Millisecond); time.Now().Before(end) && !risen; {
-			var st unix.Stat_t // a process belongs to whom it acts for
-			risen = unix.Stat(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid), &st) == nil && st.Uid == 0 && os.Getuid() != 0
+			ids := strings.Fields(statusOf(cmd.Process.Pid, "Uid"))
+			risen = len(ids) > 1 && ids[1] == "0" && os.Getuid() != 0
 		}
 		_ = in.Close()
 		_ = cmd.Process.Kill()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
 // RFC 5737 and RFC 3849 keep these for documentation. A connect of UDP asks for the route and sends nothing.
@@ -50,26 +53,64 @@ var networkProbes = []probe{
 		return any(names, sameMTU)
 	}},
 	{"firewall", firewall},
+	{"resource", writeResource},
 	{"gateway", func() (string, error) { return any(gateways(), dial) }},
 	{"machine-addresses", func() (string, error) { return any(strings.Split(*hosts, ","), dial) }},
-	{"outside", func() (string, error) {
-		return any(outside, func(address string) error {
-			c, err := net.Dial("udp", address)
-			if err == nil {
+	{"outside", outsideWorld},
+}
+
+// writeResource writes what it likes to the resource that the lock guards, which decides
+// about lost updates.
+func writeResource() (string, error) {
+	client, err := resource.Dial("resource:7000")
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err = client.Write(ctx, resource.WriteRequest{Key: "key-1", Owner: *mark, Value: *mark})
+	return "an update that nobody made", err
+}
+
+// outsideWorld looks for a route out of the node, and for somebody at its other end. What it
+// sends goes no further than the node's own bridge.
+func outsideWorld() (string, error) {
+	return any(outside, func(address string) error {
+		c, err := net.Dial("udp", address)
+		if err != nil {
+			return err
+		}
+		_ = c.Close()
+		for _, hop := range hops() {
+			if c, err := net.Dial("udp", hop+":9"); err == nil {
+				_, _ = c.Write([]byte("?"))
 				_ = c.Close()
 			}
-			return err
-		})
-	}},
-	{"routes", func() (string, error) {
-		text, err := os.ReadFile("/proc/net/route")
-		for line := range strings.Lines(string(text)) {
-			if f := strings.Fields(line); len(f) > 2 && f[1] == "00000000" && f[0] != "Iface" && f[0] != "*" && f[0] != "lo" {
-				return "a default route by " + f[0], nil
+			time.Sleep(300 * time.Millisecond)
+			neighbours, err := os.ReadFile("/proc/net/arp")
+			for line := range strings.Lines(string(neighbours)) {
+				if f := strings.Fields(line); err == nil && len(f) > 3 && f[0] == hop && f[3] != "00:00:00:00:00:00" {
+					return nil
+				}
 			}
 		}
-		return "", errors.Join(err, errors.New("no default route"))
-	}},
+		return errors.New("there is a route, and nobody at its other end")
+	})
+}
+
+// hops are the gateways of the node's routes.
+func hops() (all []string) {
+	text, _ := os.ReadFile("/proc/net/route")
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) < 3 || f[2] == "00000000" {
+			continue
+		}
+		if b, err := hex.DecodeString(f[2]); err == nil && len(b) == 4 {
+			all = append(all, fmt.Sprintf("%d.%d.%d.%d", b[3], b[2], b[1], b[0]))
+		}
+	}
+	return all
 }
 
 func dial(address string) error {
@@ -103,15 +144,8 @@ func gateways() (all []string) {
 		binary.BigEndian.PutUint32(last[:], number)
 		all = append(all, fmt.Sprintf("%s:%d", netip.AddrFrom4(last), *port))
 	}
-	text, _ := os.ReadFile("/proc/net/route")
-	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line)
-		if len(f) < 3 {
-			continue
-		}
-		if b, err := hex.DecodeString(f[2]); err == nil && len(b) == 4 && f[2] != "00000000" {
-			all = append(all, fmt.Sprintf("%d.%d.%d.%d:%d", b[3], b[2], b[1], b[0], *port))
-		}
+	for _, hop := range hops() {
+		all = append(all, fmt.Sprintf("%s:%d", hop, *port))
 	}
 	return append(all, fmt.Sprintf("172.17.0.1:%d", *port), fmt.Sprintf("host.docker.internal:%d", *port))
 }

@@ -147,8 +147,10 @@ func opensToWrite(path string) error {
 }
 
 // status is a line of what the kernel says of this process.
-func status(name string) string {
-	text, _ := os.ReadFile("/proc/self/status")
+func status(name string) string { return statusOf(os.Getpid(), name) }
+
+func statusOf(pid int, name string) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it has ended
 	for line := range strings.Lines(string(text)) {
 		if v, ok := strings.CutPrefix(line, name+":"); ok {
 			return strings.TrimSpace(v)

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// What a process has touched is counted, and what it shares once.
+func TestMeasure(t *testing.T) {
+	self := []int{os.Getpid()}
+	before := measure(self)
+	const size = 64 << 20
+	b, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(b)
+	for i := 0; i < len(b); i += 4096 {
+		b[i] = 1
+	}
+	after := measure(self)
+	if grown := int64(after.memory) - int64(before.memory); grown < size*9/10 || after.threads < 2 {
+		t.Errorf("%d bytes more, %d threads", grown, after.threads)
+	}
+	if s := shares(self); s < size*9/10 {
+		t.Errorf("its share is %d", s)
+	}
+}
+
+func TestWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f"), make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := written(dir, filepath.Join(dir, "no")); n < 1<<20 || n > 2<<20 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+// The adapter that takes too much is ended and named, and its worker goes on; a server that
+// does is an error of the run.
+func TestOverdrawn(t *testing.T) {
+	for _, worker := range []bool{true, false} {
+		var said bytes.Buffer
+		a := &agent{name: "node-1", out: newOut(&said)}
+		child := Child{Argv: []string{"sh", "-c", "sleep 60 & wait; sleep 60"}, Starts: worker, Speaks: worker}
+		c, err := startChild(child, nil, func([]byte, bool) {}, func() bool { return false })
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.kill)
+		a.child = c
+		for deadline := time.Now().Add(5 * time.Second); len(descendants(c.cmd.Process.Pid)) < 2 && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		started := descendants(c.cmd.Process.Pid)[1]
+		a.overdrawn("used too much")
+		a.out.close()
+		k := kill{pids: []int{started}}
+		for deadline := time.Now().Add(5 * time.Second); len(k.living()) > 0 && time.Now().Before(deadline); {
+			time.Sleep(time.Millisecond)
+		}
+		if len(k.living()) > 0 || worker != (a.stopped("test") == nil) {
+			t.Errorf("worker %v: %v live, the child: %v", worker, k.living(), a.stopped("test"))
+		}
+		want := `"error":"the server of node-1 used too much`
+		if worker {
+			want = `"error":"the adapter of node-1 used too much`
+		}
+		if !strings.Contains(said.String(), want) || worker != strings.Contains(said.String(), `"f":"`+string(history.Adapter)+`"`) {
+			t.Errorf("said %s", said.String())
+		}
+	}
+}
