@@ -132,6 +132,16 @@ mutants: ## plant mistakes in the checkers one at a time, SAMPLE=200 of them or 
 gate-proof: build ## hold the gate against N=20 trees as they are and 20 with a planted bug; RUNTIME=local needs no Docker
 	@N=$(or $(N),20) RUNTIME=$(or $(RUNTIME),auto) .ci/gate-proof
 
+.PHONY: kill-proof
+kill-proof: images ## kill run, matrix, gate, conform, corpus, shrink, capacity and selftest at N=20 random moments each, in RUNTIME=local,docker, and their helpers, and count what is left; SEED= repeats one
+	@KILLS=$(or $(N),20) KILL=$(or $(COMMANDS),run,matrix,gate,conform,corpus,shrink,capacity,selftest) KILL_RUNTIME=$(or $(RUNTIME),local,docker) KILL_SEED=$(SEED) \
+	  $(GO) test -count 1 -timeout 4h -v -run '^TestKilled' ./cli
+
+.PHONY: reliability-busy
+reliability-busy: test-deps ## disturb N=200 short runs of sound locks on purpose (busy loops, stopped agents, full pipes), PARALLEL=3 at a time: none may be red; RUNTIMES="local docker"
+	@BUSY=$(or $(N),200) PARALLEL=$(or $(PARALLEL),3) RUNTIMES="$(or $(RUNTIMES),local)" SEED=$(SEED) OUT=$(abspath build/reliability-busy) \
+	  $(GO) test -timeout 120m -count 1 -v -run '^TestBusyMachine$$' ./cli
+
 .PHONY: proto
 proto: ## write the Go code of locks/lockpb/lock.proto anew: needs protobuf-compiler, its plugins are tools of go.mod
 	@command -v protoc >/dev/null || { echo "protoc is missing: apt-get install protobuf-compiler"; exit 1; }

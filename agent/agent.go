@@ -33,6 +33,7 @@ type agent struct {
 
 	mu     sync.Mutex
 	child  *child
+	former Ended // what the children before it recorded, as far as it did not come
 	arms   []*armed
 	held   []*active // faults and holds in force
 	looked []*active // faults that are healed and looked at once more
@@ -73,7 +74,7 @@ func Main(name string, in io.Reader, w io.Writer) error {
 }
 
 // slow are the commands that take time: none waits for another.
-var slow = map[Do]bool{Check: true, Kill: true, Run: true, Heal: true, Cancel: true, Try: true, Sync: true}
+var slow = map[Do]bool{Check: true, Kill: true, Run: true, Heal: true, Cancel: true, Try: true, Sync: true, End: true}
 
 func (a *agent) answer(c Command) {
 	m := Message{Re: c.ID}
@@ -84,6 +85,10 @@ func (a *agent) answer(c Command) {
 			m.Error = err.Error()
 		}
 		a.out.send(m)
+		return
+	}
+	if c.Do == End {
+		a.endRecords(m)
 		return
 	}
 	if err := a.do(c); err != nil {
@@ -132,6 +137,7 @@ func (a *agent) start(spec *Child) error {
 		default:
 			return errors.New("start: the node's child is still running")
 		}
+		a.former = a.former.and(a.child)
 	}
 	a.arms = nil
 	a.beats.limit(spec.Stall)
@@ -186,15 +192,19 @@ func (a *agent) hurries() bool {
 // fromChild passes on one line of the child.
 func (a *agent) fromChild(line []byte, stdout bool) {
 	a.mu.Lock()
-	speaks := stdout && a.child != nil && a.child.spec.Speaks
+	c := a.child
+	speaks := stdout && c != nil && c.spec.Speaks
 	a.mu.Unlock()
 	var l Line
 	switch op, is := operation(line); {
 	case speaks && is:
 		a.watchWork(op)
+		c.records.came++
 		a.out.pass(line)
 	case !speaks || json.Unmarshal(line, &l) != nil:
 		a.out.send(Message{Log: string(line)})
+	case l.End != nil:
+		c.records.end(l.End.Ops)
 	case l.Gate != nil:
 		a.atGate(*l.Gate)
 	default:

@@ -19,7 +19,9 @@ type child struct {
 	cmd     *exec.Cmd
 	bent    *vdso.Process // nil: its clocks cannot be bent
 	stdin   io.WriteCloser
-	planned atomic.Bool   // its end is a fault
+	planned atomic.Bool // its end is a fault
+	killed  atomic.Bool // by its agent, so it could not say how much it had recorded
+	records tally
 	ended   chan struct{} // closed when it has ended
 	exit    Exit          // set before ended is closed
 }
@@ -52,7 +54,7 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 		return nil, err
 	}
 	cmd.Stdout = printed
-	c := &child{spec: spec, cmd: cmd, stdin: stdin, ended: make(chan struct{})}
+	c := &child{spec: spec, cmd: cmd, stdin: stdin, ended: make(chan struct{}), records: tally{over: make(chan struct{})}}
 	wait := cmd.Wait
 	begin := cmd.Start
 	if page != nil {
@@ -140,6 +142,7 @@ func (c *child) settle() error {
 
 // kill ends the child and everything that it started, stopped or not.
 func (c *child) kill() {
+	c.killed.Store(true)
 	for range 10 {
 		pids := descendants(c.cmd.Process.Pid)
 		for _, pid := range pids {

@@ -29,6 +29,8 @@ type out struct {
 	spilled int64
 	read    *bufio.Reader
 	lost    int
+	ops     int  // records that were queued, or lost
+	over    bool // no more records are taken
 	closed  bool
 	done    chan struct{}
 }
@@ -43,20 +45,54 @@ func newOut(w io.Writer) *out {
 
 // send queues one message.
 func (o *out) send(m Message) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sendLocked(m)
+}
+
+func (o *out) sendLocked(m Message) {
 	line, err := json.Marshal(m)
 	if err != nil {
 		line, _ = json.Marshal(Message{Error: "agent: " + err.Error()})
 	}
-	o.pass(line)
+	if m.Op != nil && !o.counts() {
+		return
+	}
+	o.queue(line)
 }
 
-// pass queues a message that is written already. It keeps nothing of line.
+// pass queues the message of a record that is written already. It keeps nothing of line.
 func (o *out) pass(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.counts() {
+		o.queue(line)
+	}
+}
+
+// counts counts a record; false: they have ended.
+func (o *out) counts() bool {
+	if !o.over {
+		o.ops++
+	}
+	return !o.over
+}
+
+// end answers m with the number of all records, and takes no more.
+func (o *out) end(m Message, missing Ended) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+	m.End = &Ended{Ops: o.ops + missing.Ops, Open: missing.Open}
+	o.sendLocked(m)
+}
+
+// queue takes a line. o.mu is held.
+func (o *out) queue(line []byte) {
 	switch {
 	case o.closed:
 	case o.spill == nil && len(o.queued)+len(line) < memoryMax:
+		o.tellLost() // before what is newer
 		o.queued = append(append(o.queued, line...), '\n')
 	default:
 		o.toFile(append(slices.Clone(line), '\n'))
@@ -135,12 +171,18 @@ func (o *out) take(written []byte) []byte {
 		_ = o.spill.Close()
 		o.spill, o.read = nil, nil
 	}
+	o.tellLost()
+	batch := o.queued
+	o.queued = written
+	return batch
+}
+
+// tellLost queues how many lines were lost, if any. o.mu is held.
+func (o *out) tellLost() {
 	if o.lost > 0 {
 		line, _ := json.Marshal(Message{Lost: o.lost})
-		o.lost = 0
-		return append(line, '\n')
+		o.queued, o.lost = append(append(o.queued, line...), '\n'), 0
 	}
-	return nil
 }
 
 // close passes on what is queued and ends.

@@ -42,6 +42,7 @@ const (
 	Check   Do = "health" // answer once the health check succeeds
 	Try     Do = "try"    // find out whether the faults that need Need work on this node, before Child is started
 	Sync    Do = "sync"   // make durable all that is on the lossy file system, as time does; nothing without one
+	End     Do = "end"    // have the child end its records, record nothing more, and answer with Message.End
 	Run     Do = "run"    // run Child.Argv to its end and answer with what it printed
 )
 
@@ -111,6 +112,13 @@ type Message struct {
 	Exit *Exit           `json:"exit,omitempty"` // the child has ended
 	Say  json.RawMessage `json:"say,omitempty"`  // a line of the worker for the runner
 	Lost int             `json:"lost,omitempty"` // lines that could not be kept: the run is inconclusive
+	End  *Ended          `json:"end,omitempty"`  // the answer to End: no Op comes after it
+}
+
+// Ended is the end of a stream of records, with what was sent in it.
+type Ended struct {
+	Ops  int  `json:"ops"`            // how many records, those that were lost on the way too
+	Open bool `json:"open,omitempty"` // a child ended by itself and did not say how many it had made
 }
 
 // Hit says that a child has reached an armed gate, or that the message has come
@@ -140,11 +148,12 @@ type Exit struct {
 }
 
 // Line is what a worker writes to its agent: an operation, a gate that it has
-// reached, or a word for the runner.
+// reached, a word for the runner, or the end of its records.
 type Line struct {
 	Op   json.RawMessage `json:"op,omitempty"`
 	Gate *GateAt         `json:"gate,omitempty"`
 	Say  json.RawMessage `json:"say,omitempty"`
+	End  *Ended          `json:"end,omitempty"` // the child records nothing more
 }
 
 // GateAt is a worker at a gate; it goes on when its agent answers with Order.Go.
@@ -160,4 +169,5 @@ type Order struct {
 	Armed *[]string       `json:"armed,omitempty"` // the gates at which to stop and ask; replaces the former list
 	Go    int             `json:"go,omitempty"`    // pass the gate of this ID
 	Say   json.RawMessage `json:"say,omitempty"`   // a word of the runner
+	End   bool            `json:"end,omitempty"`   // end, and say how many records there were; a worker does so by itself when it ends
 }

@@ -138,16 +138,25 @@ func (b brute) lostUpdates(s side) (y tally) {
 	}
 	for _, op := range b.r.ops {
 		if op.F == history.Write && op.Type == history.OK && s.of(&op).Accepted &&
-			lastOf(log, func(o history.Op) bool { return o.Value == op.Value }) == "" && b.logged() {
+			!slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Apply && o.Value == op.Value }) && b.loggedAfter(op.Time) ||
+			op.F == history.Write && op.Type == history.OK && s.of(&op).Accepted && b.refused(s, op.Value) {
 			y.add(false)
 		}
 	}
 	return y
 }
 
-// logged says whether the resource left a log.
-func (b brute) logged() bool {
-	return slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Apply })
+// loggedAfter says whether the resource's log, which holds a write, goes on after t.
+func (b brute) loggedAfter(t int64) bool {
+	wrote := slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Apply })
+	return wrote && slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
+		return o.Time > t && (o.F == history.Apply || o.F == history.ReadSeen || o.F == history.Happened)
+	})
+}
+
+// refused says whether the log holds a value as refused.
+func (b brute) refused(s side, value string) bool {
+	return slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Apply && o.Value == value && !s.of(&o).Accepted })
 }
 
 // lastOf is the value of the last write that matches, "" if none does.

@@ -168,7 +168,7 @@ func judgeOne(c Checker, setup history.Setup, r *run, broken string) Property {
 		return p
 	}
 	if broken == "" {
-		broken = guard(func() { p = c.check(r).property(c.Name) })
+		broken = guard(func() { p = c.on(r).property(c.Name) })
 	}
 	if broken != "" {
 		return Property{Name: c.Name, Verdict: Unknown, Reason: "the checker failed, which is a bug of dlmtest: " + broken}

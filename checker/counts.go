@@ -66,28 +66,6 @@ func (r *run) countStale(w *write) {
 	}
 }
 
-// contended counts the acquires of a key that were invoked while another client
-// believed to hold it. As waits and grants are in the order of time, and ends are
-// sorted, it is one walk.
-func (r *run) contended(k *keyLog) int {
-	ending := slices.Clone(k.grants)
-	slices.SortFunc(ending, func(a, b *grant) int { return cmp.Compare(a.end, b.end) })
-	started, ended, n := 0, 0, 0
-	own := map[string]int{} // how many grants each client believes in
-	for _, w := range k.waits {
-		for ; started < len(k.grants) && k.grants[started].ok <= w.from; started++ {
-			own[r.client(k.grants[started].op)]++
-		}
-		for ; ended < len(ending) && ending[ended].end <= w.from; ended++ {
-			own[r.client(ending[ended].op)]--
-		}
-		if started-ended > own[r.client(w.invoke)] {
-			n++
-		}
-	}
-	return n
-}
-
 // client names the client of an operation.
 func (r *run) client(op int) string {
 	if node := r.ops[op].Node; node != "" {

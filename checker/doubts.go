@@ -24,7 +24,9 @@ type doubt struct {
 // the property to the test, and adds what is known of the run as a whole.
 func conclude(r *run, result *Result) {
 	result.Counts = r.counts
-	doubts := append(r.vacuous(), r.unobserved()...)
+	vacuous := r.vacuous()
+	result.TooLittle, result.Incomplete = r.tooLittle || len(vacuous) > 0, len(r.cuts) > 0
+	doubts := append(append(vacuous, r.incomplete()...), r.unobserved()...)
 	for _, i := range r.jumps {
 		if n := r.ops[i].Length; n > hostClockLimit || n < -hostClockLimit {
 			doubts = append(doubts, doubt{text: fmt.Sprintf("The host's clock moved by %s at %s.", length(n), r.seconds(r.ops[i].Time))})

@@ -39,12 +39,12 @@ func (r *run) orUnseen(o outcome) outcome {
 	switch {
 	case o.verdict != Holds:
 	case len(r.grants) == 0:
-		o.verdict, o.reason = Unknown, "Nobody was granted the lock."
+		o.verdict, o.reason, r.tooLittle = Unknown, "Nobody was granted the lock.", true
 	case r.counts.Contended == 0:
-		o.verdict = Unknown
-		o.reason = fmt.Sprintf("No contention: in %s nobody asked for a key that another client held.", nouns.Count(len(r.grants), "grant"))
+		o.verdict, r.tooLittle = Unknown, true
+		o.reason = fmt.Sprintf("No contention: in %s nobody waited for a key that another client held.", nouns.Count(len(r.grants), "grant"))
 		if r.setup.Kind == history.Alone && len(o.found.list) == 0 {
-			o.verdict = NA // nobody was meant to
+			o.verdict, r.tooLittle = NA, false // nobody was meant to
 		}
 	}
 	return o

@@ -17,6 +17,7 @@ type found struct {
 	list                         []Violation
 	certain, possible, disturbed int // disturbed: certain ones that a stall touches
 	unlisted                     int
+	missing                      int // what may come of records that are missing: they are not listed
 }
 
 // add records a violation whose evidence is ops. The message is only made for
@@ -25,6 +26,10 @@ func (f *found) add(r *run, v Violation, format string, args ...any) {
 	v.Operations = slices.DeleteFunc(v.Operations, func(op int) bool { return op < 0 })
 	slices.Sort(v.Operations)
 	v.Operations = slices.Compact(v.Operations)
+	if r.mayMiss(&v) {
+		f.missing++
+		return
+	}
 	v.Disturbed = r.disturbed(v.Operations)
 	var before int
 	switch {
@@ -57,6 +62,9 @@ func (o outcome) property(name string) Property {
 	switch {
 	case f.certain > f.disturbed:
 		p.Verdict, p.Reason = Violated, o.summary
+	case f.missing > 0:
+		p.Verdict = Unknown
+		p.Reason = fmt.Sprintf("Not decided: %s may come of records that are missing.", nouns.Count(f.missing, "apparent violation"))
 	case f.certain > 0:
 		p.Verdict = Unknown
 		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches %s.", countOf("each of ", f.certain, "violation"))

@@ -212,7 +212,7 @@ func (m *minimizer) where(wanted func(*history.Op) bool) (units []int) {
 // part cuts a history down to some operations, and its setup to the key.
 func (m *minimizer) part(v *Violation, indexes []int) (history.Setup, []history.Op) {
 	setup := m.setup
-	setup.Expect = history.Expect{} // what the scenario must see is asked of the whole
+	setup.Expect, setup.Sources = history.Expect{}, nil // these are asked of the whole
 	if v.Key != "" {
 		setup.Keys = []string{v.Key}
 	}
@@ -231,11 +231,12 @@ func (m *minimizer) shows(c Checker, v *Violation, indexes []int) bool {
 	}
 	m.judged += len(indexes)
 	setup, ops := m.part(v, indexes)
+	setup.Shows = c.Name
 	if history.Validate(setup, ops) != nil {
 		return false
 	}
 	var again []Violation
-	if guard(func() { again = c.check(newRun(setup, ops)).found.list }) != "" {
+	if guard(func() { again = c.on(newRun(setup, ops)).found.list }) != "" {
 		return false
 	}
 	return slices.ContainsFunc(again, func(w Violation) bool {

@@ -112,10 +112,11 @@ func (m *minimizer) confirm(property string, v *Violation, ask asking) (string, 
 	return said, last
 }
 
-// namesLog says whether a violation names an entry of the resource's log.
+// namesLog says whether a violation names an entry of the resource's log, other than the
+// one that shows that the log goes on.
 func (m *minimizer) namesLog(v *Violation) bool {
 	for _, i := range v.Operations {
-		if m.ops[i].F == history.Apply {
+		if m.ops[i].F == history.Apply && m.ops[i].Time <= v.At {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 // read files one operation under its key, its grant and its process.
 func (r *run) read(i int, op *history.Op) {
+	r.heard(i, op)
 	switch op.Type {
 	case history.Invoke:
 		r.stamp(op)
@@ -146,6 +147,8 @@ func (r *run) complete(i int, op *history.Op) {
 		r.writes[p.slot].done = i
 	case history.Effect:
 		r.effectOf(invoke.Value).done = i
+	case history.Read:
+		r.looked(op, invoke)
 	case history.Extend:
 		r.extended(i, op, p)
 	case history.Release:

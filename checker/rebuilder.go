@@ -51,7 +51,8 @@ func oneRebuilder(r *run) outcome {
 	case n < 2:
 		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: too little to tell.", nouns.Count(n, "rebuild"))
 	case r.counts.Contended == 0:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("No contention: %s, and nobody else wanted to.", nouns.Count(n, "rebuild"))
+		o.verdict, r.tooLittle = Unknown, true
+		o.reason = fmt.Sprintf("No contention: %s, and nobody else wanted to.", nouns.Count(n, "rebuild"))
 	}
 	return o
 }

@@ -39,13 +39,16 @@ type Property struct {
 
 // Result is the judgement of a run; results.json holds it.
 type Result struct {
-	Verdict        Verdict    `json:"verdict"`
-	Service        Answer     `json:"service"` // did the service keep its promise?
-	Data           Answer     `json:"data"`    // was the data saved?
-	Properties     []Property `json:"properties"`
-	Counts         Counts     `json:"counts"`
-	Doubts         []string   `json:"doubts,omitempty"`          // why the run as a whole may not be believed: vacuous, disturbed, host clock moved, fault not seen
-	FirstViolation int64      `json:"first_violation,omitempty"` // ns from the first grant to the first violation
+	Verdict    Verdict    `json:"verdict"`
+	Service    Answer     `json:"service"` // did the service keep its promise?
+	Data       Answer     `json:"data"`    // was the data saved?
+	Properties []Property `json:"properties"`
+	Counts     Counts     `json:"counts"`
+	Doubts     []string   `json:"doubts,omitempty"` // why the run as a whole may not be believed: vacuous, disturbed, host clock moved, fault not seen
+	// Why a property is unknown, apart from the lock: the run can be repeated.
+	TooLittle      bool  `json:"too_little,omitempty"`      // fewer grants, waits or faults were seen than a verdict needs
+	Incomplete     bool  `json:"incomplete,omitempty"`      // records are missing
+	FirstViolation int64 `json:"first_violation,omitempty"` // ns from the first grant to the first violation
 }
 
 // Answer is one of the two answers that head a report.
@@ -63,7 +66,7 @@ type Counts struct {
 	StaleWrites  int `json:"stale_writes"`  // writes that were invoked on a superseded grant, or reached the resource on one
 	StaleRefused int `json:"stale_refused"` // of these, refused by the fenced copy
 	Abstained    int `json:"abstained"`     // times that a client did not write on a superseded grant, since its own check said so
-	Contended    int `json:"contended"`     // acquires invoked while another client believed to hold the key
+	Contended    int `json:"contended"`     // acquires that waited at some instant at which another client believed to hold the key
 	Faults       int `json:"faults"`
 	FaultsSeen   int `json:"faults_seen"` // of these, observed at the victim
 	// FaultsSkipped are those of a random schedule that could not be, or met nothing

@@ -26,6 +26,11 @@ type run struct {
 	final     int            // the first Final note, or -1
 	stops     map[string]int // the Stop note of each client
 	clocks    map[string]*clock
+	sources   map[string]*source
+	log       logSeen
+	cuts      []cut
+	rests     rests // of the property that is being judged
+	tooLittle bool  // was seen to judge one
 	counts    Counts
 
 	// Made once they are asked for: see readOutages.
@@ -92,7 +97,7 @@ func newRun(setup history.Setup, ops []history.Op) *run {
 		clocks: map[string]*clock{}, byKey: map[string]*keyLog{}, byOwner: make(map[string]*grant, len(ops)/16),
 		byValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[string][]*grant{},
 		ghosts: map[string]ghostRef{}, open: map[victim]*fault{}, missed: map[victim]bool{},
-		stops: map[string]int{},
+		stops: map[string]int{}, sources: map[string]*source{},
 	}
 	if len(ops) > 0 {
 		r.begin, r.end = ops[0].Time, ops[len(ops)-1].Time
@@ -105,6 +110,7 @@ func newRun(setup history.Setup, ops []history.Op) *run {
 	for i := range ops {
 		r.read(i, &ops[i])
 	}
+	r.findCuts()
 	r.planStalls()
 	r.endBeliefs()
 	for _, k := range r.keys {

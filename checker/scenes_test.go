@@ -242,7 +242,26 @@ var scenes = map[string]map[string]func(*builder){
 		"holds":             turns,
 		"violated":          func(b *builder) { h, _ := zombie(b); b.write(4*sec, h) },
 		"violated-no-token": func(b *builder) { b.setup.Promise.Token = false; h, _ := zombie(b); b.write(4*sec, h) },
-		"violated-vanished": func(b *builder) { turns(b); b.forget() },
+		"violated-vanished": func(b *builder) { // the log goes on after what it does not hold
+			turns(b)
+			b.forget()
+			b.read(2980*ms, b.grantOf(2960*ms, 2970*ms, "client-1", 7))
+		},
+		"violated-vanished-ended": func(b *builder) { turns(b); b.forget(); b.ended() },
+		"unknown-vanished-last":   func(b *builder) { turns(b); b.forget() },
+		"unknown-vanished-no-end": func(b *builder) { turns(b); b.forget(); b.ended("resource") },
+		"unknown-vanished-hole": func(b *builder) { // of the log as much is missing as it says, anywhere
+			turns(b)
+			b.read(2980*ms, b.grantOf(2960*ms, 2970*ms, "client-1", 7))
+			b.ended()
+			b.forget()
+		},
+		"violated-no-end": func(b *builder) { // what it does hold is no less true
+			h, _ := zombie(b)
+			b.write(4*sec, h)
+			b.read(4*sec+10*ms, b.grantOf(4*sec, 4*sec+ms, "client-3", 9))
+			b.ended("resource")
+		},
 		"violated-forked": func(b *builder) { // the resource forgot an update, as after a crash
 			h := b.grantOf(0, 10*ms, "client-1", 1)
 			b.read(20*ms, h)

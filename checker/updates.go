@@ -141,7 +141,9 @@ func (u *updates) forked(k *keyLog, at int, op *history.Op, c *history.Copy) {
 		other.Value, u.writer(other), op.Value, u.writer(op), c.Previous, u.side.name, k.name, u.r.seconds(op.Time))
 }
 
-// neverApplied finds writes that were acknowledged but stand in no log.
+// neverApplied finds writes that were acknowledged but stand in no log. The log is in
+// order: where it goes on, or has come to its end, that is proof; behind its last entry
+// nothing is, as the rest may not have come.
 func (u *updates) neverApplied(notes int) {
 	if notes == 0 {
 		return
@@ -156,8 +158,16 @@ func (u *updates) neverApplied(notes int) {
 			continue
 		}
 		u.acknowledged++
+		by := -1
+		if w.apply < 0 {
+			var sure bool
+			if by, sure = u.r.logged(u.r.key(u.r.ops[w.invoke].Key), done.Time); !sure {
+				u.found.missing++
+				continue
+			}
+		}
 		op := &u.r.ops[w.invoke]
-		u.found.add(u.r, Violation{Key: op.Key, At: done.Time, Operations: []int{w.invoke, w.done}},
+		u.found.add(u.r, Violation{Key: op.Key, At: done.Time, Operations: []int{w.invoke, w.done, by}},
 			"%q of %s was acknowledged at %s, but the %s copy of %q never applied it.",
 			op.Value, u.writer(op), u.r.seconds(done.Time), u.side.name, op.Key)
 	}

@@ -72,6 +72,7 @@ func lockless(name string) bool {
 // there is none.
 type effect struct {
 	invoke, done int
+	logged       bool
 }
 
 // effectOf finds an effect by its unique value, and makes it.
@@ -81,7 +82,7 @@ func (r *run) effectOf(value string) *effect {
 	}
 	e := r.byEffect[value]
 	if e == nil {
-		e = &effect{-1, -1}
+		e = &effect{invoke: -1, done: -1}
 		r.byEffect[value] = e
 	}
 	return e
@@ -91,7 +92,7 @@ func (r *run) effectOf(value string) *effect {
 func (r *run) effected(i int, op *history.Op) {
 	k := r.key(op.Key)
 	k.effects = append(k.effects, i)
-	r.effectOf(op.Value)
+	r.effectOf(op.Value).logged = true
 }
 
 // evidence is what a violation by effects or writes names: each with its invoke and

@@ -35,7 +35,6 @@ No property is judged: the exit code is 0 unless dlmtest fails (3) or is used wr
 			if err := checkCapacity(cmd, backend, where, &sizes); err != nil {
 				return err
 			}
-			onInterrupt("interrupted: taking the cluster down; once more to stop at once")
 			o := runner.Options{Backend: backend, Runtime: where, Self: self(), Version: version, Seed: newSeed(), Fencing: "at-least", FenceOn: "write", SelfFence: "none"}
 			r, err := runner.Capacity(cmd.Context(), o, sizes, newProgress(false))
 			if err != nil {

@@ -134,6 +134,9 @@ func (f *conformFlags) onEndpoints(cmd *cobra.Command, lease scenarios.Duration)
 	}
 	out := workloads.ConformAdapter(cmd.Context(), lock, protocol.Command{Argv: f.adapter.argv},
 		locks.Config{Endpoints: f.endpoints, Lease: lease.Of(0), Client: "conform", Seed: newSeed()})
+	if cmd.Context().Err() != nil {
+		return errors.New("the suite did not end, so nothing is said of the adapter")
+	}
 	return f.tell(cmd.OutOrStdout(), "the adapter", out)
 }
 

@@ -3,13 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/history/formats"
+	"github.com/dlmtest/dlmtest/internal/whole"
 )
 
 func newConvert() *cobra.Command {
@@ -67,20 +67,8 @@ func writeTo(cmd *cobra.Command, path string, write func(io.Writer) error) error
 	if path == "-" {
 		return write(cmd.OutOrStdout())
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".dlmtest-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	err = write(file)
-	if err == nil {
-		err = file.Chmod(0o644)
-	}
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := whole.Write(filepath.Dir(path), filepath.Base(path), write); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)
 	}
-	return os.Rename(file.Name(), path)
+	return nil
 }

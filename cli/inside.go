@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"os"
 	"slices"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/examples/lockservice/service"
-	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/workloads"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
@@ -69,24 +66,11 @@ func newStore() *cobra.Command {
 	var listen string
 	var rules resource.Rules
 	cmd := &cobra.Command{Use: "store", Short: "The built-in guarded resource", RunE: func(cmd *cobra.Command, _ []string) error {
-		out := json.NewEncoder(os.Stdout)
-		return serveStore(cmd.Context(), listen, rules, func(op history.Op) {
-			raw, err := json.Marshal(op)
-			if err == nil {
-				err = out.Encode(agent.Line{Op: raw})
-			}
-			if err != nil {
-				os.Exit(exitFailed) // its agent is gone
-			}
-		})
+		return workloads.Store(cmd.Context(), os.Stdin, os.Stdout, listen, rules)
 	}}
 	cmd.Flags().StringVar(&listen, "listen", ":7000", "address")
 	rules.Key = os.Getenv(resource.KeyVariable)
 	cmd.Flags().StringVar(&rules.Fencing, "fencing", "at-least", "rule of the fenced copy")
 	cmd.Flags().StringVar(&rules.FenceOn, "fence-on", "write", "what registers a token")
 	return cmd
-}
-
-func serveStore(ctx context.Context, listen string, rules resource.Rules, emit func(history.Op)) error {
-	return resource.Serve(ctx, listen, rules, emit)
 }

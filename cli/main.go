@@ -3,13 +3,9 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"sync/atomic"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -44,10 +40,10 @@ func (e verdictError) Error() string { return "verdict: " + e.verdict.String() }
 // Main runs the command line of this process as dlmtest of version v and returns the exit code.
 func Main(v string) int {
 	version = v
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	interrupts(stop)
-	return exitWith(newRoot().ExecuteContext(ctx))
+	ctx, interruption := interrupts()
+	root := newRoot()
+	root.PersistentPreRun = interruption.begin
+	return interruption.done(exitWith(root.ExecuteContext(ctx)))
 }
 
 // exitWith says what went wrong, and returns the exit code.
@@ -84,31 +80,6 @@ func exitOf(v checker.Verdict) int {
 	return exitInconclusive
 }
 
-// interrupts makes the first Ctrl-C heal, tear down and judge what there is, and
-// the second end at once; the janitor then cleans up.
-func interrupts(stop func()) {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-signals
-		words, ok := interruptWords.Load().(string)
-		if !ok {
-			words = "interrupted: healing, tearing down and judging what there is; once more to stop at once"
-		}
-		fmt.Fprintln(os.Stderr, "\n"+words)
-		stop()
-		<-signals
-		fmt.Fprintln(os.Stderr, "stopped; what is left is removed in the background")
-		os.Exit(exitFailed)
-	}()
-}
-
-// interruptWords are what the first Ctrl-C prints; empty: what a run does then.
-var interruptWords atomic.Value
-
-// onInterrupt is for commands in which there is nothing to heal.
-func onInterrupt(words string) { interruptWords.Store(words) }
-
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dlmtest",
@@ -117,7 +88,8 @@ func newRoot() *cobra.Command {
 things on purpose, and judges the recorded history.
 
 Exit codes: 0 every property holds, 1 a property is violated, 2 inconclusive,
-3 dlmtest or its infrastructure failed, 64 wrong usage.`,
+3 dlmtest or its infrastructure failed, 64 wrong usage. A command that is interrupted
+before it has a verdict exits 3.`,
 		Example: `  dlmtest run --scenario gc-pause --backend redlock
   dlmtest list
   dlmtest check runs/latest

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -53,12 +54,12 @@ func opened(cmd *cobra.Command, dir string) (*runner.Outcome, error) {
 func sealed(err error) bool { return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) }
 
 // judgedAside judges a copy of a run whose own folder cannot be written.
-func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (*runner.Outcome, error) {
-	aside, err := os.MkdirTemp("", "dlmtest-judged-*")
+func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runner.Outcome, err error) {
+	aside, remove, err := whole.Folder("", "judged")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(aside)
+	defer func() { err = errors.Join(err, remove()) }()
 	for _, name := range []string{"run.json", "history.jsonl", "history.jsonl.part"} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {

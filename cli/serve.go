@@ -91,7 +91,6 @@ func serveOn(cmd *cobra.Command, l net.Listener, handler http.Handler, dir strin
 	} else {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s is at %s\nCtrl-C ends it.\n", dir, url)
 	}
-	onInterrupt("stopping; once more to stop at once")
 	ended := make(chan error, 1)
 	s := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	go func() { ended <- s.Serve(l) }()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,14 +23,22 @@ type tested struct {
 	runs, passed   int
 	ended, repeats int
 	took           time.Duration // of all its runs
-	failed         []string      // what each that failed has shown
+	unclear, erred int
+	failed         []string // what each that did not pass has shown
 }
 
-// play runs the trials of a part, each as often as asked for.
-func (f selfFlags) play(ctx context.Context, w io.Writer, part string) (all []*tested, err error) {
+// alone says whether a trial bears no company. A lie is inconclusive however busy the
+// machine is, and a client that is killed has no length that could be missed.
+func (t *tested) alone() bool {
+	kills := !slices.ContainsFunc(t.file.Faults, func(f scenarios.Fault) bool { return f.Fault != "kill" })
+	return t.part != "lies" && !kills && t.file.Alone()
+}
+
+// play runs the trials of all parts, each as often as asked for.
+func (f selfFlags) play(ctx context.Context, w io.Writer) (all []*tested, err error) {
 	var jobs []*tested
 	for _, t := range trials() {
-		if t.part != part {
+		if !slices.Contains(f.parts, t.part) {
 			continue
 		}
 		file, err := scenarios.Load(t.scenario)
@@ -42,22 +51,28 @@ func (f selfFlags) play(ctx context.Context, w io.Writer, part string) (all []*t
 		}
 	}
 	var lock sync.Mutex
-	work := matrix.Work[*tested]{Parallel: f.parallel, Alone: func(t *tested) bool { return t.file.Alone() }}
+	work := matrix.Work[*tested]{Parallel: f.parallel, Alone: (*tested).alone}
 	work.Do = func(ctx context.Context, t *tested, again bool) bool {
-		begun := time.Now()
-		out, err := runner.Run(ctx, t.options(f), quiet{})
-		lock.Lock()
-		defer lock.Unlock()
-		t.took += time.Since(begun)
-		if err == nil && !again && !t.met(out.Result) && matrix.Disturbed(out.Result) {
-			t.repeats++ // that is no verdict
-			return true
+		for attempt := 1; ; attempt++ {
+			begun := time.Now()
+			out, err := runner.Run(ctx, t.options(f), quiet{})
+			lock.Lock()
+			t.took += time.Since(begun)
+			if t.stateOf(out, err) == trialUnclear && ctx.Err() == nil && (!again || attempt < mostAgain) {
+				t.repeats++ // that is no verdict
+				lock.Unlock()
+				if !again {
+					return true // once it has no company
+				}
+				continue
+			}
+			t.note(out, err)
+			if t.ended == t.runs && ctx.Err() == nil {
+				f.print(w, t.event(), t.line())
+			}
+			lock.Unlock()
+			return false
 		}
-		t.note(out, err)
-		if t.ended == t.runs && ctx.Err() == nil {
-			fmt.Fprintln(w, t.line())
-		}
-		return false
 	}
 	work.Run(ctx, jobs)
 	if ctx.Err() != nil {
@@ -75,29 +90,65 @@ func (t *tested) options(f selfFlags) runner.Options {
 		FenceOn: fenceOn, SelfFence: "none", Self: self(), Version: version, Runtime: f.runtime, Lie: t.lie}
 }
 
+// mostAgain is how often a run that decided nothing is repeated.
+const mostAgain = 2
+
 // note counts a run that has ended.
 func (t *tested) note(out *runner.Outcome, err error) {
 	t.ended++
-	switch {
-	case err != nil:
-		t.failed = append(t.failed, err.Error())
-	case !t.met(out.Result):
-		t.failed = append(t.failed, fmt.Sprintf("%s; see %s", summary(out.Result), out.Dir))
-	default:
+	switch t.stateOf(out, err) {
+	case trialPassed:
 		t.passed++
+	case trialFailed:
+		t.erred++
+		t.failed = append(t.failed, "ERROR: "+err.Error())
+	case trialUnclear:
+		t.unclear++
+		t.failed = append(t.failed, fmt.Sprintf("INCONCLUSIVE: %s: %s; see %s", summary(out.Result), strings.Join(out.Result.Doubts, " "), out.Dir))
+	case trialWrong:
+		t.failed = append(t.failed, fmt.Sprintf("WRONG: %s; see %s", summary(out.Result), out.Dir))
 	}
+}
+
+// state is the worst of its runs.
+func (t *tested) state() state {
+	switch {
+	case t.passed+t.erred+t.unclear < t.runs:
+		return trialWrong
+	case t.erred > 0:
+		return trialFailed
+	case t.unclear > 0:
+		return trialUnclear
+	}
+	return trialPassed
 }
 
 // line is a trial that has ended.
 func (t *tested) line() string {
 	text := fmt.Sprintf("%-8s %-18s × %-24s wants %-28s %d of %d %6.1f s", t.part, t.scenario, t.backend, t.want, t.passed, t.runs, t.took.Seconds())
 	if t.repeats > 0 {
-		text += fmt.Sprintf("  (disturbed and repeated: %d)", t.repeats)
+		text += fmt.Sprintf("  (repeated, as they decided nothing: %d)", t.repeats)
 	}
 	for _, f := range t.failed {
-		text += "\n  FAIL: " + f
+		text += "\n  " + f
 	}
 	return text
+}
+
+// event is the same for programs.
+func (t *tested) event() any {
+	return struct {
+		Part     string   `json:"part"`
+		Scenario string   `json:"scenario"`
+		Backend  string   `json:"backend"`
+		Wants    string   `json:"wants"`
+		State    state    `json:"state"`
+		Passed   int      `json:"passed"`
+		Runs     int      `json:"runs"`
+		Repeats  int      `json:"repeats"`
+		Seconds  float64  `json:"seconds"`
+		Shown    []string `json:"shown,omitempty"` // by those that did not pass
+	}{t.part, t.scenario, t.backend, t.want, t.state(), t.passed, t.runs, t.repeats, t.took.Seconds(), t.failed}
 }
 
 // summary names the verdict and the properties that are not green.

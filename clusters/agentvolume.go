@@ -15,6 +15,8 @@ import (
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/volume"
+
+	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 const (
@@ -67,7 +69,7 @@ func (d *Docker) filled(ctx context.Context, name string) bool {
 // fill copies the binary through a container that never runs. One process of
 // this machine at a time.
 func (d *Docker) fill(ctx context.Context, name, image string) error {
-	unlock, err := lockFile(ctx, name)
+	unlock, err := locks.Lock(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/build"
+
+	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 // build makes images from one base, side by side. Only one process of a user
 // builds at a time; the others find the images made.
 func (d *Docker) build(ctx context.Context, images []Image, progress func(string)) error {
-	unlock, err := lockFile(ctx, "images")
+	unlock, err := locks.Lock(ctx, "images")
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/gobuild"
+	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 const (
@@ -29,7 +30,7 @@ var etcdVersion = regexp.MustCompile(`^v?3\.(\d+)(\.\d+)?$`)
 // the go command and the module proxy, in a folder of their own; about a minute.
 // Versions before 3.5 were other modules and are refused.
 func (d *Docker) BuildEtcd(ctx context.Context, version string, progress func(line string)) (image string, err error) {
-	unlock, err := lockFile(ctx, "etcd")
+	unlock, err := locks.Lock(ctx, "etcd")
 	if err != nil {
 		return "", err
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -34,6 +35,18 @@ type Janitor struct {
 	gone sync.Once
 }
 
+// guarding is how many janitors of this process are on duty, begun whether there ever was one.
+var (
+	guarding atomic.Int32
+	begun    atomic.Bool
+)
+
+// Guarded says whether this process may have a cluster now: a janitor watches over it.
+func Guarded() bool { return guarding.Load() > 0 }
+
+// Begun says whether this process may ever have had one.
+func Begun() bool { return begun.Load() }
+
 // StartJanitor starts self with the hidden command "janitor", in a session of
 // its own. When this process ends without Done, the janitor removes what the
 // owner left.
@@ -48,6 +61,8 @@ func StartJanitor(self string, owner Owner) (*Janitor, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("janitor: %w", err)
 	}
+	guarding.Add(1)
+	begun.Store(true)
 	j := &Janitor{pipe: pipe, cmd: cmd}
 	j.tell("owner " + owner.String())
 	return j, nil
@@ -69,6 +84,7 @@ func (j *Janitor) Done() (err error) {
 		j.tell("done")
 		_ = j.pipe.Close()
 		err = j.cmd.Wait()
+		guarding.Add(-1)
 	})
 	return err
 }
@@ -82,7 +98,10 @@ func (j *Janitor) Leave(run Run) {
 	j.gone.Do(func() {
 		j.tell("leave " + run.ID)
 		_ = j.pipe.Close()
-		go func() { _ = j.cmd.Wait() }() // no zombie
+		go func() { // no zombie
+			_ = j.cmd.Wait()
+			guarding.Add(-1)
+		}()
 	})
 }
 

@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/internal/whole"
 )
 
 // Shown is what one run has shown of an entry's property.
@@ -98,9 +102,12 @@ type Record struct {
 	Tracks []Track `json:"tracks"`
 }
 
+// mostOfARecord is many times what all entries need in both runtimes.
+const mostOfARecord = 16 << 20
+
 // Read reads a record; one that is not there is empty.
 func Read(path string) (r Record, err error) {
-	text, err := os.ReadFile(path)
+	text, err := bounded.ReadFile(path, mostOfARecord)
 	if errors.Is(err, os.ErrNotExist) {
 		return r, nil
 	}
@@ -127,5 +134,6 @@ func (r Record) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
+	dir, name := filepath.Split(path)
+	return whole.Write(filepath.Clean(dir), name, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/scenarios/near"
 )
@@ -18,7 +18,7 @@ import (
 // Load reads a gate file strictly. Errors about its content are scenarios.Problems,
 // with line numbers.
 func Load(path string) (*Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path, bounded.YAML)
 	if err != nil {
 		return nil, fmt.Errorf("the gate's file: %w; dlmtest gate init writes one from a run", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 // Program is what to build, as a value that decides all of it.
@@ -23,6 +25,9 @@ type Program struct {
 	Requires []string          // MODULE VERSION, as in a go.mod
 	Binaries map[string]string // name of each program → its package; "." is the main module's own
 }
+
+// unfinished is how the folder begins in which a program is built, beside where it goes.
+const unfinished = "unfinished-"
 
 // building lets one program at a time be built in this process: runs side by side ask for the same.
 var building sync.Mutex
@@ -37,17 +42,19 @@ func Build(ctx context.Context, p Program, progress func(line string)) (folder s
 		return "", fmt.Errorf("build %s: %w; set XDG_CACHE_HOME", p.Name, err)
 	}
 	folder = filepath.Join(cache, "dlmtest", "pins", p.Name+"-"+p.sum())
+	scratch.SweepIn(filepath.Dir(folder), unfinished)
 	if _, err := os.Stat(folder); err == nil {
 		return folder, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		return "", fmt.Errorf("build %s: %w", p.Name, err)
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(folder), "building-*")
+	aside, err := scratch.In(filepath.Dir(folder), unfinished)
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w", p.Name, err)
 	}
-	defer os.RemoveAll(dir)
+	defer aside.Remove()
+	dir := aside.Path
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return "", fmt.Errorf("build %s: %w", p.Name, err)
 	}

@@ -19,14 +19,19 @@ import (
 var ErrNoGo = errors.New("there is no go command: install Go")
 
 // Command runs the go command in a folder that is in no module of the user's, and
-// ends its compilers with it. Nodes are of this machine's kind and have no C library
+// ends its compilers with it and with this process. Nodes are of this machine's kind and have no C library
 // to count on, so it builds for Linux without cgo.
 func Command(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	group, end, err := leash()
+	if err != nil {
+		return nil, fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
+	}
+	defer end()
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off", "GOFLAGS=-mod=mod "+parallel(), "PWD="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off", "GOFLAGS=-mod=mod "+parallel(), "GOTMPDIR="+dir, "PWD="+dir) // what a killed one leaves goes with the folder
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
+	cmd.Cancel = func() error { return syscall.Kill(-group, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	var said bytes.Buffer
 	cmd.Stderr = &said

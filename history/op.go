@@ -49,6 +49,7 @@ const (
 	Final     F = "final"      // all is healed; the final acquire of every key follows
 	Woken     F = "woken"      // the servers have woken Length waiters so far
 	Gate      F = "gate"       // the harness itself held a client at a gate for Length ns
+	End       F = "end"        // its Node records nothing more, and has said that it made Length records; it has the time of the last one
 	Adapter   F = "adapter"    // the client's adapter broke the lock client protocol: nothing is known of the lock
 )
 
@@ -87,7 +88,7 @@ type Op struct {
 	Fenced   *Copy  `json:"fenced,omitempty"`   // the copy that checks tokens
 
 	Fault  *FaultNote `json:"fault,omitempty"`
-	Length int64      `json:"length,omitempty"` // of a Stall, a HostClock jump or a Gate; how many were Woken
+	Length int64      `json:"length,omitempty"` // of a Stall, a HostClock jump or a Gate; how many were Woken, or recorded by whom an End is of
 	Error  string     `json:"error,omitempty"`
 }
 

@@ -28,6 +28,9 @@ type Setup struct {
 	Kind      Kind          `json:"kind,omitempty"`    // of lock that the clients used; "": a mutex
 	Permits   int           `json:"permits,omitempty"` // of each key, where Kind is Semaphore
 	Use       Use           `json:"use,omitzero"`      // what the lock is used for
+	// Sources are the nodes that end their records with an End note. One without it, or with
+	// another number than there are, has records that are missing. None: nobody ends his.
+	Sources []string `json:"sources,omitempty"`
 	// Shows names the property of which this part of a history shows a violation.
 	// Nothing else can be judged of it, as the rest was left out. "": it is whole.
 	Shows string `json:"shows,omitempty"`
@@ -36,7 +39,7 @@ type Setup struct {
 // Expect is what a scenario must have seen for its verdicts of "holds" to mean
 // anything; short of it they are unknown, with counts.
 type Expect struct {
-	Contention        int `json:"contention,omitempty" yaml:"contention"`                   // acquires invoked while another client believed to hold the key
+	Contention        int `json:"contention,omitempty" yaml:"contention"`                   // acquires that waited while another client believed to hold the key
 	StaleWrites       int `json:"stale_writes,omitempty" yaml:"stale-writes"`               // writes invoked on a superseded grant
 	Faults            int `json:"faults,omitempty" yaml:"faults"`                           // faults that were observed at their victim
 	GrantsDuringFault int `json:"grants_during_fault,omitempty" yaml:"grants-during-fault"` // grants of others while a fault lasted

@@ -68,8 +68,9 @@ func (m *matrix) repeats(j job) {
 	m.left[side(*c)]++
 }
 
-// Disturbed says that the machine and not the lock left a property open.
+// Disturbed says that the machine and not the lock left a property open: it stalled a
+// node, or not all that was recorded came.
 func Disturbed(r checker.Result) bool {
 	open := slices.ContainsFunc(r.Properties, func(p checker.Property) bool { return p.Verdict == checker.Unknown })
-	return open && strings.Contains(strings.ToLower(strings.Join(r.Doubts, " ")), "disturbed")
+	return open && (r.Incomplete || strings.Contains(strings.ToLower(strings.Join(r.Doubts, " ")), "disturbed"))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -50,10 +51,13 @@ func Is(dir string) bool {
 	return err == nil
 }
 
+// mostOfAnIndex is an index of some hundred thousand runs.
+const mostOfAnIndex = 256 << 20
+
 // Open reads the index of a matrix. Nothing is judged or written.
 func Open(dir string) (reports.Index, error) {
 	var x reports.Index
-	data, err := os.ReadFile(filepath.Join(dir, indexFile))
+	data, err := bounded.ReadFile(filepath.Join(dir, indexFile), mostOfAnIndex)
 	if err != nil {
 		return x, err
 	}
@@ -67,11 +71,17 @@ func Open(dir string) (reports.Index, error) {
 }
 
 // Check judges all runs of a matrix again, with no cluster, and writes its index
-// anew. ended is called after each.
+// anew. What a matrix that was killed has not run is no verdict. ended is called after each.
 func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(reports.Cell, reports.CellRun)) (reports.Index, error) {
 	x, err := Open(dir)
 	if err != nil {
 		return x, err
+	}
+	if runner.StillGoing(dir) {
+		return x, fmt.Errorf("%s: the matrix is still going on; check it when it has ended", dir)
+	}
+	if !x.Ended {
+		closeKilled(dir, &x)
 	}
 	for i := range x.Cells {
 		c := &x.Cells[i]

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -85,6 +86,7 @@ func Run(ctx context.Context, s Spec, see Watcher) (string, reports.Index, error
 	if m.dir, err = newFolder(s.Out, cmp.Or(s.Kind, "matrix"), m.index.Started); err != nil {
 		return "", m.index, err
 	}
+	defer scratch.Hold(m.dir)()
 	m.index.ID = filepath.Base(m.dir)
 	return m.dir, m.index, errors.Join(m.all(ctx), m.err)
 }

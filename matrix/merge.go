@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -156,15 +157,11 @@ func (m Merging) build(parts []part) (x reports.Index, err error) {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return x, err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(out), "."+filepath.Base(out)+"-*")
+	dir, done, err := whole.Folder(filepath.Dir(out), ".dlmtest-merged-")
 	if err != nil {
 		return x, fmt.Errorf("the folder of the whole: %w; choose another with -o", err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(dir))
-		}
-	}()
+	defer func() { err = errors.Join(err, done()) }() // after its rename there is nothing to remove
 	for i := range parts {
 		if err := m.bring(&parts[i], dir); err != nil {
 			return x, fmt.Errorf("%s: %w", parts[i].dir, err)

@@ -18,11 +18,12 @@ const Format = 1
 // Run is what a report shows beside the history and the judgement; run.json
 // holds it. Durations are nanoseconds.
 type Run struct {
-	Format   int    `json:"dlmtest_run"` // version of this file
-	ID       string `json:"id"`
-	Scenario string `json:"scenario"`
-	Backend  string `json:"backend"`
-	Library  string `json:"library"` // under test, or reference
+	Format   int      `json:"dlmtest_run"` // version of this file
+	ID       string   `json:"id"`
+	State    RunState `json:"state,omitempty"` // how far it came; "" of an older dlmtest, which wrote this at the end: ended
+	Scenario string   `json:"scenario"`
+	Backend  string   `json:"backend"`
+	Library  string   `json:"library"` // under test, or reference
 	// LibraryVersion is the library's own; "" of the reference, which is dlmtest's.
 	LibraryVersion string            `json:"library_version,omitempty"`
 	Title          string            `json:"title"`   // of the scenario
@@ -46,6 +47,17 @@ type Run struct {
 	Folder         string            `json:"-"`                     // the run's, as a link from where its page is; "": the page is in it
 	Repeat         *Repeat           `json:"repeat,omitempty"`      // all else that decides the run; nil: an older dlmtest wrote this
 }
+
+// RunState is how far a run has come. Its file is written when the run begins, so that a
+// killed one is known by what it was to be.
+type RunState string
+
+// The states of a run. A run that is killed leaves Running; whoever judges it writes Killed.
+const (
+	Running RunState = "running"
+	Ended   RunState = "ended"
+	Killed  RunState = "killed"
+)
 
 // Repeat is what decides a run beside its backend and its seed, so that it can be
 // done again exactly.

@@ -105,6 +105,8 @@ func plain(op *history.Op) string {
 	switch {
 	case op.F == history.Stop:
 		words = "is asked to end"
+	case op.F == history.End:
+		words = fmt.Sprintf("ends its records: %d in all", op.Length)
 	case op.Type == history.Note:
 		words = string(op.F)
 	}

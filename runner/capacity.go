@@ -12,6 +12,7 @@ import (
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/capacity"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
@@ -34,11 +35,12 @@ type Sizes struct {
 // locks and then more and more sessions, and measures both at the servers. An error is
 // dlmtest's own; nothing is left in any case.
 func Capacity(ctx context.Context, o Options, sizes Sizes, say Progress) (r *capacity.Report, err error) {
-	dir, err := os.MkdirTemp("", "dlmtest-capacity-*")
+	aside, err := scratch.New("capacity")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, aside.Remove()) }()
+	dir := aside.Path
 	if err := os.Mkdir(filepath.Join(dir, logsDir), 0o755); err != nil {
 		return nil, err
 	}

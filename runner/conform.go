@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
@@ -19,11 +20,12 @@ const conformLimit = 3 * time.Minute
 // Conform runs the conformance suite of locks inside a client node, against a
 // real cluster; of an adapter first that of the protocol. An error is dlmtest's own.
 func Conform(ctx context.Context, o Options, say Progress) (*workloads.Conformed, error) {
-	dir, err := os.MkdirTemp("", "dlmtest-conform-*")
+	aside, err := scratch.New("conform")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer aside.Remove()
+	dir := aside.Path
 	if err := os.Mkdir(filepath.Join(dir, logsDir), 0o755); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 // place is where nodes run: Docker, or namespaces of this machine.
@@ -14,8 +15,10 @@ type place interface {
 	EnsureImages(ctx context.Context, names []string, progress func(line string)) error
 }
 
-// connect chooses the runtime. auto takes Docker where a daemon answers.
+// connect chooses the runtime, and removes what killed commands have left in TMPDIR. auto
+// takes Docker where a daemon answers.
 func connect(ctx context.Context, p *plan, specs []clusters.NodeSpec, say Progress) (place, *clusters.Janitor, error) {
+	scratch.Sweep()
 	if p.Runtime != "local" {
 		docker, janitor, err := connectDocker(ctx, p, specs, say)
 		if err == nil || p.Runtime == "docker" || !errors.Is(err, clusters.ErrNoDocker) {

@@ -17,17 +17,26 @@ import (
 	"github.com/dlmtest/dlmtest/reports"
 )
 
+// begun is what is known of a run before it has nodes. where is the runtime, or what was
+// asked for: auto.
+func (p *plan) begun(dir, where string, started time.Time) reports.Run {
+	run := reports.Run{Format: reports.Format, ID: filepath.Base(dir), State: reports.Running, Scenario: p.Scenario.Name, Backend: p.Backend,
+		Library: cmp.Or(p.setup.Promise.Library, history.Reference), LibraryVersion: p.setup.Promise.Version, Title: p.Scenario.Title, About: p.Scenario.About, Command: secret.Words(p.Command), Seed: p.Seed,
+		Started: started, Lease: p.lease,
+		Options: map[string]string{
+			"resource": p.Resource, "fencing": p.Fencing, "fence-on": p.FenceOn, "self-fence": p.SelfFence,
+			"renew": fmt.Sprint(p.Scenario.Renew), "strict": fmt.Sprint(p.Strict), "idle-timeout": p.Idle.String(), "fsync": p.Fsync,
+			"runtime": where, "compose": cmp.Or(p.Compose, "built in"), "wait": fmt.Sprint(p.Wait), "etcd": p.Etcd, "endpoint": strings.Join(secret.Endpoints(p.Endpoints), ", "), "oracle": p.Oracle, "dlmtest": p.Version,
+		}}
+	run.Resolved, run.Planned, run.Machine = string(p.Scenario.YAML()), p.written(), machine(where)
+	run.Schedule, run.Repeat = p.drawn, p.repeat(where)
+	return run
+}
+
 // describe gathers what a report shows beside the history and the judgement.
 func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
-	run := reports.Run{Format: reports.Format, ID: filepath.Base(s.dir), Scenario: s.Scenario.Name, Backend: s.Backend,
-		Library: cmp.Or(s.setup.Promise.Library, history.Reference), LibraryVersion: s.setup.Promise.Version, Title: s.Scenario.Title, About: s.Scenario.About, Command: secret.Words(s.Command), Seed: s.Seed,
-		Started: started, Took: time.Since(started), Lease: s.lease,
-		Options: map[string]string{
-			"resource": s.Resource, "fencing": s.Fencing, "fence-on": s.FenceOn, "self-fence": s.SelfFence,
-			"renew": fmt.Sprint(s.Scenario.Renew), "strict": fmt.Sprint(s.Strict), "idle-timeout": s.Idle.String(), "fsync": s.Fsync,
-			"runtime": s.where, "compose": cmp.Or(s.Compose, "built in"), "wait": fmt.Sprint(s.Wait), "etcd": s.Etcd, "endpoint": strings.Join(secret.Endpoints(s.Endpoints), ", "), "oracle": s.Oracle, "dlmtest": s.Version,
-		}}
-	run.Resolved, run.Planned, run.Machine = string(s.Scenario.YAML()), s.written(), machine(s.where)
+	run := s.begun(s.dir, s.where, started)
+	run.Took = time.Since(started)
 	if interrupted {
 		run.Interrupted = "the run was interrupted before its end"
 	}
@@ -48,8 +57,6 @@ func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 		run.Logs = append(run.Logs, filepath.Join(logsDir, n.Name()+".log"))
 	}
 	run.Doubts = s.rec.doubts
-	run.Schedule = s.drawn
-	run.Repeat = s.repeat(s.where)
 	return run
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 )
 
@@ -42,12 +43,12 @@ func notInstalled(l libraries.Library, name, want, has string) error {
 // askClient starts one client node, has it run a program that prints a version, and
 // removes it. "": it does not tell.
 func (p *plan) askClient(ctx context.Context, runtime place, janitor *clusters.Janitor, argv []string) (version string, err error) {
-	dir, err := os.MkdirTemp("", "dlmtest-version-*")
+	aside, err := scratch.New("version")
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	rec, err := newRecorder(filepath.Join(dir, partFile), p.setup) // what the node does is no part of the run
+	defer func() { err = errors.Join(err, aside.Remove()) }()
+	rec, err := newRecorder(filepath.Join(aside.Path, partFile), p.setup) // what the node does is no part of the run
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +66,7 @@ func (p *plan) askClient(ctx context.Context, runtime place, janitor *clusters.J
 			err = errors.Join(err, failed)
 		}
 	}()
-	n, err := attach(cluster.Nodes[0], rec, dir)
+	n, err := attach(cluster.Nodes[0], rec, aside.Path)
 	if err != nil {
 		return "", err
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -117,19 +119,7 @@ func writeJSON(w io.Writer, v any) error {
 
 // Write makes a file whole or not at all.
 func Write(dir, name string, render func(io.Writer) error) error {
-	f, err := os.CreateTemp(dir, "."+name+"-*")
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	err = errors.Join(f.Chmod(0o644), render(f), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return whole.Write(dir, name, render)
 }
 
 // Check judges a saved run again, with no cluster. The history itself is left as
@@ -167,6 +157,9 @@ func readHistory(dir string) (saved, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return h, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
 	}
+	if StillGoing(dir) {
+		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", dir)
+	}
 	f, err := os.Open(filepath.Join(dir, historyFile))
 	if errors.Is(err, os.ErrNotExist) {
 		h.part = true
@@ -192,11 +185,14 @@ func readHistory(dir string) (saved, error) {
 	return h, nil
 }
 
+// mostOfARun is many times what run.json has of the largest scenario.
+const mostOfARun = 64 << 20
+
 func readRun(dir string) (reports.Run, error) {
 	var run reports.Run
-	data, err := os.ReadFile(filepath.Join(dir, runFile))
+	data, err := bounded.ReadFile(filepath.Join(dir, runFile), mostOfARun)
 	if errors.Is(err, os.ErrNotExist) { // killed before it could say more
-		return reports.Run{Format: reports.Format, ID: filepath.Base(dir), Interrupted: "the run was killed before its end"}, nil
+		return reports.Run{Format: reports.Format, ID: filepath.Base(dir), State: reports.Killed, Interrupted: wasKilled}, nil
 	}
 	if err != nil {
 		return run, err
@@ -207,5 +203,5 @@ func readRun(dir string) (reports.Run, error) {
 	if run.Format > reports.Format {
 		return run, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", runFile, run.Format, reports.Format)
 	}
-	return run, nil
+	return settled(run), nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
@@ -32,6 +33,8 @@ type node struct {
 	tail    []string                   // its last log lines, for an error
 	version reports.NodeVersion
 	gone    chan struct{} // closed when the agent is gone
+
+	came, ops atomic.Int64 // messages, and the records among them
 }
 
 // tailLines is how many log lines of a server an error shows.
@@ -127,6 +130,7 @@ func (a *node) listen() {
 }
 
 func (a *node) take(m agent.Message) {
+	a.came.Add(1)
 	switch {
 	case m.Re > 0:
 		a.mu.Lock()
@@ -137,6 +141,7 @@ func (a *node) take(m agent.Message) {
 			reply <- m
 		}
 	case m.Op != nil:
+		a.ops.Add(1)
 		a.rec.add(a.Name(), m.Op)
 	case m.Asks != nil, m.Hit != nil, m.Over != nil:
 		a.rec.feed.Publish(nemesis.Event{Node: a.Name(), Asks: m.Asks, Hit: m.Hit, Over: m.Over})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
@@ -88,6 +89,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
 		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict, Expect: o.Scenario.Expect, Kind: kind, Permits: o.Scenario.Permits}
 	p.setup.Use = o.Scenario.UseOf()
+	p.setup.Sources = slices.Concat(names, p.setup.Servers, []string{p.other.Name})
 	p.write()
 	if err := errors.Join(p.serves(), p.draw()); err != nil {
 		return nil, err

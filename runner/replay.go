@@ -38,7 +38,10 @@ func Replayable(dir string, given Given) (*Saved, error) {
 		return nil, fmt.Errorf("%w: %s is a file; want the folder of a run, such as runs/latest", ErrUsage, dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, runFile)); err != nil {
-		return nil, fmt.Errorf("%w: the run goes on, was killed, or this is no run's folder; without %s it cannot be done again", err, runFile)
+		return nil, fmt.Errorf("%w: this is no run's folder, or an older dlmtest was killed; without %s it cannot be done again", err, runFile)
+	}
+	if StillGoing(dir) {
+		return nil, fmt.Errorf("%s: the run is still going on; do it again when it has ended", dir)
 	}
 	s := &Saved{Dir: dir}
 	var err error
@@ -50,7 +53,10 @@ func Replayable(dir string, given Given) (*Saved, error) {
 		return nil, fmt.Errorf("%s: an older dlmtest wrote %s, without all that decides the run; repeat it by its command instead: %s",
 			dir, runFile, strings.Join(s.Run.Command, " "))
 	}
-	if s.Result, err = readResults(dir); err != nil {
+	if s.Result, err = readResults(dir); errors.Is(err, ErrNotJudged) && s.Run.State == reports.Killed {
+		s.Result, err = glance(dir, s.Run)
+	}
+	if err != nil {
 		return nil, err
 	}
 	scenario, err := scenarios.Parse(filepath.Join(dir, runFile)+": repeat.scenario", []byte(r.Scenario))
@@ -89,7 +95,7 @@ func (o Options) known() error {
 	}{
 		{"resource", o.Resource, []string{"store", "postgres"}}, {"fencing", o.Fencing, []string{"at-least", "strict"}},
 		{"fence_on", o.FenceOn, []string{"write", "read"}}, {"self_fence", o.SelfFence, []string{"none", "check-deadline", "check-session"}},
-		{"oracle", o.Oracle, []string{"", "off", "windows", "full"}}, {"runtime", o.Runtime, []string{"docker", "local"}},
+		{"oracle", o.Oracle, []string{"", "off", "windows", "full"}}, {"runtime", o.Runtime, []string{"docker", "local", "auto"}}, // auto: it was killed before one was chosen,
 	} {
 		if !slices.Contains(w.words, w.word) {
 			return fmt.Errorf("repeat.%s: %q is none of %s", w.name, w.word, strings.Join(w.words, ", "))

@@ -99,7 +99,7 @@ func TestNotReplayable(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(dir string) error{
 		"dlmtest check":             func(dir string) error { return os.Remove(filepath.Join(dir, resultsFile)) },
-		"the run goes on":           func(dir string) error { return os.Remove(filepath.Join(dir, runFile)) },
+		"this is no run's folder":   func(dir string) error { return os.Remove(filepath.Join(dir, runFile)) },
 		"unexpected end of JSON":    func(dir string) error { return os.WriteFile(filepath.Join(dir, runFile), []byte(`{"id"`), 0o644) },
 		"no such file or directory": os.RemoveAll,
 	} {

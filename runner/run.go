@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/reports"
 )
@@ -41,20 +41,24 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer scratch.Hold(dir)()
 	rec, err := newRecorder(filepath.Join(dir, partFile), plan.setup)
 	if err != nil {
 		return nil, err
 	}
 	rec.hide = secret.Filter(plan.secrets())
 	started := time.Now()
+	run := plan.begun(dir, plan.Runtime, started)
+	if err := saveRun(dir, run); err != nil {
+		return nil, err
+	}
 	stage, err := up(ctx, plan, rec, dir, p)
 	if err != nil {
-		var refused *Refused
-		if errors.As(err, &refused) || errors.Is(err, ErrUsage) { // nothing has happened: there is nothing to look at
-			_, recErr := rec.close()
-			err = errors.Join(err, recErr, os.RemoveAll(dir))
-		}
-		return nil, err
+		_, recErr := rec.close()
+		return nil, errors.Join(err, recErr, neverUp(dir, run, err, rec.hide))
+	}
+	if err := saveRun(dir, stage.describe(started, false)); err != nil { // with its nodes
+		return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))
 	}
 	if !o.Part {
 		if err := Link(dir, "latest"); err != nil {
@@ -71,6 +75,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		}
 		loadErr = stage.finish(context.WithoutCancel(ctx), limit)
 	}
+	stage.drain(context.WithoutCancel(ctx), interrupted, p)
 	if blamed := rec.blame(); loadErr == nil { // an adapter shows at the end whether it ends
 		loadErr = blamed
 	}
@@ -82,12 +87,14 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 			rec.doubt(err.Error()) // what was seen is judged, and nothing of it is green
 		}
 	}
-	run := stage.describe(started, interrupted)
+	run = stage.describe(started, interrupted)
+	run.State = reports.Ended
 	if err := saveHistory(dir, plan.setup, ops); err != nil {
 		return nil, errors.Join(loadErr, recErr, downErr, fmt.Errorf("%w; what was recorded is in %s: free some room, then dlmtest check %s",
 			err, filepath.Join(dir, partFile), dir))
 	}
+	saveErr := saveRun(dir, run) // who is killed while judging has ended all the same
 	p.Phase("Judging")
 	out, err := judge(context.WithoutCancel(ctx), dir, run, plan.setup, ops, rec.doubts, plan.oracle())
-	return out, errors.Join(loadErr, recErr, downErr, err)
+	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
@@ -36,7 +36,7 @@ func Names() []string {
 // slash or ends in .yaml or .yml is a path.
 func Load(nameOrPath string) (*Scenario, error) {
 	if strings.ContainsRune(nameOrPath, filepath.Separator) || isYAML(nameOrPath) {
-		data, err := os.ReadFile(nameOrPath)
+		data, err := bounded.ReadFile(nameOrPath, bounded.YAML)
 		if err != nil {
 			return nil, fmt.Errorf("scenario: %w", err)
 		}
@@ -74,6 +74,9 @@ func Parse(name string, data []byte) (*Scenario, error) {
 
 // tree is the top of the one document that a file must hold.
 func tree(name string, data []byte) (*yaml.Node, error) {
+	if err := bounded.CheckYAML(name, data); err != nil {
+		return nil, Problems{{File: name, Text: strings.TrimPrefix(err.Error(), name+": ")}}
+	}
 	var documents []yaml.Node
 	if err := yaml.Load(data, &documents, yaml.WithAllDocuments()); err != nil {
 		return nil, syntax(name, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -76,6 +77,7 @@ func (s *Server) stamp(name string) string {
 // What a list says of runs without a verdict.
 const (
 	goesOn    = "still going on"
+	killed    = "was killed before its end"
 	notJudged = "not judged"
 	broken    = "its files cannot be read"
 )
@@ -110,6 +112,13 @@ func (s *Server) readMatrix(name string, e *entry) {
 	if s.has(name, "index.html") {
 		e.Report = "index.html"
 	}
+	switch {
+	case x.Ended:
+	case s.held(name):
+		e.Says = goesOn
+	default:
+		e.More = killed + "; " + e.More
+	}
 }
 
 // few names two and counts the others.
@@ -125,7 +134,7 @@ func (s *Server) readRun(name string, e *entry) {
 	var run struct {
 		Scenario, Backend, Library string
 		Started                    time.Time
-		Interrupted                string
+		State                      reports.RunState
 	}
 	if err := s.decode(path.Join(name, "run.json"), &run); err == nil {
 		e.Title, e.Started = cmp.Or(strings.Trim(run.Scenario+" × "+history.LockName(run.Backend, run.Library), " ×"), e.Name), run.Started
@@ -151,15 +160,33 @@ func (s *Server) readRun(name string, e *entry) {
 		}
 		e.Verdict, e.More = reports.OutcomeOf(result.Verdict), strings.Join(of, ", ")
 		e.Says = e.Verdict.Words()
+		if run.State == reports.Killed {
+			e.More = strings.TrimSuffix("the run "+killed+"; "+e.More, "; ")
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		e.Says, e.Verdict = broken, reports.Failed
 	case s.running(name):
 		e.Says = goesOn
+	case run.State == reports.Running:
+		e.Says = killed + ", " + notJudged
 	}
 }
 
-// running says whether somebody still writes the history of a run.
+// held says whether a living process works in a folder.
+func (s *Server) held(name string) bool {
+	f, err := s.root.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return scratch.Held(f)
+}
+
+// running says whether a run goes on, or somebody still writes its history.
 func (s *Server) running(name string) bool {
+	if s.held(name) {
+		return true
+	}
 	f, _, err := s.open(path.Join(name, "history.jsonl.part"))
 	if err != nil {
 		return false

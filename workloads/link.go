@@ -20,6 +20,8 @@ type link struct {
 	armed  map[string]bool
 	gates  map[int]chan struct{} // those at which somebody waits, by their ID
 	last   int                   // ID of the newest gate
+	ops    int                   // recorded so far
+	ended  bool                  // it records no more
 	told   chan Told
 	gone   context.CancelFunc
 }
@@ -66,6 +68,10 @@ func (l *link) follow(o agent.Order) {
 		}
 		l.mu.Unlock()
 	}
+	if o.End { // what still goes on is not waited for
+		l.end()
+		l.gone()
+	}
 	if o.Say != nil {
 		var t Told
 		if err := json.Unmarshal(o.Say, &t); err != nil {
@@ -103,8 +109,24 @@ func (l *link) fail(err error) {
 func (l *link) record(op history.Op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	l.ops++
 	l.buffer = append(history.AppendOp(append(l.buffer[:0], `{"op":`...), &op), '}', '\n')
 	_, _ = l.out.Write(l.buffer) // as in line
+}
+
+// end ends the records and says how many there were. What a thread beside the loop has
+// still to say comes too late.
+func (l *link) end() {
+	l.mu.Lock()
+	already, ops := l.ended, l.ops
+	l.ended = true
+	l.mu.Unlock()
+	if !already {
+		l.line(agent.Line{End: &agent.Ended{Ops: ops}})
+	}
 }
 
 func (l *link) line(line agent.Line) {

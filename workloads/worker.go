@@ -17,6 +17,7 @@ import (
 // writes agent.Lines to w. It returns when it is done or when in ends.
 func Worker(ctx context.Context, in io.Reader, w io.Writer) error {
 	l, ctx := newLink(ctx, in, w)
+	defer l.end()
 	told, ok := next(ctx, l)
 	if !ok || told.Spec == nil {
 		return errors.New("worker: no spec came first")

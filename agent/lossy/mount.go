@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -192,21 +193,25 @@ func idle(conn string) bool {
 	return none
 }
 
-// control calls use with the folder in which the kernel shows a connection. It mounts
-// fusectl for a moment where it is not mounted.
+// control calls use with the folder in which the kernel shows a connection. Where fusectl
+// is not mounted it makes a mount that is in no folder: it goes with its descriptor.
 func control(conn string, use func(folder string) error) error {
 	const usual = "/sys/fs/fuse/connections"
 	if _, err := os.Stat(filepath.Join(usual, conn, "abort")); err == nil {
 		return use(filepath.Join(usual, conn))
 	}
-	tmp, err := os.MkdirTemp("", "dlmtest-fusectl-*")
+	made, err := unix.Fsopen("fusectl", unix.FSOPEN_CLOEXEC)
 	if err != nil {
-		return err
+		return fmt.Errorf("lossy: fusectl: %w", err)
 	}
-	defer func() { _ = os.Remove(tmp) }()
-	if err := unix.Mount("fusectl", tmp, "fusectl", 0, ""); err != nil {
+	defer unix.Close(made)
+	if err := unix.FsconfigCreate(made); err != nil {
+		return fmt.Errorf("lossy: fusectl: %w", err)
+	}
+	root, err := unix.Fsmount(made, unix.FSMOUNT_CLOEXEC, 0)
+	if err != nil {
 		return fmt.Errorf("lossy: mount fusectl: %w", err)
 	}
-	defer func() { _ = unix.Unmount(tmp, unix.MNT_DETACH) }()
-	return use(filepath.Join(tmp, conn))
+	defer unix.Close(root)
+	return use(filepath.Join("/proc/self/fd", strconv.Itoa(root), conn))
 }

@@ -8,8 +8,10 @@ import (
 	"io"
 	"math"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -88,6 +90,10 @@ func RunChild(ctx context.Context, self []string, model string, text []byte) str
 	child.Stdin = io.MultiReader(strings.NewReader(model+"\n"), bytes.NewReader(text))
 	child.Stdout, child.Stderr = &answer, &trouble
 	child.WaitDelay = time.Second
+	// It ends with this process, and so with this thread, which the kernel takes for it.
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	switch err := child.Run(); {
 	case ctx.Err() != nil:
 		return fmt.Sprintf("gave up: no answer within %s", OracleTime)

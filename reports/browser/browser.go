@@ -14,6 +14,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 // Start starts a headless Chromium; without one the test is skipped.
@@ -44,12 +46,12 @@ func Start(t testing.TB) context.Context {
 // there while the folder goes, which is no failure of a test, as it were in t.TempDir.
 func leftovers(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "chromium")
+	dir, err := scratch.New("chromium")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
+	t.Cleanup(func() { _ = dir.Remove() })
+	return dir.Path
 }
 
 // Tab is one page in the browser, and what it said and asked for.

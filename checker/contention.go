@@ -1,0 +1,59 @@
+package checker
+
+import (
+	"slices"
+	"sort"
+)
+
+// contended counts the acquires of a key that waited at some instant at which another
+// client believed to hold it. It is the one meaning of contention: whoever was in the queue
+// competed, also where the lock was on its way from one to the next when that one asked.
+func (r *run) contended(k *keyLog) int {
+	all, own := &beliefs{}, map[string]*beliefs{}
+	for _, g := range k.grants {
+		client := r.client(g.op)
+		if own[client] == nil {
+			own[client] = &beliefs{}
+		}
+		all.add(g)
+		own[client].add(g)
+	}
+	all.sort()
+	for _, b := range own {
+		b.sort()
+	}
+	n := 0
+	for _, w := range k.waits {
+		to := w.from // of what was never answered nothing else is known
+		if lasted, known := r.lasted(w); known {
+			to = max(w.from, lasted.to-1)
+		}
+		others := all.during(w.from, to)
+		if b := own[r.client(w.invoke)]; b != nil {
+			others -= b.during(w.from, to)
+		}
+		if others > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// beliefs are times in which somebody believed to hold a key.
+type beliefs struct{ begins, ends []int64 }
+
+func (b *beliefs) add(g *grant) {
+	if g.ok < g.end {
+		b.begins, b.ends = append(b.begins, g.ok), append(b.ends, g.end)
+	}
+}
+
+func (b *beliefs) sort() { slices.Sort(b.begins); slices.Sort(b.ends) }
+
+// during counts those that have an instant in [from, to]: those that have begun by to,
+// but for those that had ended by from.
+func (b *beliefs) during(from, to int64) int {
+	begun := sort.Search(len(b.begins), func(i int) bool { return b.begins[i] > to })
+	ended := sort.Search(len(b.ends), func(i int) bool { return b.ends[i] > from })
+	return begun - ended
+}

@@ -1,0 +1,160 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// ended has every node end its records, but for some.
+func (b *builder) ended(without ...string) {
+	b.setup.Servers = []string{"server-1"}
+	b.setup.Sources = append(slices.Clone(b.setup.Clients), "server-1", "resource")
+	here, last := map[string]int64{}, int64(0)
+	for _, op := range b.ops {
+		here[op.Node]++
+		last = max(last, op.Time)
+	}
+	for _, name := range b.setup.Sources {
+		if !slices.Contains(without, name) {
+			b.ops = append(b.ops, history.Op{Time: last, Node: name, Type: history.Note, F: history.End, Length: here[name]})
+		}
+	}
+}
+
+// truncated leaves out all that a node recorded after t.
+func (b *builder) truncated(node string, t int64) {
+	b.ops = slices.DeleteFunc(b.ops, func(op history.Op) bool { return op.Node == node && op.Time > origin+t })
+}
+
+// verdictOf is the verdict of a property.
+func verdictOf(b *builder, property string) Property {
+	return *judgeAll(b.done()).Property(property)
+}
+
+func judgeAll(s history.Setup, ops []history.Op) *Result { r := Judge(s, ops); return &r }
+
+// handedOver is a key that client-1 gives back at 100 ms and client-2 is granted at 120 ms.
+func handedOver(b *builder) {
+	h := b.grant(0, 10*ms, "client-1", "k", 1)
+	b.read(20*ms, h)
+	b.write(30*ms, h)
+	b.does(100*ms, h, history.Release, history.OK)
+	g := b.grant(50*ms, 120*ms, "client-2", "k", 2)
+	b.read(130*ms, g)
+	b.write(140*ms, g)
+	b.does(200*ms, g, history.Release, history.OK)
+}
+
+// A release that was not recorded is no lease that two held, where the records of its
+// client may be missing; where they are whole it is.
+func TestMissingReleaseIsNoOverlap(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(*builder)
+		want Verdict
+	}{
+		"as it was":                   {func(b *builder) { b.ended() }, Holds},
+		"cut off, and no end":         {func(b *builder) { b.truncated("client-1", 90*ms); b.ended("client-1") }, Unknown},
+		"a hole that is counted":      {func(b *builder) { b.ended(); b.truncated("client-1", 90*ms) }, Unknown},
+		"whole: it never released it": {func(b *builder) { b.truncated("client-1", 90*ms); b.ended() }, Violated},
+		"of others, without ends":     {func(b *builder) { b.truncated("client-1", 90*ms) }, Violated},
+		"the resource shows that more must follow": {func(b *builder) {
+			b.truncated("client-1", 15*ms)
+		}, Unknown},
+		"another client has no end": {func(b *builder) { b.truncated("client-1", 90*ms); b.ended("client-3") }, Violated},
+		"it went on after that":     {func(b *builder) { b.truncated("client-1", 90*ms); b.lives("client-1", 150*ms); b.ended("client-1") }, Violated},
+		"a server may have stalled": {func(b *builder) { b.truncated("client-1", 90*ms); b.ended("server-1") }, Unknown},
+		"the resource is not read":  {func(b *builder) { b.truncated("client-1", 90*ms); b.ended("resource") }, Violated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBuilder()
+			handedOver(b)
+			c.end(b)
+			if p := verdictOf(b, "lease-exclusion"); p.Verdict != c.want {
+				t.Errorf("%s: %s", p.Verdict, p.Reason)
+			}
+		})
+	}
+}
+
+// lives records that a client lives.
+func (b *builder) lives(node string, t int64) { b.op(t, node, history.Note, history.Holder, "k") }
+
+// A fence that refuses whom a grant superseded that is missing refuses rightly.
+func TestMissingGrantIsNoWrongRefusal(t *testing.T) {
+	for _, ended := range []bool{true, false} {
+		b := newBuilder()
+		h := b.grant(0, 10*ms, "client-1", "k", 1)
+		b.read(20*ms, h)
+		b.decide(300*ms, h, false)
+		heard := b.op(200*ms, "resource", history.Note, history.Apply, "k")
+		heard.Value, heard.Owner, heard.Token = "of client-2", "client-2/9", 2
+		b.does(400*ms, h, history.Release, history.OK)
+		want := Unknown
+		if ended {
+			b.ended()
+			want = Violated
+		}
+		if p := verdictOf(b, "fenced-writes"); p.Verdict != want {
+			t.Errorf("ended %v: %s: %s", ended, p.Verdict, p.Reason)
+		}
+	}
+}
+
+// What is green rests on all records, and the doubt says whose are missing.
+func TestNoEndIsADoubt(t *testing.T) {
+	for node, dims := range map[string][2]bool{"client-2": {true, true}, "server-1": {true, true}, "resource": {false, true}} {
+		b := newBuilder()
+		handedOver(b)
+		b.ended(node)
+		r := judgeAll(b.done())
+		if !strings.Contains(strings.Join(r.Doubts, " "), node) {
+			t.Errorf("%s: %q", node, r.Doubts)
+		}
+		for i, name := range []string{"mutual-exclusion", "no-lost-update/fenced"} {
+			if p := r.Property(name); (p.Verdict == Unknown) != dims[i] {
+				t.Errorf("%s without its end: %s is %s: %s", node, name, p.Verdict, p.Reason)
+			}
+		}
+	}
+	b := newBuilder()
+	handedOver(b)
+	b.ended()
+	if r := judgeAll(b.done()); len(r.Doubts) > 0 {
+		t.Errorf("all have ended: %q", r.Doubts)
+	}
+}
+
+// The log of the resource answers for what it told last, by writes and by reads.
+func TestLogThatEndsTooEarly(t *testing.T) {
+	for name, last := range map[string]func(b *builder, h *held){
+		"write": func(b *builder, h *held) { b.write(600*ms, h) },
+		"read":  func(b *builder, h *held) { b.read(600*ms, h) },
+	} {
+		b := newBuilder()
+		handedOver(b)
+		last(b, b.grant(500*ms, 510*ms, "client-3", "k", 3))
+		b.truncated("resource", 400*ms)
+		r := judgeAll(b.done())
+		if p := r.Property("no-lost-update/unfenced"); p.Verdict != Unknown || !strings.Contains(strings.Join(r.Doubts, " "), "log ends at 0.140 s") {
+			t.Errorf("%s: %s: %s %q", name, p.Verdict, p.Reason, r.Doubts)
+		}
+		if p := r.Property("lease-exclusion"); p.Verdict != Holds {
+			t.Errorf("%s: it does not read the resource: %s", name, p.Reason)
+		}
+	}
+}
+
+// Each property stands in the table of what it rests on.
+func TestRestsOfAll(t *testing.T) {
+	for _, c := range All() {
+		if _, ok := restsOf[c.Name]; !ok {
+			t.Errorf("%s is not in restsOf", c.Name)
+		}
+	}
+	if len(restsOf) != len(All()) {
+		t.Errorf("%d properties, and %d in restsOf", len(All()), len(restsOf))
+	}
+}

@@ -1,0 +1,350 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/clusters"
+)
+
+// busyScenario is a short baseline: nothing is wrong with the lock.
+const busyScenario = `name: busy
+title: A sound lock on a busy machine
+about: Clients compete and nothing is broken but the machine.
+workload: guarded-write
+clients: 8
+keys: 3
+lease: %s
+renew: false
+work: 10ms
+think: 5ms
+wait: 4 lease
+duration: 1500ms
+after: 0s
+expect: {contention: 1}
+`
+
+// busyTrial is one run with what is done to the machine meanwhile.
+type busyTrial struct {
+	backend, runtime string
+	loops            int           // processes that only use the processor
+	stop             string        // whose process is stopped: server, client, resource (their agents), or runner, so that all pipes to it fill; "": nobody's
+	at, length       time.Duration // from the begin of the load
+}
+
+func (b busyTrial) String() string {
+	words := []string{b.backend, b.runtime}
+	if b.loops > 0 {
+		words = append(words, fmt.Sprintf("%d busy loops", b.loops))
+	}
+	if b.stop != "" {
+		words = append(words, fmt.Sprintf("%s stopped %.1f s after the begin for %.1f s", b.stop, b.at.Seconds(), b.length.Seconds()))
+	}
+	return strings.Join(words, ", ")
+}
+
+// what is the row of a table in which a trial is counted.
+func (b busyTrial) what() string {
+	who := map[string]string{"": "nobody stopped", "runner": "full pipes (runner stopped)"}[b.stop]
+	if who == "" {
+		who = "agent stopped: " + b.stop
+	}
+	return fmt.Sprintf("%s, %d busy loops", who, b.loops)
+}
+
+// drawBusy draws a trial; a third of the stops lie around the end of the load.
+func drawBusy(r *rand.Rand, runtime string, backends []string) busyTrial {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	b := busyTrial{backend: pick(backends...), runtime: runtime, stop: pick("server", "client", "resource", "resource", "runner", ""),
+		at: time.Duration(r.IntN(1800)) * time.Millisecond, length: time.Duration(300+r.IntN(2700)) * time.Millisecond}
+	if r.IntN(3) == 0 {
+		b.at = 1100*time.Millisecond + time.Duration(r.IntN(500))*time.Millisecond
+	}
+	if b.stop == "" || r.IntN(2) == 0 {
+		b.loops = 4 + 4*r.IntN(2)
+	}
+	return b
+}
+
+// An agent of the resource that is stopped before the load ends is waited for, and its
+// records with it; one that stays away is a doubt. Neither accuses the lock.
+func TestStoppedResourceAgent(t *testing.T) {
+	for _, runtime := range []string{"docker", "local"} {
+		for _, length := range []time.Duration{2 * time.Second, 15 * time.Second} {
+			t.Run(fmt.Sprintf("%s for %v", runtime, length), func(t *testing.T) {
+				if runtime == "docker" && length > 10*time.Second && testing.Short() {
+					t.Skip("the same code as without Docker")
+				}
+				f := busyTrial{backend: "redis", runtime: runtime, stop: "resource", at: 1100 * time.Millisecond, length: length}.run(t, t.TempDir())
+				if want := map[bool]string{true: "green", false: "inconclusive"}[length < 10*time.Second]; f.word() != want {
+					t.Errorf("%s, want %s: %s", f.word(), want, f.why())
+				}
+				if f.word() == "inconclusive" && (!f.result.Incomplete || !strings.Contains(f.why(), "resource")) {
+					t.Errorf("no doubt about the resource: %s", f.why())
+				}
+			})
+		}
+	}
+}
+
+// TestBusyMachine disturbs short runs of sound locks on purpose: none may be red. BUSY is
+// how many (make reliability-busy N=200), RUNTIMES where, PARALLEL how many at a time.
+func TestBusyMachine(t *testing.T) {
+	n, _ := strconv.Atoi(os.Getenv("BUSY"))
+	parallel, _ := strconv.Atoi(os.Getenv("PARALLEL"))
+	runtimes := strings.Fields(os.Getenv("RUNTIMES"))
+	if n == 0 {
+		n = 4
+	}
+	if len(runtimes) == 0 {
+		runtimes = []string{"local"}
+	}
+	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
+	random := rand.New(rand.NewPCG(seed, 5))
+	out := os.Getenv("OUT")
+	if out == "" {
+		out = t.TempDir()
+	}
+	trials := make(chan busyTrial, n)
+	for i := range n {
+		trials <- drawBusy(random, runtimes[i%len(runtimes)], []string{"redis", "redlock", "etcd", "postgres"})
+	}
+	close(trials)
+	dlmtest(t)
+	table := map[string]map[string]int{}
+	var lock sync.Mutex
+	var all sync.WaitGroup
+	for range max(parallel, 1) {
+		all.Go(func() {
+			for b := range trials {
+				f := b.run(t, out)
+				lock.Lock()
+				if table[b.what()] == nil {
+					table[b.what()] = map[string]int{}
+				}
+				table[b.what()][f.word()]++
+				t.Logf("%-70s %-12s %.1f s %s", b, f.word(), f.took.Seconds(), f.why())
+				if f.word() == "red" {
+					t.Errorf("%s: a sound lock is accused: see %s", b, f.dir)
+				}
+				lock.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	for _, what := range slices.Sorted(mapKeys(table)) {
+		c := table[what]
+		t.Logf("| %s | %d | %d | %d | %d |", what, c["green"], c["inconclusive"], c["red"], c["error"])
+	}
+}
+
+func mapKeys(m map[string]map[string]int) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// busyRun is a run that has ended.
+type busyRun struct {
+	finished
+	took time.Duration
+}
+
+func (f busyRun) word() string {
+	switch f.code {
+	case exitHolds:
+		return "green"
+	case exitInconclusive:
+		return "inconclusive"
+	case exitViolated:
+		return "red"
+	}
+	return "error"
+}
+
+func (f busyRun) why() string {
+	switch f.word() {
+	case "green":
+		return ""
+	case "error":
+		return strings.TrimSpace(f.stderr)
+	}
+	return strings.Join(append(f.result.Doubts, f.dir), " ")
+}
+
+// run runs a trial to its end.
+func (b busyTrial) run(t *testing.T, out string) busyRun {
+	lease := "1s"
+	if b.backend == "etcd" { // whole seconds, and at least two elections
+		lease = "2s"
+	}
+	file := filepath.Join(t.TempDir(), "busy.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, busyScenario, lease), 0o644); err != nil {
+		t.Error(err)
+	}
+	for range b.loops {
+		loop := exec.Command("sh", "-c", "while :; do :; done")
+		loop.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		if err := loop.Start(); err != nil {
+			t.Error(err)
+			break
+		}
+		defer func() { _ = loop.Process.Kill(); _ = loop.Wait() }()
+	}
+	begun := time.Now()
+	cmd := exec.Command(dlmtest(t), "run", "--json", "--scenario", file, "--backend", b.backend, "--runtime", b.runtime, "--out", out)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Error(err)
+		return busyRun{}
+	}
+	limit := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer limit.Stop()
+	var f busyRun
+	var stopped sync.WaitGroup
+	for lines := bufio.NewReader(stdout); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var event struct {
+			Event, Text, Dir string
+			Result           checker.Result
+		}
+		_ = json.Unmarshal(line, &event) // of another shape: not one of these
+		switch {
+		case event.Event == "phase" && strings.HasPrefix(event.Text, "Clients and nemesis") && b.stop != "":
+			stopped.Go(func() { b.strike(t, cmd.Process.Pid) })
+		case event.Event == "result":
+			f.dir, f.result = event.Dir, event.Result
+		}
+	}
+	_ = cmd.Wait() // the exit code is looked at
+	stopped.Wait()
+	f.code, f.stderr, f.took = cmd.ProcessState.ExitCode(), stderr.String(), time.Since(begun)
+	return f
+}
+
+// strike stops whom the trial names, for its time.
+func (b busyTrial) strike(t *testing.T, runner int) {
+	time.Sleep(b.at)
+	pid := runner
+	if b.stop != "runner" {
+		if pid = agentOf(b.runtime, runner, b.stop); pid == 0 {
+			t.Logf("%s: no such agent any more", b)
+			return
+		}
+	}
+	_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended
+	time.Sleep(b.length)
+	_ = syscall.Kill(pid, syscall.SIGCONT)
+}
+
+// agentOf finds the agent of a node of a run by what its child is; 0: there is none.
+func agentOf(runtime string, runner int, role string) int {
+	kids := childrenOfAll()
+	roots := []int{runner}
+	if runtime == "docker" {
+		roots = containersOf(runner)
+	}
+	var agents []int
+	for _, root := range roots {
+		for _, pid := range append(below(kids, root), root) {
+			if argument(pid, 1) == "agent" && roleOf(kids, pid) == role {
+				agents = append(agents, pid)
+			}
+		}
+	}
+	if len(agents) == 0 {
+		return 0
+	}
+	return slices.Min(agents)
+}
+
+// roleOf tells by the programs below an agent of what kind its node is.
+func roleOf(kids map[int][]int, agent int) string {
+	for _, pid := range below(kids, agent) {
+		switch argument(pid, 1) {
+		case "store":
+			return "resource"
+		case "worker":
+			return "client"
+		}
+	}
+	return "server"
+}
+
+// containersOf are the first processes of the containers of a run, by its owner.
+func containersOf(runner int) (pids []int) {
+	out, _ := exec.Command("docker", "ps", "--filter", "label=dlmtest", "--format", `{{.ID}} {{.Label "dlmtest.owner"}}`).Output()
+	for line := range strings.Lines(string(out)) {
+		id, owner, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if o, err := clusters.ParseOwner(owner); err != nil || o.PID != runner {
+			continue
+		}
+		pid, _ := exec.Command("docker", "inspect", "--format", "{{.State.Pid}}", id).Output()
+		if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil {
+			pids = append(pids, n)
+		}
+	}
+	return pids
+}
+
+// childrenOfAll are the children of every process.
+func childrenOfAll() map[int][]int {
+	kids := map[int][]int{}
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range all {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+		pid, err1 := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		parent, err2 := strconv.Atoi(fields[1])
+		if err1 == nil && err2 == nil {
+			kids[parent] = append(kids[parent], pid)
+		}
+	}
+	return kids
+}
+
+// below are all processes that one has started, and those that they have.
+func below(kids map[int][]int, pid int) (all []int) {
+	for _, kid := range kids[pid] {
+		all = append(append(all, kid), below(kids, kid)...)
+	}
+	return all
+}
+
+// argument is one of a process's arguments.
+func argument(pid, n int) string {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if all := strings.Split(string(data), "\x00"); n < len(all) {
+		return all[n]
+	}
+	return ""
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The helpers of a run are killed one by one, with the runner or, in make kill-proof,
+// without: nothing stays.
+func TestKilledHelpers(t *testing.T) {
+	adoptOrphans(t)
+	for _, c := range []struct {
+		runtime, name, mark string // of the helper's command line
+		runner              bool   // is killed right after
+		next                bool   // only the next start removes all
+	}{
+		{"local", "an agent", "\x00agent\x00", false, false},
+		{"local", "who serves a node's files", "\x00fs\x00--backing\x00", false, false},
+		{"local", "who serves a node's files, and the runner", "\x00fs\x00--backing\x00", true, false},
+		{"local", "the run's first process", "dlmtest\x00local-init\x00", false, true},
+		{"local", "the run's first process, and the runner", "dlmtest\x00local-init\x00", true, true},
+		{"docker", "the janitor", "\x00janitor\x00", false, false},
+		{"docker", "the janitor, and the runner", "\x00janitor\x00", true, true},
+		{"docker", "an agent", "\x00agent\x00", false, false},
+		{"docker", "who serves a node's files, and the runner", "\x00fs\x00--backing\x00", true, false},
+	} {
+		if os.Getenv("KILLS") == "" && (!c.runner || c.runtime == "docker") { // each takes a run and more
+			continue
+		}
+		t.Run(c.runtime+": "+c.name, func(t *testing.T) {
+			k := proofs(t)[0]
+			k.docker = c.runtime == "docker"
+			k.folders(t)
+			k.undisturbed(t)
+			before := listed(t, k.tmp, k.cache)
+			k.start(t)
+			victim := k.find(t, c.mark)
+			time.Sleep(time.Second) // the load is on, and the disk stalls
+			tr := k.trace(t)
+			if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			if c.runner {
+				_ = k.cmd.Process.Kill()
+			}
+			k.ends(t)
+			left, _ := k.settle(t, tr)
+			if c.next {
+				t.Logf("before the next start: %s; files %q", left, notIn(listed(t, k.tmp, k.cache), before))
+				k.undisturbed(t)
+				left, _ = k.settle(t, tr)
+			}
+			if text := left.String(); text != "" {
+				t.Errorf("left: %s", text)
+			}
+			if fresh := notIn(listed(t, k.tmp, k.cache), before); len(fresh) > 0 {
+				t.Errorf("left: %q", fresh)
+			}
+			k.judge(t)
+		})
+	}
+}
+
+// find waits for a process of the command.
+func (k *killed) find(t *testing.T, mark string) int {
+	t.Helper()
+	for deadline := time.Now().Add(endLimit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		pids := descendants(k.cmd.Process.Pid)
+		if k.docker {
+			_, containers := inDocker(t, k.cmd.Process.Pid)
+			for _, c := range containers {
+				if c.State.Pid > 0 {
+					pids = append(append(pids, c.State.Pid), descendants(c.State.Pid)...)
+				}
+			}
+		}
+		for _, pid := range pids {
+			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte(mark)) && !bytes.Contains(line, []byte("\x00probe\x00")) {
+				return pid
+			}
+		}
+	}
+	t.Fatalf("nobody is %q: %s", mark, k.said)
+	return 0
+}
+
+// ends waits for the end of the command.
+func (k *killed) ends(t *testing.T) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { _ = k.cmd.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(endLimit):
+		_ = k.cmd.Process.Kill()
+		<-done
+		t.Errorf("it goes on after %v: %s", endLimit, k.said)
+	}
+}

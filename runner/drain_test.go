@@ -1,0 +1,38 @@
+package runner
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The history says of each source that has ended how many records it made, with those that
+// did not come; who has not ended stands in none. The run is no longer for it.
+func TestEndsInTheHistory(t *testing.T) {
+	setup := history.Setup{Lease: 1e9, Keys: []string{"k"}, Clients: []string{"client-1"}, Sources: []string{"client-1", "server-1", "resource"}}
+	r, err := newRecorder(filepath.Join(t.TempDir(), partFile), setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, node := range []string{"resource", "client-1", "resource"} {
+		r.addOp(history.Op{Time: int64(10 + i), Node: node, Type: history.Note, F: history.Holder})
+	}
+	r.end(map[string]int{"resource": 3, "client-1": 0})
+	ops, err := r.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]int64{}
+	for _, op := range ops {
+		if op.F == history.End {
+			ends[op.Node] = op.Length
+		}
+	}
+	if len(ends) != 2 || ends["resource"] != 5 || ends["client-1"] != 1 || ops[len(ops)-1].Time != 12 {
+		t.Errorf("%v, the last at %d", ends, ops[len(ops)-1].Time)
+	}
+	if err := history.Validate(setup, ops); err != nil {
+		t.Error(err)
+	}
+}
