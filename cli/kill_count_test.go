@@ -2,15 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -131,48 +128,6 @@ func connections(t *testing.T) (all []string) {
 		all = append(all, "0:"+e.Name())
 	}
 	return all
-}
-
-// boxed is what Docker tells of one.
-type boxed struct {
-	ID              string
-	State           struct{ Pid int }
-	NetworkSettings struct{ SandboxKey string }
-	GraphDriver     struct{ Data map[string]string }
-}
-
-// inDocker are the things that carry the pid of an owner, and what its containers have
-// on this machine.
-func inDocker(t *testing.T, owner int) (things []string, containers []boxed) {
-	t.Helper()
-	var ids []string
-	for _, list := range [][]string{
-		{"ps", "-a", "--no-trunc", "--filter", "label=dlmtest.owner", "--format", `{{.Label "dlmtest.owner"}} container {{.ID}}`},
-		{"network", "ls", "--filter", "label=dlmtest.owner", "--format", `{{.Label "dlmtest.owner"}} network {{.Name}}`},
-		{"volume", "ls", "--filter", "label=dlmtest.owner", "--format", `{{.Label "dlmtest.owner"}} volume {{.Name}}`},
-	} {
-		out, err := exec.Command("docker", list...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("docker %v: %v: %s", list, err, out)
-		}
-		for line := range strings.Lines(string(out)) {
-			label, thing, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if words := strings.Split(label, "/"); len(words) > 1 && words[1] == strconv.Itoa(owner) {
-				things = append(things, thing)
-				if id, ok := strings.CutPrefix(thing, "container "); ok {
-					ids = append(ids, id)
-				}
-			}
-		}
-	}
-	if len(ids) == 0 {
-		return things, nil
-	}
-	out, _ := exec.Command("docker", append([]string{"inspect"}, ids...)...).Output() // one may have gone meanwhile
-	if err := json.Unmarshal(out, &containers); err != nil {
-		t.Fatalf("docker inspect: %v", err)
-	}
-	return things, containers
 }
 
 // trace is what a command had when it was killed, to be looked for afterwards.

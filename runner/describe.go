@@ -76,7 +76,7 @@ func (p *plan) written() (all []reports.Planned) {
 }
 
 // secretWord is what looks like a secret in a user's own compose file.
-var secretWord = regexp.MustCompile(`(?i)([\w-]*(?:pass|secret|token|api_?key|bearer|credential)[\w-]*)(=|:\s*|\s+)\S+`)
+var secretWord = regexp.MustCompile(`(?i)([\w-]*(?:pass|secret|token|api_?key|_key|bearer|credential)[\w-]*)(=|:\s*|\s+)\S+`)
 
 // discreet leaves secrets out of a command line or an environment: a report is shown
 // around.

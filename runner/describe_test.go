@@ -93,6 +93,7 @@ func TestDiscreet(t *testing.T) {
 		{[]string{"POSTGRES_PASSWORD=hunter2", "PGDATA=/data"}, []string{"POSTGRES_PASSWORD=…", "PGDATA=/data"}},
 		{[]string{"sh", "-c", "exec redis-server --requirepass hunter2 --masterauth x"}, []string{"sh", "-c", "exec redis-server --requirepass … --masterauth x"}},
 		{[]string{"--auth-token=hunter2", "AWS_SECRET_ACCESS_KEY=hunter2", "api_key: hunter2"}, []string{"--auth-token=…", "AWS_SECRET_ACCESS_KEY=…", "api_key: …"}},
+		{[]string{"LOCKSERVICE_BEARER=hunter2", "STRIPE_KEY=hunter2", "AWS_ACCESS_KEY_ID=hunter2", "postgres://u:hunter2@h/db"}, []string{"LOCKSERVICE_BEARER=…", "STRIPE_KEY=…", "AWS_ACCESS_KEY_ID=…", "postgres://u:***@h/db"}},
 		{[]string{"maxSessionTimeout=60000", "--initial-cluster", "a=http://a:2380"}, []string{"maxSessionTimeout=60000", "--initial-cluster", "a=http://a:2380"}},
 	} {
 		if got := discreet(c.words); !slices.Equal(got, c.want) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/reports"
 )
@@ -152,6 +153,7 @@ func TestCompare(t *testing.T) {
 func FuzzReplayable(f *testing.F) {
 	f.Add([]byte(`{"dlmtest_run":1,"backend":"redis","seed":7,"repeat":{"resource":"store","fencing":"at-least","fence_on":"write","self_fence":"none","runtime":"local","scenario":"name: a\ntitle: A\nabout: A.\nworkload: guarded-write\nclients: 2\nlease: 1s\nduration: 1 lease\n"}}`))
 	f.Add([]byte(`{"dlmtest_run":1,"repeat":{"compose":"/dev/zero"}}`))
+	f.Add([]byte(`{"dlmtest_run":1,"backend":"redis","seed":7,"repeat":{"adapter":["sh"],"client_image":"dlmtest/client:latest","resource":"store","fencing":"at-least","fence_on":"write","self_fence":"none","runtime":"local","scenario":"name: a\ntitle: A\nabout: A.\nworkload: guarded-write\nclients: 2\nlease: 1s\nduration: 1 lease\n"}}`))
 	f.Add([]byte(`{"dlmtest_run":1,"repeat":{}}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -164,6 +166,13 @@ func FuzzReplayable(f *testing.F) {
 		saved, err := Replayable(dir, Given{})
 		if err == nil && (saved.Options.Scenario.Validate() != nil || saved.Options.known() != nil) {
 			t.Errorf("%+v", saved.Options)
+		}
+		if err != nil {
+			return
+		}
+		o := saved.Options // nobody has trusted anything
+		if len(o.Adapter) > 0 || o.Files != "" || o.Compose != "" || len(o.Endpoints) > 0 || o.AllowHost || o.Image != "" && !clusters.BuiltIn(o.Image) {
+			t.Errorf("it names what is not built in: %+v", o)
 		}
 	})
 }
