@@ -259,14 +259,14 @@ func (b busyTrial) run(t *testing.T, out string) busyRun {
 
 // strike stops whom the trial names, for its time.
 func (b busyTrial) strike(t *testing.T, runner int) {
-	time.Sleep(b.at)
-	pid := runner
+	begun, pid := time.Now(), runner
 	if b.stop != "runner" {
 		if pid = agentOf(b.runtime, runner, b.stop); pid == 0 {
-			t.Logf("%s: no such agent any more", b)
+			t.Errorf("%s: there is no such agent", b)
 			return
 		}
 	}
+	time.Sleep(b.at - time.Since(begun))
 	_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended
 	time.Sleep(b.length)
 	_ = syscall.Kill(pid, syscall.SIGCONT)
@@ -309,14 +309,17 @@ func roleOf(kids map[int][]int, agent int) string {
 // containersOf are the first processes of the containers of a run, by its owner.
 func containersOf(runner int) (pids []int) {
 	out, _ := exec.Command("docker", "ps", "--filter", "label=dlmtest", "--format", `{{.ID}} {{.Label "dlmtest.owner"}}`).Output()
+	inspect := []string{"inspect", "--format", "{{.State.Pid}}"}
 	for line := range strings.Lines(string(out)) {
 		id, owner, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if o, err := clusters.ParseOwner(owner); err != nil || o.PID != runner {
-			continue
+		if o, err := clusters.ParseOwner(owner); err == nil && o.PID == runner {
+			inspect = append(inspect, id)
 		}
-		pid, _ := exec.Command("docker", "inspect", "--format", "{{.State.Pid}}", id).Output()
-		if n, err := strconv.Atoi(strings.TrimSpace(string(pid))); err == nil {
-			pids = append(pids, n)
+	}
+	out, _ = exec.Command("docker", inspect...).Output() // none: the caller finds no agent
+	for line := range strings.Lines(string(out)) {
+		if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+			pids = append(pids, pid)
 		}
 	}
 	return pids
