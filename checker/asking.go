@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -11,9 +12,8 @@ import (
 // those that say nothing new: while one goes on, another of whoever asks that began no
 // earlier and ended no later changes nothing.
 type asking struct {
-	by    []asker // in the order of their first acquire
-	reach []int64 // the latest end of each asker's acquires and those of all before it
-	first map[string]int
+	by  []asker // in the order of their first acquire
+	all meetings
 }
 
 // asker is one node, or everybody. Both begin and end of its acquires rise.
@@ -47,25 +47,25 @@ func (r *run) asked(k *keyLog) *asking {
 	if k.asked != nil {
 		return k.asked
 	}
-	a := &asking{first: map[string]int{}}
+	a, first := &asking{}, map[string]int{}
 	for _, w := range k.waits {
 		op := &r.ops[w.invoke]
 		w, known := r.lasted(w)
 		if !known || op.F != history.Acquire {
 			continue
 		}
-		i, seen := a.first[op.Node]
+		i, seen := first[op.Node]
 		if !seen {
 			i = len(a.by)
-			a.first[op.Node] = i
+			first[op.Node] = i
 			a.by = append(a.by, asker{node: op.Node})
 		}
 		a.by[i].add(w)
 	}
-	latest := int64(-forever)
-	for _, who := range a.by {
-		latest = max(latest, who.waits[len(who.waits)-1].to)
-		a.reach = append(a.reach, latest)
+	for i, who := range a.by {
+		for _, w := range who.waits {
+			a.all.add(w.from, w.to, i)
+		}
 	}
 	k.asked = a
 	return a
@@ -73,49 +73,49 @@ func (r *run) asked(k *keyLog) *asking {
 
 // in calls f for each asker whose acquires meet [from, to].
 func (a *asking) in(from, to int64, f func(node string, waits []wait)) {
-	for i := sort.Search(len(a.by), func(i int) bool { return a.reach[i] > from }); i < len(a.by) && a.by[i].waits[0].from < to; i++ {
-		if waits := a.by[i].meeting(from, to); len(waits) > 0 {
-			f(a.by[i].node, waits)
-		}
+	for _, i := range a.all.in(from, to) {
+		f(a.by[i].node, a.by[i].meeting(from, to))
 	}
 }
 
-// meets says whether anybody asked at some time of [from, to].
-func (a *asking) meets(from, to int64) bool {
-	i := sort.Search(len(a.by), func(i int) bool { return a.reach[i] > from })
-	return i < len(a.by) && a.by[i].waits[0].from < to
-}
-
-// keysIn are the keys that may have been asked for in [from, to], in their order.
+// keysIn are the keys that were asked for in [from, to], in their order.
 func (r *run) keysIn(from, to int64) (keys []*keyLog) {
-	if r.known.keys == nil {
-		r.known.keys = []keySpan{}
+	if r.known.asked == nil {
+		r.known.asked = &meetings{}
 		for i, k := range r.keys {
-			if a := r.asked(k); len(a.by) > 0 {
-				r.known.keys = append(r.known.keys, keySpan{i, a.by[0].waits[0].from, a.reach[len(a.reach)-1]})
+			for _, w := range r.asked(k).all.spans {
+				r.known.asked.add(w.from, w.to, i)
 			}
 		}
-		all := r.known.keys
-		slices.SortStableFunc(all, func(a, b keySpan) int { return int(min(max(a.from-b.from, -1), 1)) })
-		for i := 1; i < len(all); i++ {
-			all[i].reach = max(all[i].reach, all[i-1].reach)
-		}
 	}
-	var places []int
-	all := r.known.keys
-	for i := sort.Search(len(all), func(i int) bool { return all[i].reach > from }); i < len(all) && all[i].from < to; i++ {
-		places = append(places, all[i].place)
-	}
-	slices.Sort(places)
-	for _, i := range places {
+	for _, i := range r.known.asked.in(from, to) {
 		keys = append(keys, r.keys[i])
 	}
 	return keys
 }
 
-// keySpan is when a key was asked for: from the first acquire to the latest end of its
-// own and of those of all keys before it.
-type keySpan struct {
-	place       int // in run.keys
-	from, reach int64
+// meetings finds which of many spans meet a time, by their owners.
+type meetings struct {
+	spans  []span
+	latest *peaks // ends; made once they are asked for
+}
+
+func (m *meetings) add(from, to int64, owner int) { m.spans = append(m.spans, span{from, to, owner}) }
+
+// in are the owners, each once and in order, of the spans that meet [from, to].
+// O(log n) for each of these.
+func (m *meetings) in(from, to int64) (owners []int) {
+	if m.latest == nil {
+		slices.SortStableFunc(m.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+		m.latest = &peaks{n: len(m.spans), value: func(i int) int64 { return m.spans[i].to }}
+	}
+	end := sort.Search(len(m.spans), func(i int) bool { return m.spans[i].from >= to })
+	for i := 0; i < end; i++ {
+		if i = m.latest.first(i, end, from); i < 0 {
+			break
+		}
+		owners = append(owners, m.spans[i].owner)
+	}
+	slices.Sort(owners)
+	return slices.Compact(owners)
 }

@@ -20,7 +20,7 @@ type known struct {
 	hinders  []span              // faults by their end; from is the first begin of this one and all after it
 	overs    []span              // see run.over
 	abstains map[string][]int    // by owner, the notes of it
-	keys     []keySpan           // see run.keysIn
+	asked    *meetings           // of all keys; see run.keysIn
 	faulty   []span              // those of faulty that two faults or more share
 }
 

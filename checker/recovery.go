@@ -134,9 +134,6 @@ func (d *deaths) judgeLate(g *grant, death *fault, next *grant) bool {
 	}
 	bound := int64(r.setup.Promise.Bound)
 	for _, s := range r.unhindered(whole, death, r.ghostly(g.key)) {
-		if !r.asked(g.key).meets(s.from, s.to) {
-			continue
-		}
 		if dry := r.drought(g.key, &incident{from: s.from, to: s.to}); dry.to-dry.from > bound {
 			d.tellLate(g, death, next, dry)
 			return true
