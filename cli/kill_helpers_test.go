@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -99,5 +100,31 @@ func (k *killed) ends(t *testing.T) {
 		_ = k.cmd.Process.Kill()
 		<-done
 		t.Errorf("it goes on after %v: %s", endLimit, k.said)
+	}
+}
+
+// The first signal to a run without Docker is as with it: it is judged, and nothing is left.
+func TestInterruptedWithoutDocker(t *testing.T) {
+	adoptOrphans(t)
+	k := proofs(t)[0]
+	k.folders(t)
+	k.start(t)
+	k.find(t, "\x00fs\x00--backing\x00")
+	time.Sleep(2 * time.Second) // the load is on
+	tr := k.trace(t)
+	if err := k.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	k.ends(t)
+	if code := k.cmd.ProcessState.ExitCode(); code != exitInconclusive || !bytes.Contains(k.said.Bytes(), []byte("verdict")) {
+		t.Errorf("exit code %d: %s", code, k.said)
+	}
+	if left := tr.left(t); left.String() != "" {
+		t.Errorf("left: %s", left)
+	}
+	for _, path := range listed(t, k.tmp, k.cache) {
+		if strings.Contains(path, "/run-") {
+			t.Errorf("left: %s", path)
+		}
 	}
 }

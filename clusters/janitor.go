@@ -35,7 +35,8 @@ type Janitor struct {
 	gone sync.Once
 }
 
-// guarding is how many janitors of this process are on duty, begun whether there ever was one.
+// guarding is how many janitors of this process are on duty, first processes of runs without
+// Docker among them; begun is whether there ever was one.
 var (
 	guarding atomic.Int32
 	begun    atomic.Bool

@@ -51,6 +51,8 @@ func startInit(self string, nodes []*localNode) (*localInit, error) {
 		pipes.closeOurs()
 		return nil, explainLocal(err)
 	}
+	begun.Store(true) // it is its own janitor: it removes all when this process ends
+	guarding.Add(1)
 	for _, n := range nodes {
 		go n.copyStderr()
 	}
@@ -131,6 +133,7 @@ func allCapabilities() []uintptr {
 // wait is called once, after the last report.
 func (i *localInit) wait() error {
 	defer close(i.ended)
+	defer guarding.Add(-1)
 	err := i.cmd.Wait()
 	if err == nil {
 		err = errors.New("without being told to")
