@@ -169,6 +169,9 @@ func TestBadAdapters(t *testing.T) {
 	for name, m := range bad {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if raced && m.want == protocol.Floods {
+				t.Skip("the flood is not read before the limit of the call")
+			}
 			cmd, mark := command(t, name)
 			err := use(t, cmd)
 			var f *protocol.Fault
