@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"bytes"
 	"os"
 	"strconv"
 	"syscall"
@@ -22,9 +23,15 @@ func (l letter) fork() error {
 	return syscall.Exec("/proc/self/exe", []string{reaper, strconv.Itoa(pid)}, nil)
 }
 
-// killed is what an exit code has more than the signal that ended the program: the first
-// process of a namespace cannot end itself by one.
-const killed = 128
+// Exit codes of a reaper. The first process of a namespace cannot end itself by a signal, so
+// that is a code, as shells have it; and it alone sees what the program has left running, as
+// the kernel ends that with it. Codes of the program's own above those are the highest that is left.
+const (
+	killed = 128 // and the signal
+	own    = 199
+	left   = 200 // and how many
+	most   = 55
+)
 
 // reap waits for all processes of the namespace and ends with the program, and the kernel
 // then ends what that has left. It holds none of its pipes, so that their ends are seen.
@@ -42,16 +49,41 @@ func reap(program string) {
 		case status.Signaled():
 			os.Exit(killed + int(status.Signal()))
 		default:
-			os.Exit(status.ExitStatus())
+			if n := others(); n > 0 {
+				os.Exit(left + min(n, most))
+			}
+			os.Exit(min(status.ExitStatus(), own))
 		}
 	}
 }
 
-// Ended is the signal that ended a program with the exit code that its reaper has given, as
-// the kernel would have told it; 0: none.
-func (o Orders) Ended(code int) syscall.Signal {
-	if o.Reaper && code > killed && code < killed+65 {
-		return syscall.Signal(code - killed)
+// others are the processes of this namespace that still run, beside this one.
+func others() (n int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0
 	}
-	return 0
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if end := bytes.LastIndexByte(stat, ')'); err == nil && end >= 0 && len(stat) > end+2 && stat[end+2] != 'Z' && stat[end+2] != 'X' {
+			n++
+		}
+	}
+	return n
+}
+
+// Ended is what the exit code of a program's reaper says: the signal that ended it, or how
+// many processes it has left running.
+func (o Orders) Ended(code int) (by syscall.Signal, running int) {
+	switch {
+	case !o.Reaper || code <= killed:
+		return 0, 0
+	case code <= own:
+		return syscall.Signal(code - killed), 0
+	}
+	return 0, code - left
 }

@@ -181,7 +181,7 @@ func TestReaper(t *testing.T) {
 	said := run(t, o)
 	want(t, said, sealed)
 	want(t, said, map[string]string{"processes": "2", "kill": "no such process"})
-	for script, code := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "kill $$": 143, "(sleep 1000 &) ; exit 0": 0} {
+	for script, code := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "kill $$": 143, "sleep 1000 & exit 0": 201, "exit 201": 199, "exit 0": 0} {
 		cmd := exec.Command("sh", "-c", script)
 		if err := o.Start(cmd, cmd.Start); err != nil {
 			t.Fatal(err)
@@ -191,8 +191,13 @@ func TestReaper(t *testing.T) {
 			t.Errorf("%s: %d, want %d", script, got, code)
 		}
 	}
-	if o.Ended(137) != syscall.SIGKILL || o.Ended(7) != 0 || (seal.Orders{}).Ended(137) != 0 {
-		t.Error("Ended")
+	for code, want := range map[int][2]int{0: {}, 7: {}, 137: {9, 0}, 203: {0, 3}} {
+		if by, running := o.Ended(code); int(by) != want[0] || running != want[1] {
+			t.Errorf("%d: %v, %d", code, by, running)
+		}
+		if by, running := (seal.Orders{}).Ended(code); by != 0 || running != 0 {
+			t.Errorf("without a reaper, %d: %v, %d", code, by, running)
+		}
 	}
 }
 
