@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docker/docker/api/types/container"
+	limits "github.com/docker/docker/api/types/container"
 )
 
 // honouredFile says all that a service may ask of Docker.
@@ -69,7 +69,7 @@ func TestComposeIsHonoured(t *testing.T) {
 		t.Errorf("it does not say %q:\n%s", text, said)
 	}
 	h := node.HostConfig
-	nofile := slices.ContainsFunc(h.Ulimits, func(u *container.Ulimit) bool { return u.Name == "nofile" && u.Soft == 1111 && u.Hard == 2222 })
+	nofile := slices.ContainsFunc(h.Ulimits, func(u *limits.Ulimit) bool { return u.Name == "nofile" && u.Soft == 1111 && u.Hard == 2222 })
 	added := strings.ReplaceAll(strings.Join(h.CapAdd, " "), "CAP_", "") // Docker writes either
 	caps := strings.Contains(added, "CHOWN") && strings.Contains(added, "IPC_LOCK") && slices.Equal(h.CapDrop, []string{"ALL"})
 	mounts := map[string]bool{}
@@ -112,7 +112,7 @@ type mountPoint = struct {
 // inspected is what is looked at of docker inspect.
 type inspected struct {
 	HostConfig struct {
-		container.Resources
+		limits.Resources
 		ReadonlyRootfs  bool
 		ShmSize         int64
 		CapAdd, CapDrop []string
