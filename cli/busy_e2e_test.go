@@ -93,6 +93,9 @@ func TestStoppedResourceAgent(t *testing.T) {
 				if want := map[bool]string{true: "green", false: "inconclusive"}[length < 10*time.Second]; f.word() != want {
 					t.Errorf("%s, want %s: %s", f.word(), want, f.why())
 				}
+				if f.missed {
+					t.Error("nobody was stopped")
+				}
 				if f.word() == "inconclusive" && (!f.result.Incomplete || !strings.Contains(f.why(), "resource")) {
 					t.Errorf("no doubt about the resource: %s", f.why())
 				}
@@ -142,10 +145,14 @@ func TestBusyMachine(t *testing.T) {
 				}
 				f := b.run(t, out)
 				lock.Lock()
-				if table[b.what()] == nil {
-					table[b.what()] = map[string]int{}
+				row := b.what()
+				if f.missed {
+					row = "not struck: the run was over before"
 				}
-				table[b.what()][f.word()]++
+				if table[row] == nil {
+					table[row] = map[string]int{}
+				}
+				table[row][f.word()]++
 				t.Logf("%-70s %-12s %.1f s %s", b, f.word(), f.took.Seconds(), f.why())
 				if f.word() == "red" {
 					t.Errorf("%s: a sound lock is accused: see %s", b, f.dir)
@@ -174,7 +181,8 @@ func mapKeys(m map[string]map[string]int) func(func(string) bool) {
 // busyRun is a run that has ended.
 type busyRun struct {
 	finished
-	took time.Duration
+	took   time.Duration
+	missed bool // nobody was stopped: the run was over before
 }
 
 func (f busyRun) word() string {
@@ -234,6 +242,7 @@ func (b busyTrial) run(t *testing.T, out string) busyRun {
 	defer limit.Stop()
 	var f busyRun
 	var stopped sync.WaitGroup
+	victim := make(chan int, 1)
 	for lines := bufio.NewReader(stdout); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -245,8 +254,10 @@ func (b busyTrial) run(t *testing.T, out string) busyRun {
 		}
 		_ = json.Unmarshal(line, &event) // of another shape: not one of these
 		switch {
+		case event.Event == "phase" && strings.HasPrefix(event.Text, "Waiting until a lock") && b.stop != "":
+			go func() { victim <- b.find(cmd.Process.Pid) }() // Docker takes its time on such a machine
 		case event.Event == "phase" && strings.HasPrefix(event.Text, "Clients and nemesis") && b.stop != "":
-			stopped.Go(func() { b.strike(t, cmd.Process.Pid) })
+			stopped.Go(func() { f.missed = !b.strike(<-victim) })
 		case event.Event == "result":
 			f.dir, f.result = event.Dir, event.Result
 		}
@@ -257,19 +268,28 @@ func (b busyTrial) run(t *testing.T, out string) busyRun {
 	return f
 }
 
-// strike stops whom the trial names, for its time.
-func (b busyTrial) strike(t *testing.T, runner int) {
-	begun, pid := time.Now(), runner
-	if b.stop != "runner" {
-		if pid = agentOf(b.runtime, runner, b.stop); pid == 0 {
-			t.Errorf("%s: there is no such agent", b)
-			return
+// find waits until whom the trial names is there; 0: it does not come.
+func (b busyTrial) find(runner int) int {
+	if b.stop == "runner" {
+		return runner
+	}
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if pid := agentOf(b.runtime, runner, b.stop); pid != 0 {
+			return pid
 		}
 	}
-	time.Sleep(b.at - time.Since(begun))
-	_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended
+	return 0
+}
+
+// strike stops it for its time; false: it was gone.
+func (b busyTrial) strike(pid int) bool {
+	time.Sleep(b.at)
+	if pid == 0 || syscall.Kill(pid, syscall.SIGSTOP) != nil {
+		return false
+	}
 	time.Sleep(b.length)
-	_ = syscall.Kill(pid, syscall.SIGCONT)
+	_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been killed
+	return true
 }
 
 // agentOf finds the agent of a node of a run by what its child is; 0: there is none.
