@@ -313,7 +313,7 @@ func agentOf(runtime string, runner int, role string) int {
 	return slices.Min(agents)
 }
 
-// roleOf tells by the programs below an agent of what kind its node is.
+// roleOf tells by the programs below an agent of what kind its node is; "": none runs yet.
 func roleOf(kids map[int][]int, agent int) string {
 	for _, pid := range below(kids, agent) {
 		switch argument(pid, 1) {
@@ -322,8 +322,11 @@ func roleOf(kids map[int][]int, agent int) string {
 		case "worker":
 			return "client"
 		}
+		if program := filepath.Base(argument(pid, 0)); program != "dlmtest" && program != "." {
+			return "server"
+		}
 	}
-	return "server"
+	return ""
 }
 
 // containersOf are the first processes of the containers of a run, by its owner.
