@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/clusters"
 )
 
 // busyScenario is a short baseline: nothing is wrong with the lock.
@@ -93,6 +92,9 @@ func TestStoppedResourceAgent(t *testing.T) {
 				if want := map[bool]string{true: "green", false: "inconclusive"}[length < 10*time.Second]; f.word() != want {
 					t.Errorf("%s, want %s: %s", f.word(), want, f.why())
 				}
+				if f.missed {
+					t.Error("nobody was stopped")
+				}
 				if f.word() == "inconclusive" && (!f.result.Incomplete || !strings.Contains(f.why(), "resource")) {
 					t.Errorf("no doubt about the resource: %s", f.why())
 				}
@@ -142,10 +144,14 @@ func TestBusyMachine(t *testing.T) {
 				}
 				f := b.run(t, out)
 				lock.Lock()
-				if table[b.what()] == nil {
-					table[b.what()] = map[string]int{}
+				row := b.what()
+				if f.missed {
+					row = "not struck: the run was over before"
 				}
-				table[b.what()][f.word()]++
+				if table[row] == nil {
+					table[row] = map[string]int{}
+				}
+				table[row][f.word()]++
 				t.Logf("%-70s %-12s %.1f s %s", b, f.word(), f.took.Seconds(), f.why())
 				if f.word() == "red" {
 					t.Errorf("%s: a sound lock is accused: see %s", b, f.dir)
@@ -174,7 +180,8 @@ func mapKeys(m map[string]map[string]int) func(func(string) bool) {
 // busyRun is a run that has ended.
 type busyRun struct {
 	finished
-	took time.Duration
+	took   time.Duration
+	missed bool // nobody was stopped: the run was over before
 }
 
 func (f busyRun) word() string {
@@ -234,6 +241,7 @@ func (b busyTrial) run(t *testing.T, out string) busyRun {
 	defer limit.Stop()
 	var f busyRun
 	var stopped sync.WaitGroup
+	victim := make(chan int, 1)
 	for lines := bufio.NewReader(stdout); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -245,8 +253,10 @@ func (b busyTrial) run(t *testing.T, out string) busyRun {
 		}
 		_ = json.Unmarshal(line, &event) // of another shape: not one of these
 		switch {
+		case event.Event == "phase" && strings.HasPrefix(event.Text, "Waiting until a lock") && b.stop != "":
+			go func() { victim <- b.find(cmd.Process.Pid) }() // Docker takes its time on such a machine
 		case event.Event == "phase" && strings.HasPrefix(event.Text, "Clients and nemesis") && b.stop != "":
-			stopped.Go(func() { b.strike(t, cmd.Process.Pid) })
+			stopped.Go(func() { f.missed = !b.strike(<-victim) })
 		case event.Event == "result":
 			f.dir, f.result = event.Dir, event.Result
 		}
@@ -255,108 +265,4 @@ func (b busyTrial) run(t *testing.T, out string) busyRun {
 	stopped.Wait()
 	f.code, f.stderr, f.took = cmd.ProcessState.ExitCode(), stderr.String(), time.Since(begun)
 	return f
-}
-
-// strike stops whom the trial names, for its time.
-func (b busyTrial) strike(t *testing.T, runner int) {
-	begun, pid := time.Now(), runner
-	if b.stop != "runner" {
-		if pid = agentOf(b.runtime, runner, b.stop); pid == 0 {
-			t.Errorf("%s: there is no such agent", b)
-			return
-		}
-	}
-	time.Sleep(b.at - time.Since(begun))
-	_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended
-	time.Sleep(b.length)
-	_ = syscall.Kill(pid, syscall.SIGCONT)
-}
-
-// agentOf finds the agent of a node of a run by what its child is; 0: there is none.
-func agentOf(runtime string, runner int, role string) int {
-	kids := childrenOfAll()
-	roots := []int{runner}
-	if runtime == "docker" {
-		roots = containersOf(runner)
-	}
-	var agents []int
-	for _, root := range roots {
-		for _, pid := range append(below(kids, root), root) {
-			if argument(pid, 1) == "agent" && roleOf(kids, pid) == role {
-				agents = append(agents, pid)
-			}
-		}
-	}
-	if len(agents) == 0 {
-		return 0
-	}
-	return slices.Min(agents)
-}
-
-// roleOf tells by the programs below an agent of what kind its node is.
-func roleOf(kids map[int][]int, agent int) string {
-	for _, pid := range below(kids, agent) {
-		switch argument(pid, 1) {
-		case "store":
-			return "resource"
-		case "worker":
-			return "client"
-		}
-	}
-	return "server"
-}
-
-// containersOf are the first processes of the containers of a run, by its owner.
-func containersOf(runner int) (pids []int) {
-	out, _ := exec.Command("docker", "ps", "--filter", "label=dlmtest", "--format", `{{.ID}} {{.Label "dlmtest.owner"}}`).Output()
-	inspect := []string{"inspect", "--format", "{{.State.Pid}}"}
-	for line := range strings.Lines(string(out)) {
-		id, owner, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if o, err := clusters.ParseOwner(owner); err == nil && o.PID == runner {
-			inspect = append(inspect, id)
-		}
-	}
-	out, _ = exec.Command("docker", inspect...).Output() // none: the caller finds no agent
-	for line := range strings.Lines(string(out)) {
-		if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// childrenOfAll are the children of every process.
-func childrenOfAll() map[int][]int {
-	kids := map[int][]int{}
-	all, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range all {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-		pid, err1 := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		parent, err2 := strconv.Atoi(fields[1])
-		if err1 == nil && err2 == nil {
-			kids[parent] = append(kids[parent], pid)
-		}
-	}
-	return kids
-}
-
-// below are all processes that one has started, and those that they have.
-func below(kids map[int][]int, pid int) (all []int) {
-	for _, kid := range kids[pid] {
-		all = append(append(all, kid), below(kids, kid)...)
-	}
-	return all
-}
-
-// argument is one of a process's arguments.
-func argument(pid, n int) string {
-	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if all := strings.Split(string(data), "\x00"); n < len(all) {
-		return all[n]
-	}
-	return ""
 }
