@@ -74,7 +74,7 @@ func newSelftest() *cobra.Command {
 		Example: "  dlmtest selftest\n  dlmtest selftest --part controls,sound\n  dlmtest selftest --part controls --count 20",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			errs := []error{atLeastOne("count", f.count), atLeastOne("parallel", f.parallel)}
+			errs := []error{atLeastOne("count", f.count), parallelWithin(f.parallel)}
 			for _, p := range f.parts {
 				errs = append(errs, oneOf("part", p, parts...))
 			}
