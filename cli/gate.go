@@ -141,7 +141,7 @@ func (f gateFlags) decide(cmd *cobra.Command, spec gate.Spec) error {
 func (f gateFlags) spec(cmd *cobra.Command) (gate.Spec, error) {
 	spec := gate.Spec{Seed: f.seed, Parallel: f.parallel, Budget: f.budget, All: f.all, Out: f.out, Version: version, Command: f.command(cmd),
 		Repeat: func(o runner.Options) []string { return withSeed(o.Command, o.Seed) }}
-	if err := errors.Join(atLeastOne("parallel", f.parallel), oneOf("runtime", f.runtime, "auto", "docker", "local")); err != nil {
+	if err := errors.Join(parallelWithin(f.parallel), oneOf("runtime", f.runtime, "auto", "docker", "local")); err != nil {
 		return spec, err
 	}
 	if f.budgetSet && f.budget <= 0 {
@@ -164,6 +164,9 @@ func (f gateFlags) spec(cmd *cobra.Command) (gate.Spec, error) {
 	}
 	if !f.parallelGiven {
 		spec.Parallel = c.Parallel
+	}
+	if err := parallelWithin(spec.Parallel); err != nil && f.of == "" {
+		return spec, err
 	}
 	if !f.budgetSet {
 		spec.Budget = c.Limit()

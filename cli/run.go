@@ -212,7 +212,7 @@ func (f *runFlags) options(scenario scenarios.Scenario, lock underTest) (runner.
 }
 
 func (f runFlags) choices() error {
-	return errors.Join(atLeastOne("count", f.count), atLeastOne("parallel", f.parallel), oneOf("resource", f.resource, "store", "postgres"), oneOf("fencing", f.fencing, "at-least", "strict"),
+	return errors.Join(atLeastOne("count", f.count), parallelWithin(f.parallel), oneOf("resource", f.resource, "store", "postgres"), oneOf("fencing", f.fencing, "at-least", "strict"),
 		oneOf("fence-on", f.fenceOn, "write", "read"), oneOf("oracle", f.oracle, oracles...), oneOf("runtime", f.runtime, "auto", "docker", "local"),
 		oneOf("self-fence", f.selfFence, "none", "check-deadline", "check-session"))
 }

@@ -79,7 +79,7 @@ so is inconclusive and no wrong verdict: exit code 2 and not 1.`,
 		Example: "  dlmtest selftest\n  dlmtest selftest --part controls,sound\n  dlmtest selftest --part controls --count 20",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			errs := []error{atLeastOne("count", f.count), atLeastOne("parallel", f.parallel)}
+			errs := []error{atLeastOne("count", f.count), parallelWithin(f.parallel)}
 			for _, p := range f.parts {
 				errs = append(errs, oneOf("part", p, parts...))
 			}

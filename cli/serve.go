@@ -77,6 +77,9 @@ func serveDir(cmd *cobra.Command, dir, listen string, hosts []string, asJSON boo
 	return serveOn(cmd, l, server, dir, asJSON)
 }
 
+// stallLimit is how long a reader may take nothing of what is sent to it.
+const stallLimit = 20 * time.Second
+
 // serveOn says where it is, and serves.
 func serveOn(cmd *cobra.Command, l net.Listener, handler http.Handler, dir string, asJSON bool) error {
 	url, warning := reach(l.Addr(), dir)
@@ -91,7 +94,7 @@ func serveOn(cmd *cobra.Command, l net.Listener, handler http.Handler, dir strin
 		fmt.Fprintf(cmd.OutOrStdout(), "%s is at %s\nCtrl-C ends it.\n", dir, url)
 	}
 	ended := make(chan error, 1)
-	s := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	s := &http.Server{Handler: serve.Unstalled(handler, stallLimit), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	go func() { ended <- s.Serve(l) }()
 	select {
 	case err := <-ended:

@@ -18,9 +18,22 @@ const Version = 1
 // bounded whatever the file holds.
 const LineLimit = 1 << 20
 
+// SizeLimit is the largest history that Decode accepts, in bytes, several million
+// operations: all of it is held in memory, which takes about three times as much.
+const SizeLimit = 2 << 30
+
+// tooLarge says what to do with a history that Decode refuses.
+func tooLarge(size int64) error {
+	return fmt.Errorf("it has %s%d bytes, more than the %d that are read into memory: cut the run into shorter ones, or judge the file piece by piece with dlmtest check FILE --model, see dlmtest list models",
+		map[bool]string{true: "at least "}[size == SizeLimit+1], size, int64(SizeLimit))
+}
+
 // ErrTruncated says that a history ends in the middle of a line, as one does
 // whose run was killed. Decode returns what came before it.
 var ErrTruncated = errors.New("the last line is cut off: the run was killed, or the disk was full")
+
+// sizeLimit is SizeLimit; tests have a smaller one.
+var sizeLimit int64 = SizeLimit
 
 // header is the first line of a history.
 type header struct {
@@ -32,6 +45,9 @@ type header struct {
 // position in the file. Every error names its line; with an error that matches
 // ErrTruncated come all whole lines, so that a killed run can still be judged.
 func Decode(in io.Reader) (Setup, []Op, error) {
+	if size := sizeOf(in); size > SizeLimit {
+		return Setup{}, nil, tooLarge(size)
+	}
 	lines := bufio.NewReaderSize(in, LineLimit)
 	first, err := nextLine(lines)
 	if err != nil {
@@ -87,7 +103,9 @@ func readOps(lines *bufio.Reader, size int64) ([]Op, error) {
 		if err != nil && !cut {
 			return ops, fmt.Errorf("history line %d: %w", len(ops)+2, err)
 		}
-		read += int64(len(line))
+		if read += int64(len(line)); read > sizeLimit {
+			return ops, tooLarge(SizeLimit + 1)
+		}
 		if len(ops) == 1000 && size > read {
 			ops = slices.Grow(ops, int((size-read)*1020/read)) // one allocation instead of growth by steps
 		}
@@ -107,7 +125,7 @@ func nextLine(lines *bufio.Reader) ([]byte, error) {
 	line, err := lines.ReadSlice('\n')
 	switch {
 	case err == bufio.ErrBufferFull:
-		return nil, fmt.Errorf("longer than %d bytes", LineLimit)
+		return nil, fmt.Errorf("longer than %d bytes: no line of a history is, so this is none, or it is damaged; dlmtest list formats has what can be read", LineLimit)
 	case err == io.EOF && len(line) > 0:
 		return line, ErrTruncated
 	}

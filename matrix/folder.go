@@ -104,8 +104,8 @@ func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(re
 
 // again judges one run again. An error that it had while it ran stays.
 func again(ctx context.Context, dir string, old reports.CellRun, oracle checker.Oracle) reports.CellRun {
-	if !filepath.IsLocal(old.Dir) {
-		return reports.CellRun{Seed: old.Seed, Verdict: reports.Failed, Error: fmt.Sprintf("its folder %q is not below this one", old.Dir)}
+	if err := ownFolder(dir, old.Dir); err != nil {
+		return reports.CellRun{Seed: old.Seed, Verdict: reports.Failed, Error: err.Error()}
 	}
 	out, err := runner.Check(ctx, filepath.Join(dir, old.Dir), oracle)
 	if err == nil && len(old.Properties) > 0 && old.Error != "" {

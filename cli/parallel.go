@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a run takes at most, roughly: several servers, clients and their agents.
+const (
+	runsPerCore  = 8
+	memoryPerRun = 128 << 20
+)
+
+// mostParallel is how many runs at a time this machine can be asked for, and what says so.
+func mostParallel() (most int, why string) {
+	most, why = runsPerCore*runtime.NumCPU(), fmt.Sprintf("%d for each of %d processors", runsPerCore, runtime.NumCPU())
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return most, why
+	}
+	memory := uint64(info.Totalram) * uint64(info.Unit)
+	if runs := int(min(memory/memoryPerRun, math.MaxInt32)); runs < most {
+		most, why = runs, fmt.Sprintf("one for each %d MB of %d MB of memory", memoryPerRun>>20, memory>>20)
+	}
+	return max(most, 1), why
+}
+
+// parallelWithin checks how many runs at a time are asked for.
+func parallelWithin(n int) error {
+	if err := atLeastOne("parallel", n); err != nil {
+		return err
+	}
+	if most, why := mostParallel(); n > most {
+		return usageError{fmt.Errorf("--parallel %d: this machine takes at most %d runs at a time, %s; beyond that they disturb each other and prove nothing", n, most, why)}
+	}
+	return nil
+}
