@@ -48,13 +48,12 @@ func (r *run) ghostly(k *keyLog) []span {
 }
 
 // deathAfter is the first kill of a node after t; nil: it was not killed.
-func (r *run) deathAfter(node string, t int64) (first *fault) {
-	for _, f := range r.faults {
-		if f.kind == "kill" && f.target == node && f.begin >= 0 && !f.missed && f.from >= t && (first == nil || f.from < first.from) {
-			first = f
-		}
+func (r *run) deathAfter(node string, t int64) *fault {
+	kills := r.killsOf(node)
+	if i := sort.Search(len(kills), func(i int) bool { return kills[i].from >= t }); i < len(kills) {
+		return kills[i]
 	}
-	return first
+	return nil
 }
 
 // lasted is a wait as long as it is known to have gone on. One that never came to an

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -26,7 +25,7 @@ func availability(r *run) outcome {
 		}
 		judged++
 		before := f.certain
-		for _, k := range r.keys {
+		for _, k := range r.keysIn(in.from, min(in.to, r.end)) {
 			d := r.drought(k, in)
 			waits += d.waits
 			longest = max(longest, d.to-d.from)
@@ -67,32 +66,27 @@ type drought struct {
 	waits    int // that met the fault
 }
 
-// drought finds it for one key in one fault. reach skips the waits that ended
-// before the fault.
+// drought finds it for one key in one fault.
 func (r *run) drought(k *keyLog, in *incident) drought {
 	end := min(in.to, r.end)
-	r.reachWaits(k)
 	var waits []wait
-	held := r.holds(k, in)
+	var held []span
 	d := drought{}
-	for i := sort.Search(len(k.waits), func(i int) bool { return k.reach[i] > in.from }); i < len(k.waits); i++ {
-		if k.waits[i].from >= end {
-			break
+	r.asked(k).in(in.from, end, func(node string, asked []wait) {
+		if held == nil {
+			held = r.holds(k, in, end)
 		}
-		w, known := r.lasted(k.waits[i])
-		op := &r.ops[w.invoke]
-		if !known || w.to <= in.from || op.F != history.Acquire {
-			continue
-		}
-		owed := without(span{from: max(w.from, in.from), to: min(w.to, end)}, r.outages(op.Node))
-		for _, o := range owed {
-			for _, s := range without(o, held) {
-				waits = append(waits, wait{invoke: w.invoke, done: w.done, from: s.from, to: s.to})
+		for _, w := range asked {
+			owed := without(span{from: max(w.from, in.from), to: min(w.to, end)}, r.outages(node))
+			for _, o := range owed {
+				for _, s := range without(o, held) {
+					waits = append(waits, wait{invoke: w.invoke, done: w.done, from: s.from, to: s.to})
+				}
 			}
+			d.waits += min(len(owed), 1)
 		}
-		d.waits += min(len(owed), 1)
-	}
-	slices.SortStableFunc(waits, func(a, b wait) int { return cmp.Compare(a.from, b.from) })
+	})
+	slices.SortStableFunc(waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.invoke, b.invoke)) })
 	for _, w := range r.joined(waits, in.from, end) {
 		if from, to := k.dry(w.from, w.to); to-from > d.to-d.from {
 			d.from, d.to, d.wait = from, to, w
@@ -102,19 +96,62 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 }
 
 // holds are the times, in order, in which a client that a fault has not hit held
-// the key. Those of a quarter of a lease and less change nothing: see joined.
-func (r *run) holds(k *keyLog, in *incident) (held []span) {
-	last := int64(-forever)
-	for _, g := range k.grants {
-		from, to := max(g.ok, last), min(g.end, r.end)
-		if g.by != nil && !r.setup.Kind.Shares() {
-			to = min(to, g.by.ok)
+// the key, at least those that meet the fault. Those of a quarter of a lease and less
+// change nothing: see joined.
+func (r *run) holds(k *keyLog, in *incident, end int64) []span {
+	if k.held == nil {
+		k.heldBy = map[string]int{}
+		latest := int64(-forever)
+		for i, g := range k.grants {
+			if _, before := k.heldBy[g.node]; !before {
+				k.heldBy[g.node] = i
+			}
+			latest = max(latest, r.heldUntil(g))
+			k.heldReach = append(k.heldReach, latest)
 		}
-		if to-from > int64(r.setup.Lease)/4 && !slices.Contains(in.victims, g.node) {
+		k.held = append([]span{}, r.heldFrom(k, 0, forever, nil)...)
+	}
+	hit := func(node string) bool {
+		i, holds := k.heldBy[node]
+		return holds && k.grants[i].ok < end
+	}
+	if !slices.ContainsFunc(in.victims, hit) {
+		return k.held
+	}
+	// What was over when a grant was made has no part in it.
+	first := sort.Search(len(k.grants), func(i int) bool { return k.heldReach[i] > in.from })
+	for first < len(k.grants) {
+		before := sort.Search(first, func(i int) bool { return k.heldReach[i] > k.grants[first].ok })
+		if before == first {
+			break
+		}
+		first = before
+	}
+	return append([]span{}, r.heldFrom(k, first, end, in.victims)...)
+}
+
+// heldFrom are the holds from a grant on that began before an end.
+func (r *run) heldFrom(k *keyLog, first int, end int64, victims []string) (held []span) {
+	last := int64(-forever)
+	for _, g := range k.grants[first:] {
+		if g.ok >= end {
+			break
+		}
+		from, to := max(g.ok, last), r.heldUntil(g)
+		if to-from > int64(r.setup.Lease)/4 && !slices.Contains(victims, g.node) {
 			held, last = extend(held, from, to), to
 		}
 	}
 	return held
+}
+
+// heldUntil is when the hold of a grant had certainly come to its end.
+func (r *run) heldUntil(g *grant) int64 {
+	to := min(g.end, r.end)
+	if g.by != nil && !r.setup.Kind.Shares() {
+		to = min(to, g.by.ok)
+	}
+	return to
 }
 
 // stretch is a time for which somebody waited: few waits that span it, in order.
@@ -168,36 +205,23 @@ func (s *stretch) within(from, to int64) (ops []int) {
 	return ops
 }
 
-// dry is the longest time between from and to without a grant of the key.
+// dry is the longest time between from and to without a grant of the key, the first of
+// those that are as long.
 func (k *keyLog) dry(from, to int64) (int64, int64) {
-	bestFrom, bestTo := from, from
-	at := from
-	for i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > from }); ; i++ {
-		next := to
-		if i < len(k.grants) {
-			next = min(to, k.grants[i].ok)
-		}
-		if next-at > bestTo-bestFrom {
-			bestFrom, bestTo = at, next
-		}
-		if next == to {
-			return bestFrom, bestTo
-		}
-		at = next
+	if k.gaps == nil {
+		k.gaps = &peaks{n: max(len(k.grants)-1, 0), value: func(i int) int64 { return k.grants[i+1].ok - k.grants[i].ok }}
 	}
-}
-
-// reachWaits fills reach: the latest end of each wait and all before it.
-func (r *run) reachWaits(k *keyLog) {
-	if len(k.reach) == len(k.waits) {
-		return
+	first := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > from })
+	end := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= to })
+	if first >= end {
+		return from, to
 	}
-	k.reach = make([]int64, len(k.waits))
-	latest := int64(-forever)
-	for i, w := range k.waits {
-		if w, known := r.lasted(w); known {
-			latest = max(latest, w.to)
-		}
-		k.reach[i] = latest
+	longest := span{from: from, to: k.grants[first].ok}
+	if i := k.gaps.in(first, end-1); i >= 0 && k.gaps.value(i) > longest.to-longest.from {
+		longest = span{from: k.grants[i].ok, to: k.grants[i+1].ok}
 	}
+	if last := k.grants[end-1].ok; to-last > longest.to-longest.from {
+		longest = span{from: last, to: to}
+	}
+	return longest.from, longest.to
 }

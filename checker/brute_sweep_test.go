@@ -105,7 +105,7 @@ func TestCrowdsAgree(t *testing.T) {
 			return fmt.Sprint(s, names)
 		}
 		got, want := []string{}, []string{}
-		crowds(slices.Clone(shares), n, func(s share, beside []share) { got = append(got, told(s, beside)) })
+		crowds(slices.Clone(shares), n, func(s share, beside []share, _ int) { got = append(got, told(s, beside)) })
 		slices.SortStableFunc(shares, func(a, b share) int { return int(a.from - b.from) })
 		for i, s := range shares {
 			beside, sum := begun(shares, i), s.permits

@@ -140,28 +140,34 @@ func (k *keyLog) grantBetween(t, until int64, not *grant) *grant {
 
 // validUntil is the end of the validity interval of g that contains t, else t.
 func (r *run) validUntil(g *grant, t int64) int64 {
-	spans, known := r.validity(nil, g, 0)
-	if !known {
-		return t
-	}
-	for _, s := range spans {
-		if s.from <= t && t < s.to {
-			t = s.to // intervals that touch are one
-		}
-	}
-	return t
+	until, _ := r.validAt(g, t)
+	return until
 }
 
 // seenWithout is the first look at the server between two times that found
 // somebody else than g, or nobody; -1 if there was none.
 func (r *run) seenWithout(k *keyLog, g *grant, from, to int64) int {
 	i := sort.Search(len(k.holders), func(i int) bool { return r.ops[k.holders[i]].Time > from })
-	for ; i < len(k.holders) && r.ops[k.holders[i]].Time < to; i++ {
-		if r.ops[k.holders[i]].Owner != g.owner {
-			return k.holders[i]
-		}
+	if i < len(k.holders) && r.ops[k.holders[i]].Owner == g.owner {
+		i = r.otherLook(k, i)
+	}
+	if i < len(k.holders) && r.ops[k.holders[i]].Time < to {
+		return k.holders[i]
 	}
 	return -1
+}
+
+// otherLook is the first look after look i of a key that found somebody else.
+func (r *run) otherLook(k *keyLog, i int) int {
+	if k.others == nil {
+		k.others = make([]int, len(k.holders))
+		for i := len(k.holders) - 1; i >= 0; i-- {
+			if k.others[i] = i + 1; i+1 < len(k.holders) && r.ops[k.holders[i]].Owner == r.ops[k.holders[i+1]].Owner {
+				k.others[i] = k.others[i+1]
+			}
+		}
+	}
+	return k.others[i]
 }
 
 // releaseEnd is the completion of the first release of g and what it said;

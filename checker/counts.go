@@ -75,20 +75,24 @@ func (r *run) client(op int) string {
 }
 
 // grantsDuringFault counts the grants of others than the victim while a fault
-// lasts. Both are in the order of time, so only the open faults are looked at.
+// lasts. Both are in the order of time, so it is one walk.
 func (r *run) grantsDuringFault() int {
-	faults := slices.Clone(r.faults)
-	slices.SortStableFunc(faults, func(a, b *fault) int { return cmp.Compare(a.from, b.from) })
-	var open []*fault
-	n, next := 0, 0
+	begins := slices.DeleteFunc(slices.Clone(r.faults), func(f *fault) bool { return f.begin < 0 || f.to <= f.from })
+	slices.SortStableFunc(begins, func(a, b *fault) int { return cmp.Compare(a.from, b.from) })
+	ends := slices.Clone(begins)
+	slices.SortStableFunc(ends, func(a, b *fault) int { return cmp.Compare(a.to, b.to) })
+	open, at := 0, map[string]int{} // at each node
+	n, begun, ended := 0, 0, 0
 	for _, g := range r.grants {
-		for ; next < len(faults) && faults[next].from < g.ok; next++ {
-			if faults[next].begin >= 0 {
-				open = append(open, faults[next])
-			}
+		for ; begun < len(begins) && begins[begun].from < g.ok; begun++ {
+			open++
+			at[begins[begun].target]++
 		}
-		open = slices.DeleteFunc(open, func(f *fault) bool { return f.to <= g.ok })
-		if slices.ContainsFunc(open, func(f *fault) bool { return f.target != g.node }) {
+		for ; ended < len(ends) && ends[ended].to <= g.ok; ended++ {
+			open--
+			at[ends[ended].target]--
+		}
+		if open > at[g.node] {
 			n++
 		}
 	}

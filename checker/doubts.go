@@ -102,7 +102,7 @@ func (r *run) keptWaiting() bool {
 		return false
 	}
 	for _, in := range r.incidents() {
-		for _, k := range r.keys {
+		for _, k := range r.keysIn(in.from, min(in.to, r.end)) {
 			if d := r.drought(k, in); d.to-d.from >= int64(r.setup.Lease) {
 				return true
 			}

@@ -147,12 +147,11 @@ func (r *run) actAfter(g *grant, t int64) (at int64, op int) {
 	if g.lastAct <= t {
 		return 0, op
 	}
-	for i := g.acts; i != 0; i = r.acts[i-1].next {
-		if a := r.acts[i-1]; a.time > t && (op < 0 || a.time < at) {
-			at, op = a.time, a.op
-		}
+	acts := r.inOrder(g)
+	if i := sort.Search(len(acts), func(i int) bool { return acts[i].time > t }); i < len(acts) {
+		return acts[i].time, acts[i].op
 	}
-	return at, op
+	return 0, op
 }
 
 // judgeGhosts judges acquires whose outcome is unknown but whose owner acted: they

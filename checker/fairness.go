@@ -17,7 +17,8 @@ import (
 // a lease and the bound that the lock states has come before who asks then.
 // O(n log n).
 func fairness(r *run) outcome {
-	q := queue{run: r}
+	q := queue{run: r, noise: r.anyFault()}
+	q.lost = r.faultyAs("crash", func(f *fault) bool { return f.kind == "crash" }) // tokens may begin again
 	for _, k := range r.keys {
 		q.key(k)
 	}
@@ -43,8 +44,6 @@ type queue struct {
 }
 
 func (q *queue) key(k *keyLog) {
-	q.lost = q.faulty(func(f *fault) bool { return f.kind == "crash" }) // tokens may begin again
-	q.noise = q.faulty(func(*fault) bool { return true })
 	places := peaks{n: len(k.grants), value: func(i int) int64 { return k.grants[i].token }}
 	starts := peaks{n: len(k.grants), value: func(i int) int64 { return k.grants[i].invoked }}
 	// Where tokens rise with the answers, as they mostly do, nobody's place was taken.
@@ -157,4 +156,13 @@ func (p *peaks) in(first, end int) int {
 		}
 	}
 	return best
+}
+
+// first is the index of the first value above a limit, from first to before end; -1: none.
+func (p *peaks) first(first, end int, above int64) int {
+	if i := p.in(first, end); i < 0 || p.value(i) <= above {
+		return -1
+	}
+	n := sort.Search(end-first, func(n int) bool { return p.value(p.in(first, first+n+1)) > above })
+	return first + n
 }

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
@@ -97,28 +98,18 @@ func (k *keyLog) reachSent() {
 // outOfReach says whether, at some time, the client may not have reached the
 // service: a fault is its own or one of its links, or too many servers are away.
 func (r *run) outOfReach(node string, from, to int64) bool {
-	own := r.faulty(func(f *fault) bool {
-		if f.kind == "latency" && f.slow > 0 && f.slow <= int64(r.setup.Lease)/4 {
-			return false // four round trips and more fit into a lease: that is in reach
-		}
-		return f.target == node || slices.Contains(f.cut, node) || len(r.setup.Servers) == 0
-	})
-	if meets(own, from, to) {
+	if meets(r.ownFaults(node), from, to) {
 		return true
 	}
-	lease := r.aftermath()
-	for _, s := range r.outages(node) {
-		if s.from <= to && after(s.to, lease) >= from {
-			return true
-		}
-	}
-	return false
+	lease, away := r.aftermath(), r.outages(node)
+	i := sort.Search(len(away), func(i int) bool { return after(away[i].to, lease) >= from })
+	return i < len(away) && away[i].from <= to
 }
 
 // mayForget says whether a server may have lost the grant, or what its lease is
 // measured by: then the loss is true, and other properties judge it.
 func (r *run) mayForget(from, to int64) bool {
-	return meets(r.faulty(func(f *fault) bool {
-		return slices.Contains([]string{"kill", "crash", "clock"}, f.kind) && !slices.Contains(r.setup.Clients, f.target)
+	return meets(r.faultyAs("forgets", func(f *fault) bool {
+		return slices.Contains([]string{"kill", "crash", "clock"}, f.kind) && !r.isClient(f.target)
 	}), from, to)
 }

@@ -179,11 +179,8 @@ func (r *run) validHolder(g *grant, op *history.Op) bool {
 	if op.Time >= g.end || r.supersededSent(g) < op.Time {
 		return false
 	}
-	spans, known := r.validity(nil, g, 0)
-	if !known {
-		return false
-	}
-	return slices.ContainsFunc(spans, func(s span) bool { return s.from <= op.Time && op.Time < s.to })
+	_, valid := r.validAt(g, op.Time)
+	return valid
 }
 
 // supersededSent is the earliest time at which a later grant may have been made.

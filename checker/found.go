@@ -105,18 +105,8 @@ func (r *run) disturbed(ops []int) bool {
 	if len(ops) == 0 || len(r.stalls) == 0 {
 		return false
 	}
+	r.stalled()
 	from, to := r.ops[ops[0]].Time, r.ops[ops[len(ops)-1]].Time
-	last, _ := slices.BinarySearchFunc(r.stalls, to, func(s stall, t int64) int {
-		if s.from > t {
-			return 1
-		}
-		return -1
-	})
-	for i := last - 1; i >= 0 && r.stalls[i].reach >= from; i-- {
-		s := r.stalls[i]
-		if s.to >= from && (s.server || slices.ContainsFunc(ops, func(op int) bool { return r.ops[op].Node == s.node })) {
-			return true
-		}
-	}
-	return false
+	return stalledIn(r.known.servers, from, to) ||
+		slices.ContainsFunc(ops, func(op int) bool { return stalledIn(r.known.stalls[r.ops[op].Node], from, to) })
 }

@@ -13,7 +13,7 @@ import (
 // Of each kind only so many violations are told, and all are counted, so that many of
 // one kind hide none of another.
 func TestFoundIsListedUpToALimit(t *testing.T) {
-	r := &run{ops: []history.Op{{Time: 1, Node: "a"}, {Time: 9, Node: "b"}}, stalls: []stall{{node: "b", from: 8, to: 9, reach: 9}}}
+	r := &run{ops: []history.Op{{Time: 1, Node: "a"}, {Time: 9, Node: "b"}}, stalls: []stall{{node: "b", from: 8, to: 9}}}
 	var f found
 	for i := range listed + 2 {
 		f.add(r, Violation{Possible: true, Operations: []int{0}, At: int64(-i)}, "possible")

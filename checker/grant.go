@@ -32,13 +32,19 @@ type grant struct {
 	released int   // completion of the first release that said ok
 	lastSeen int64 // time of its last operation
 	claims   []claim
-	asked    int // renewals
-	answered int // of these, by ok or fail
+	filed    [2]bool // among the open grants of its node, and of its process
+	asked    int     // renewals
+	answered int     // of these, by ok or fail
 
 	mode    history.Mode
 	permits int
 	turns   []turn // of a read-write lock, by time
 	nest    nesting
+
+	// Made once they are asked for: see validSpans and inOrder.
+	valid      []span
+	validKnown bool
+	sorted     []act
 
 	acts    int   // head of its chain in run.acts, plus one; 0: none
 	lastAct int64 // latest time at which it acted
@@ -82,13 +88,18 @@ type keyLog struct {
 	// valid and maybeValid are later grants, certain and possible, that ever claimed anything.
 	valid, maybeValid []*grant
 	waits             []wait  // by the time of their invoke
-	reach             []int64 // of each wait and all before it, the latest end
-	ghostly           []span  // made once: see run.ghostly
+	asked             *asking // see run.asked
+	gaps              *peaks  // see keyLog.dry
+	held              []span  // see run.holds
+	heldReach         []int64
+	heldBy            map[string]int // by node: its first grant
+	ghostly           []span         // made once: see run.ghostly
 	// sentAfter is, of each grant in order and all after it, the earliest request; see reachSent.
 	sentAfter []int64
 	resource  []int   // Apply and ReadSeen notes
 	effects   []int   // Happened notes
 	holders   []int   // Holder notes
+	others    []int   // made once: see run.otherLook
 	ghosts    []ghost // acquires with an unknown outcome that were acted upon
 }
 

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -53,19 +54,35 @@ func herd(r *run) outcome {
 // releases counts those that said ok in a time, and how many waited when each was asked.
 func (r *run) releases(from, to int64) (n, waiting int) {
 	for _, k := range r.keys {
+		q := r.queued(k)
 		for _, g := range k.grants {
 			if g.released < 0 || g.end < from || r.ops[g.released].Time > to {
 				continue
 			}
 			n++
-			r.reachWaits(k)
-			last := sort.Search(len(k.waits), func(i int) bool { return k.waits[i].from > g.end }) - 1
-			for i := last; i >= 0 && k.reach[i] > g.end; i-- {
-				if w, known := r.lasted(k.waits[i]); known && w.to > g.end {
-					waiting++
-				}
-			}
+			waiting += q.at(g.end)
 		}
 	}
 	return n, waiting
+}
+
+// queued are the waits of a key of which it is known how long they went on: when they
+// began and when they ended, each in order.
+type queued struct{ from, to []int64 }
+
+func (r *run) queued(k *keyLog) (q queued) {
+	for _, w := range k.waits {
+		if w, known := r.lasted(w); known {
+			q.from, q.to = append(q.from, w.from), append(q.to, w.to)
+		}
+	}
+	slices.Sort(q.from)
+	slices.Sort(q.to)
+	return q
+}
+
+// at counts those that waited at t and after it.
+func (q queued) at(t int64) int {
+	upTo := func(times []int64) int { return sort.Search(len(times), func(i int) bool { return times[i] > t }) }
+	return upTo(q.from) - upTo(q.to)
 }

@@ -50,14 +50,24 @@ func (in *incident) on() string {
 func (r *run) minority(in *incident) bool {
 	whole := span{from: in.from, to: max(min(in.to, r.end), in.from+1)}
 	r.readOutages()
-	return slices.ContainsFunc(r.witnesses, func(node string) bool { return len(without(whole, r.unserved[node])) > 0 })
+	served := func(node string) bool { return len(without(whole, r.unserved[node])) > 0 }
+	return r.unparted && served("") || slices.ContainsFunc(r.parted, served)
 }
 
 // outages are the times, in order, in which nothing is owed to a client: it is
 // stopped itself, or it reaches no majority of the servers.
 func (r *run) outages(node string) []span {
 	r.readOutages()
-	return r.outage[node]
+	spans, made := r.outage[node]
+	if parted, waits := r.witness[node]; !made && waits {
+		from := "" // those that no partition names are served alike
+		if parted {
+			from = node
+		}
+		spans = union(slices.Concat(r.unserved[from], r.off[node]))
+		r.outage[node] = spans
+	}
+	return spans
 }
 
 // readOutages walks through the begins and ends of all faults, once.
@@ -65,13 +75,8 @@ func (r *run) readOutages() {
 	if r.outage != nil {
 		return
 	}
-	r.outage, r.unserved = map[string][]span{}, map[string][]span{}
-	r.witnesses = r.waiters()
-	type change struct {
-		at    int64
-		fault *fault
-		step  int
-	}
+	r.outage, r.unserved, r.off, r.witness = map[string][]span{}, map[string][]span{}, map[string][]span{}, map[string]bool{}
+	r.findParted()
 	var changes []change
 	for _, f := range r.faults {
 		if f.begin >= 0 {
@@ -89,14 +94,47 @@ func (r *run) readOutages() {
 		if i+1 < len(changes) {
 			next = changes[i+1].at
 		}
-		for _, node := range r.witnesses {
-			served := n.serves(node)
-			if !served {
+		for _, node := range append([]string{""}, r.parted...) {
+			if !n.serves(node) {
 				r.unserved[node] = extend(r.unserved[node], c.at, next)
 			}
-			if !served || n.stopped[node] > 0 {
-				r.outage[node] = extend(r.outage[node], c.at, next)
-			}
+		}
+	}
+	r.findOff()
+}
+
+// change is the begin or the end of a fault.
+type change struct {
+	at    int64
+	fault *fault
+	step  int
+}
+
+// findParted tells those who wait and whom a partition names from all others, which are
+// served alike.
+func (r *run) findParted() {
+	named := map[string]bool{}
+	for _, f := range r.faults {
+		for _, peer := range f.cut {
+			named[peer], named[f.target] = true, true
+		}
+	}
+	for _, node := range r.waiters() {
+		r.witness[node] = named[node]
+		if named[node] {
+			r.parted = append(r.parted, node)
+		} else {
+			r.unparted = true
+		}
+	}
+}
+
+// findOff finds when each node was stopped itself.
+func (r *run) findOff() {
+	n := newNetwork(r.setup.Servers)
+	for _, f := range r.faults {
+		if _, waits := r.witness[f.target]; waits && f.begin >= 0 && f.from < f.to && n.stops(f) {
+			r.off[f.target] = append(r.off[f.target], span{from: f.from, to: f.to})
 		}
 	}
 }
@@ -139,10 +177,15 @@ func (n *network) change(f *fault, step int) {
 		for _, peer := range f.cut {
 			n.cut[pair(f.target, peer)] += step
 		}
-	case onLinks[f.kind]: // slow, or cut once: its client is served
-	case f.kind != "partition" && f.kind != "clock" || slices.Contains(n.servers, f.target):
+	case n.stops(f):
 		n.stopped[f.target] += step
 	}
+}
+
+// stops says whether a fault keeps its victim from serving or waiting. Of links that are
+// slow, or cut once, the client is served.
+func (n *network) stops(f *fault) bool {
+	return len(f.cut) == 0 && !onLinks[f.kind] && (f.kind != "partition" && f.kind != "clock" || slices.Contains(n.servers, f.target))
 }
 
 // onLinks are the faults of a client's links. Its program runs on in them.

@@ -75,10 +75,8 @@ func lossNoticed(r *run) outcome {
 
 // stoppedIn says whether a fault stopped the programs of a node in a time.
 func (r *run) stoppedIn(node string, from, to int64) bool {
-	for _, f := range r.faults {
-		if f.target == node && stops[f.kind] && f.from <= to && f.to >= from {
-			return true
-		}
+	if r.known.stopped == nil {
+		r.known.stopped = r.stopping()
 	}
-	return false
+	return meets(r.known.stopped[node], from, to)
 }

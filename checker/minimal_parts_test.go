@@ -25,7 +25,7 @@ func smallZombie(t *testing.T) (*minimizer, *Violation) {
 	if len(p.Violations) != 1 {
 		t.Fatalf("%+v", p)
 	}
-	return newMinimizer(setup, ops), &p.Violations[0]
+	return newMinimizer(t.Context(), setup, ops), &p.Violations[0]
 }
 
 // An invoke and its completion go together, and so do the notes of a fault at a victim.
@@ -41,7 +41,7 @@ func TestUnits(t *testing.T) {
 		fault(1, "b", history.Begin), op(1, history.Invoke), op(2, history.Info), fault(1, "a", history.Observed), // 7
 		fault(1, "a", history.Heal), op(1, history.Fail), op(0, history.Note), op(0, history.Note), fault(2, "a", history.Begin),
 	}
-	m := newMinimizer(history.Setup{}, ops)
+	m := newMinimizer(t.Context(), history.Setup{}, ops)
 	if got := fmt.Sprint(m.units); got != "[[0 3] [1 6] [2 7 8] [4] [5 9] [10] [11] [12]]" {
 		t.Errorf("units %s", got)
 	}
@@ -60,10 +60,10 @@ func TestRelated(t *testing.T) {
 		return history.Op{Type: history.Note, Process: process, Owner: owner, Value: value, Key: key}
 	}
 	ops := []history.Op{op(0, "", "", "k"), op(1, "a", "v", "k"), op(1, "b", "", "k"), op(2, "a", "w", "k"), op(3, "c", "v", "k"), op(4, "d", "x", "k"), op(0, "", "", ""), op(0, "", "", "l")}
-	m := newMinimizer(history.Setup{}, ops)
-	m.judged = 5
-	if got := fmt.Sprint(m.related(&Violation{Operations: []int{1}})); got != "[1 2 3 4 6]" || m.judged != 5+len(ops) {
-		t.Errorf("%s; %d judged", got, m.judged)
+	m := newMinimizer(t.Context(), history.Setup{}, ops)
+	m.budget.Work = 5
+	if got := fmt.Sprint(m.related(&Violation{Operations: []int{1}})); got != "[1 2 3 4 6]" || m.budget.Work != 5+len(ops) {
+		t.Errorf("%s; %d judged", got, m.budget.Work)
 	}
 	if got := fmt.Sprint(m.related(&Violation{Operations: []int{0}})); got != "[6]" {
 		t.Errorf("of what names nothing: %s", got)
@@ -76,7 +76,7 @@ func TestRelated(t *testing.T) {
 // A part is numbered anew, of the one key, and owes nothing to the scenario.
 func TestPart(t *testing.T) {
 	ops := []history.Op{{Index: 0, Value: "a"}, {Index: 1, Value: "b"}, {Index: 2, Value: "c"}}
-	m := newMinimizer(history.Setup{Keys: []string{"k", "l"}, Expect: history.Expect{Faults: 1}}, ops)
+	m := newMinimizer(t.Context(), history.Setup{Keys: []string{"k", "l"}, Expect: history.Expect{Faults: 1}}, ops)
 	setup, part := m.part(&Violation{Key: "l"}, []int{0, 2})
 	if fmt.Sprint(setup.Keys) != "[l]" || setup.Expect != (history.Expect{}) || len(part) != 2 || part[1].Index != 1 || part[1].Value != "c" || ops[2].Index != 2 {
 		t.Errorf("%+v, %+v", setup, part)
@@ -124,39 +124,12 @@ func TestMinimalOfEachKind(t *testing.T) {
 	}
 }
 
-// No more is judged than the limit; what had been found by then is kept.
-func TestMinimalAtItsLimit(t *testing.T) {
-	m, v := smallZombie(t)
-	m.reduce("mutual-exclusion", v)
-	work := m.judged
-	if work == 0 {
-		t.Fatal("nothing was judged")
-	}
-	save := func(_ int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
-		return "file", setup, ops, nil
-	}
-	for over, want := range map[int]string{0: "", 1: "not looked for: more than 2e+07 operations"} {
-		m, v := smallZombie(t)
-		m.judged = reduceLimit - work + over
-		if bug, err := m.minimize("mutual-exclusion", v, save); bug || err != nil || want == "" != (v.Minimal.Why == "") || !strings.HasPrefix(v.Minimal.Why, want) {
-			t.Errorf("over by %d: %v, %v, %+v", over, bug, err, v.Minimal)
-		}
-	}
-	all := m.of(m.all(nil))
-	for judged, want := range map[int]bool{reduceLimit: true, reduceLimit + 1: false} {
-		m.judged = judged
-		if got := m.shows(Checkers[0], v, all); got != want || want && m.judged != judged+len(all) {
-			t.Errorf("after %d: %v, then %d", judged, got, m.judged)
-		}
-	}
-}
-
 // What cannot be saved is an error; what is saved wrongly is said, and doubted.
 func TestMinimalIsReadAgain(t *testing.T) {
 	m, v := smallZombie(t)
 	result := Result{Properties: []Property{{Name: "mutual-exclusion", Violations: []Violation{*v}}}}
 	broken := errors.New("the disk is full")
-	err := Minimize(m.setup, m.ops, &result, func(int, history.Setup, []history.Op) (string, history.Setup, []history.Op, error) {
+	err := Minimize(t.Context(), m.setup, m.ops, &result, func(int, history.Setup, []history.Op) (string, history.Setup, []history.Op, error) {
 		return "", history.Setup{}, nil, broken
 	})
 	if !errors.Is(err, broken) {
@@ -175,7 +148,7 @@ func TestMinimalIsReadAgain(t *testing.T) {
 		{func(_ *history.Setup, ops []history.Op) []history.Op { ops[1].Index = 7; return ops }, "7"},
 	} {
 		result := Result{Properties: []Property{{Name: "mutual-exclusion", Violations: []Violation{*v}}}}
-		err := Minimize(m.setup, m.ops, &result, func(_ int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
+		err := Minimize(t.Context(), m.setup, m.ops, &result, func(_ int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
 			if setup.Shows != "mutual-exclusion" {
 				t.Errorf("it is saved as what shows %q", setup.Shows)
 			}

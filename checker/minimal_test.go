@@ -2,6 +2,7 @@ package checker
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,7 @@ type part struct {
 func minimize(t rapid.TB, setup history.Setup, ops []history.Op, result *Result) map[int]part {
 	t.Helper()
 	parts := map[int]part{}
-	err := Minimize(setup, ops, result, func(number int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
+	err := Minimize(context.Background(), setup, ops, result, func(number int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
 		var file bytes.Buffer
 		if err := history.Encode(&file, setup, ops); err != nil {
 			return "", setup, ops, err
@@ -55,7 +56,7 @@ func proveMinimal(t rapid.TB, result *Result, parts map[int]part) (proven int) {
 			if why := v.Minimal.Again(p.Name, v, part.setup, part.ops); why != "" {
 				t.Fatalf("%s: %s: judged again: %s", p.Name, v.Message, why)
 			}
-			for _, unit := range newMinimizer(part.setup, part.ops).units {
+			for _, unit := range newMinimizer(context.Background(), part.setup, part.ops).units {
 				if again := without1(v, part, unit); again.Again(p.Name, v, again.setup, again.ops) == "" {
 					t.Fatalf("%s: %s: %v does not need %v", p.Name, v.Message, v.Minimal.Operations, unit)
 				}
@@ -138,7 +139,7 @@ func TestMinimalOfMany(t *testing.T) {
 			t.Fatalf("violation %d: %+v", i, v)
 		}
 		if i == MinimalKept {
-			if m := FindMinimal(setup, ops, p.Name, &v); m.Why != "" || len(m.Operations) > 12 {
+			if m := FindMinimal(t.Context(), setup, ops, p.Name, &v); m.Why != "" || len(m.Operations) > 12 {
 				t.Errorf("violation %d: %+v", i, m)
 			}
 		}

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -24,7 +23,7 @@ type fault struct {
 type stall struct {
 	node     string
 	from, to int64
-	reach    int64 // latest end of this and all earlier stalls
+	reach    int64 // where they are filed: the latest end of this and all earlier ones
 	server   bool  // no client: it takes part in everything
 }
 
@@ -90,17 +89,6 @@ func (r *run) told(op *history.Op, f func(*grant)) {
 	r.toldNode(op.Node, op.Process, f)
 }
 
-// toldNode calls f for the open grants of a process, or of its whole node.
-func (r *run) toldNode(node string, process int, f func(*grant)) {
-	open := slices.DeleteFunc(r.sessions[node], func(g *grant) bool { return g.end != forever })
-	r.sessions[node] = open
-	for _, g := range open {
-		if process == 0 || g.process == process {
-			f(g)
-		}
-	}
-}
-
 func (r *run) fault(i int, op *history.Op) {
 	if op.Fault == nil {
 		return
@@ -145,24 +133,18 @@ func (r *run) skip(f *fault) {
 // eighth of the lease. Only a fault that stops programs may stop the agent beside
 // them: a disk that hangs, a process that dies with all its memory.
 func (r *run) planStalls() {
+	planned := r.stopping()
 	for _, s := range r.allStall {
-		if slices.ContainsFunc(r.faults, func(f *fault) bool {
-			return f.begin >= 0 && f.target == s.node && stops[f.kind] && f.from <= s.to && s.from <= f.to
-		}) {
+		if meets(planned[s.node], s.from, s.to) {
 			continue
 		}
 		r.counts.MaxStall = max(r.counts.MaxStall, s.to-s.from)
 		if s.to-s.from > int64(r.setup.Lease)/8 {
-			s.server = len(r.setup.Clients) > 0 && !slices.Contains(r.setup.Clients, s.node)
+			s.server = len(r.setup.Clients) > 0 && !r.isClient(s.node)
 			r.stalls = append(r.stalls, s)
 		}
 	}
 	slices.SortFunc(r.stalls, func(a, b stall) int { return cmp.Compare(a.from, b.from) })
-	reach := int64(math.MinInt64)
-	for i := range r.stalls {
-		reach = max(reach, r.stalls[i].to)
-		r.stalls[i].reach = reach
-	}
 }
 
 // stops are the faults that stop programs.

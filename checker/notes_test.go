@@ -84,10 +84,10 @@ func TestWhoIsTold(t *testing.T) {
 		process int
 		want    string
 	}{{"a", 0, "a"}, {"a", 2, "a"}, {"", 0, "abc"}, {"", 1, "ac"}, {"", 2, "b"}, {"", 9, ""}, {"z", 0, ""}, {"gone", 0, ""}} {
-		r := &run{byOwner: map[string]*grant{}, sessions: map[string][]*grant{}}
+		r := &run{byOwner: map[string]*grant{}, sessions: map[session][]*grant{}}
 		for _, g := range []*grant{{owner: "a", process: 1, end: forever}, {owner: "gone", process: 1, end: 5}, {owner: "b", process: 2, end: forever}, {owner: "c", process: 1, end: forever}} {
-			r.byOwner[g.owner] = g
-			r.sessions["n"] = append(r.sessions["n"], g)
+			r.byOwner[g.owner], g.node = g, "n"
+			r.hold(g)
 		}
 		told := ""
 		r.told(&history.Op{Node: "n", Owner: c.owner, Process: c.process}, func(g *grant) { told += g.owner })

@@ -2,7 +2,9 @@ package checker
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
@@ -10,6 +12,15 @@ import (
 
 // oracleAsked is how many violations of one property are put to Porcupine.
 const oracleAsked = 10
+
+// How long all questions about violations may take, with their drawings, and all about
+// whole histories. Each has a limit of its own, too.
+const (
+	confirmTime = 30 * time.Second
+	wholeTime   = 2 * time.Minute
+)
+
+var errAsked = errors.New("the time for all questions is over")
 
 // What the oracle says in Violation.Oracle and Property.Oracle, beside "gave up: …"
 // and "not asked: …".
@@ -33,12 +44,15 @@ type Oracle struct {
 // with a limit of time and one of memory, for each question, and only within the
 // limits of models. What it says is written into result. Where it gives up the
 // verdict stands; a contradiction is a bug of dlmtest and becomes a doubt. An error
-// is of saving a drawing.
+// is of saving a drawing. A cancel of ctx ends it, and so does the time for all
+// questions: what was not asked by then says so.
 func Confirm(ctx context.Context, oracle Oracle, setup history.Setup, ops []history.Op, result *Result) error {
 	if oracle.Self == nil {
 		return nil
 	}
-	ask := models.Asker(ctx, oracle.Self)
+	limited, cancel := context.WithTimeoutCause(ctx, confirmTime, errAsked)
+	defer cancel()
+	ask := models.Asker(limited, oracle.Self)
 	m := minimizer{setup: setup, ops: ops}
 	for p := range result.Properties {
 		property := &result.Properties[p]
@@ -48,10 +62,14 @@ func Confirm(ctx context.Context, oracle Oracle, setup history.Setup, ops []hist
 			if asked == oracleAsked || v.Minimal == nil || v.Minimal.Why != "" {
 				continue
 			}
+			if limited.Err() != nil {
+				v.Oracle = notAskedSince(limited)
+				continue
+			}
 			var shown question
 			v.Oracle, shown = m.confirm(property.Name, v, ask)
 			if v.Oracle == Confirmed && oracle.Save != nil {
-				if err := oracle.draw(ctx, v, shown); err != nil {
+				if err := oracle.draw(limited, v, shown); err != nil {
 					return err
 				}
 			}
@@ -65,9 +83,19 @@ func Confirm(ctx context.Context, oracle Oracle, setup history.Setup, ops []hist
 		}
 	}
 	if oracle.Full {
-		confirmWhole(setup, ops, result, ask)
+		limited, cancel := context.WithTimeoutCause(ctx, wholeTime, errAsked)
+		defer cancel()
+		confirmWhole(limited, setup, ops, result, models.Asker(limited, oracle.Self))
 	}
 	return nil
+}
+
+// notAskedSince says why nothing is asked any more.
+func notAskedSince(ctx context.Context) string {
+	if cause := context.Cause(ctx); errors.Is(cause, errAsked) {
+		return "not asked: " + cause.Error()
+	}
+	return "not asked: it was interrupted"
 }
 
 // draw saves what Porcupine makes of a question. That it draws nothing is no
@@ -80,12 +108,12 @@ func (oracle Oracle) draw(ctx context.Context, v *Violation, q question) (err er
 	return err
 }
 
-// asking puts a history of one key to Porcupine.
-type asking func(model string, o models.Options, ops []models.Op) string
+// putting puts a history of one key to Porcupine.
+type putting func(model string, o models.Options, ops []models.Op) string
 
 // confirm asks about the smallest history of a violation, and returns the question
 // that was answered.
-func (m *minimizer) confirm(property string, v *Violation, ask asking) (string, question) {
+func (m *minimizer) confirm(property string, v *Violation, ask putting) (string, question) {
 	none := question{}
 	q := questions[property]
 	switch {
@@ -93,6 +121,8 @@ func (m *minimizer) confirm(property string, v *Violation, ask asking) (string, 
 		return "not asked: " + q.why, none
 	case v.Possible:
 		return "not asked: the violation is only possible", none
+	case v.Minimal.Unfinished != "":
+		return "not asked: its history is not the smallest", none
 	case property == "no-lost-update/fenced" || property == "no-lost-update/unfenced":
 		if !m.namesLog(v) {
 			return "not asked: it has no model of a log from which an entry is missing", none
@@ -125,7 +155,7 @@ func (m *minimizer) namesLog(v *Violation) bool {
 
 // put asks all questions about a key: illegal if it is by any of them. It returns
 // the last one that it asked.
-func (r *run) put(key string, q posed, ask asking) (said string, last question) {
+func (r *run) put(key string, q posed, ask putting) (said string, last question) {
 	k := r.byKey[key]
 	if k == nil {
 		return "gave up: nothing happened on the key", last
@@ -144,7 +174,7 @@ func (r *run) put(key string, q posed, ask asking) (said string, last question) 
 
 // confirmWhole asks about the whole history of every key, for the properties that
 // are decided and that Porcupine has a model of.
-func confirmWhole(setup history.Setup, ops []history.Op, result *Result, ask asking) {
+func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, result *Result, ask putting) {
 	var r *run
 	for p := range result.Properties {
 		property := &result.Properties[p]
@@ -157,6 +187,9 @@ func confirmWhole(setup history.Setup, ops []history.Op, result *Result, ask ask
 			continue
 		case property.Verdict == Unknown:
 			property.Oracle = "not asked: there is no verdict to confirm"
+			continue
+		case ctx.Err() != nil:
+			property.Oracle = notAskedSince(ctx)
 			continue
 		}
 		if r == nil {
@@ -171,7 +204,7 @@ func confirmWhole(setup history.Setup, ops []history.Op, result *Result, ask ask
 
 // whole merges what is said of each key: one illegal key makes the history illegal.
 // Of what holds only the first question is asked: the others are stricter.
-func (r *run) whole(q posed, verdict Verdict, ask asking) string {
+func (r *run) whole(q posed, verdict Verdict, ask putting) string {
 	asked := q
 	if verdict == Holds {
 		asked.of = func(r *run, k *keyLog) []question { all := q.of(r, k); return all[:min(1, len(all))] }

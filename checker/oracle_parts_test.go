@@ -17,7 +17,7 @@ import (
 // What is made of Porcupine's answers.
 
 // answering asks nobody: it says what each model is told, in order.
-func answering(told *[]string, says map[string]string) asking {
+func answering(told *[]string, says map[string]string) putting {
 	return func(model string, _ models.Options, _ []models.Op) string {
 		*told = append(*told, model)
 		return says[model]
@@ -92,7 +92,7 @@ func TestConfirmWhole(t *testing.T) {
 		{Name: "mutual-exclusion", Verdict: Holds}, {Name: "lease-exclusion", Verdict: Violated}, {Name: "fencing-monotonic", Verdict: Unknown},
 		{Name: "honest-claims", Verdict: Violated}, {Name: "recovery", Verdict: NA}, {Name: "mutual-exclusion", Verdict: NA},
 	}}
-	confirmWhole(setup, ops, &result, here)
+	confirmWhole(t.Context(), setup, ops, &result, here)
 	for i, want := range []string{Confirmed, Contradicted, "not asked: there is no verdict to confirm", "not asked: it has no model of the whole", "", ""} {
 		if got := result.Properties[i].Oracle; got != want {
 			t.Errorf("%s: %q, want %q", result.Properties[i].Name, got, want)
@@ -108,7 +108,7 @@ func TestConfirmWhole(t *testing.T) {
 // confirmed is drawn.
 func TestConfirmOnlySome(t *testing.T) {
 	m, v := smallZombie(t)
-	v.Minimal = FindMinimal(m.setup, m.ops, "mutual-exclusion", v)
+	v.Minimal = FindMinimal(t.Context(), m.setup, m.ops, "mutual-exclusion", v)
 	with := func(n int, change func(*Violation)) (all []Violation) {
 		for range n {
 			w := *v
@@ -145,7 +145,7 @@ func TestConfirmOnlySome(t *testing.T) {
 // A drawing that cannot be saved is an error.
 func TestDrawingIsSaved(t *testing.T) {
 	m, v := smallZombie(t)
-	v.Minimal = FindMinimal(m.setup, m.ops, "mutual-exclusion", v)
+	v.Minimal = FindMinimal(t.Context(), m.setup, m.ops, "mutual-exclusion", v)
 	broken := errors.New("the disk is full")
 	result := &Result{Properties: []Property{{Name: "mutual-exclusion", Violations: []Violation{*v}}}}
 	oracle := child

@@ -93,7 +93,7 @@ func agreed(t rapid.TB, setup history.Setup, ops []history.Op, confirmed map[str
 			}
 		}
 	}
-	confirmWhole(setup, ops, &result, here)
+	confirmWhole(context.Background(), setup, ops, &result, here)
 	for _, p := range result.Properties {
 		switch {
 		case p.Oracle == Confirmed:

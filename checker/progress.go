@@ -81,44 +81,46 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 // lease that nobody knows of.
 // An acquire that never returned counts as long as its client is known to have lived.
 func (r *run) stuck(k *keyLog, f *found) {
-	waits := 0
-	var waiting []wait
-	free := r.begin
-	gap := func(from, to int64) {
-		if to-from <= r.patience() {
-			return
-		}
-		for ; waits < len(k.waits) && k.waits[waits].from < to; waits++ {
-			if w, known := r.lasted(k.waits[waits]); known && r.ops[w.invoke].F == history.Acquire {
-				waiting = append(waiting, w)
+	s := stuckIn{run: r, k: k, f: f}
+	for _, w := range k.waits {
+		if w, known := r.lasted(w); known && r.ops[w.invoke].F == history.Acquire {
+			s.all.add(w)
+			if r.ops[w.done].Type == history.Info {
+				s.unknown = append(s.unknown, span{from: w.from, to: w.to})
 			}
 		}
-		waiting = slices.DeleteFunc(waiting, func(w wait) bool { return w.to <= from })
-		r.stuckIn(k, from, to, waiting, f)
 	}
+	slices.SortStableFunc(s.unknown, func(a, b span) int { return cmp.Compare(a.to, b.to) })
+	free := r.begin
 	for _, g := range k.grants {
-		gap(free, g.ok)
+		s.gap(free, g.ok)
 		free = max(free, g.end)
 	}
-	gap(free, r.end)
+	s.gap(free, r.end)
 }
 
-// stuckIn judges one gap; waiting are the waits that meet it, by their start.
-func (r *run) stuckIn(k *keyLog, from, to int64, waiting []wait, f *found) {
-	for _, fault := range r.faults {
-		if over := r.over(fault); fault.begin >= 0 && fault.from < to && over > from {
-			r.stuckSplit(k, from, fault.from, over, to, waiting, f)
-			return
-		}
+// stuckIn judges the gaps of one key.
+type stuckIn struct {
+	*run
+	k       *keyLog
+	f       *found
+	all     asker  // everybody
+	unknown []span // acquires with an unknown outcome, by their end
+}
+
+func (s *stuckIn) gap(from, to int64) {
+	if to-from <= s.patience() {
+		return
 	}
-	var unknown []span
-	for _, w := range waiting {
-		if r.ops[w.done].Type == history.Info && w.to < to {
-			unknown = append(unknown, span{from: w.from, to: w.to})
+	for _, part := range without(span{from: from, to: to}, s.overs()) {
+		if part.to-part.from <= s.patience() {
+			continue
 		}
-	}
-	for _, part := range without(span{from: from, to: to}, union(unknown)) {
-		r.stuckPart(k, part, waiting, f)
+		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].to > part.from })
+		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].to >= part.to })
+		for _, sound := range without(part, union(slices.Clone(s.unknown[first:max(first, end)]))) {
+			s.stuckPart(s.k, sound, s.all.meeting(sound.from, sound.to), s.f)
+		}
 	}
 }
 
@@ -137,7 +139,7 @@ func (r *run) stuckPart(k *keyLog, part span, waiting []wait, f *found) {
 // somebody since: a database that was killed reads its log first. One that never
 // answers again fails where the keys are asked for at the end.
 func (r *run) over(f *fault) int64 {
-	if f.kind != "kill" && f.kind != "crash" || slices.Contains(r.setup.Clients, f.target) {
+	if f.kind != "kill" && f.kind != "crash" || r.isClient(f.target) {
 		return f.to
 	}
 	if r.answers == nil {
@@ -157,13 +159,3 @@ func (r *run) over(f *fault) int64 {
 
 // ofService are the operations that the lock's servers answer.
 var ofService = []history.F{history.Acquire, history.Try, history.Extend, history.Release}
-
-// stuckSplit judges what a fault leaves of a gap on its two sides.
-func (r *run) stuckSplit(k *keyLog, from, faultFrom, faultTo, to int64, waiting []wait, f *found) {
-	if faultFrom-from > r.patience() {
-		r.stuckIn(k, from, faultFrom, waiting, f)
-	}
-	if to-faultTo > r.patience() {
-		r.stuckIn(k, faultTo, to, waiting, f)
-	}
-}

@@ -193,7 +193,7 @@ func (r *run) granted(i int, op *history.Op, k *keyLog, invoke *history.Op) {
 	r.grants = append(r.grants, g)
 	k.grants = append(k.grants, g)
 	r.byOwner[op.Owner] = g
-	r.sessions[op.Node] = append(r.sessions[op.Node], g)
+	r.hold(g)
 }
 
 func (r *run) extended(i int, op *history.Op, p pending) {

@@ -83,24 +83,17 @@ func (r *run) rebuilds(k *keyLog, puts map[string]int) (all []rebuild) {
 // gaveUp is where a client went on with a rebuild no more: it abstained from its write,
 // gave the lock back, or died; -1: it did none of these.
 func (r *run) gaveUp(owner string, begin int) int {
-	first := -1
+	first := firstAfter(r.abstainsOf(owner), begin)
 	end := func(i int) {
 		if i > begin && (first < 0 || i < first) {
 			first = i
 		}
 	}
-	for _, i := range r.abstained {
-		if r.ops[i].Owner == owner {
-			end(i)
-		}
-	}
 	if g := r.byOwner[owner]; g != nil {
 		end(g.release)
 	}
-	for _, f := range r.faults {
-		if f.kind == "kill" && f.target == r.ops[begin].Node && !f.missed {
-			end(f.begin)
-		}
+	if death := r.diedAfter(r.ops[begin].Node, begin); death != nil {
+		end(death.begin)
 	}
 	return first
 }

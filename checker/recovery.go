@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -59,11 +60,11 @@ func (r *run) deathOf(g *grant) *fault {
 	if deadline, known := r.raw(g.node, g.deadline(r)); known && deadline <= g.end {
 		return nil
 	}
-	i := slices.IndexFunc(r.faults, func(f *fault) bool { return f.begin == g.endOp })
-	if i < 0 || !r.faults[i].observed {
+	death := r.beganBy(g.endOp)
+	if death == nil || !death.observed {
 		return nil // it wrote after that: it was not dead
 	}
-	return r.faults[i]
+	return death
 }
 
 func (d *deaths) judge(g *grant, death *fault) {
@@ -98,7 +99,7 @@ func (d *deaths) judgeEarly(g *grant, death *fault, next *grant) bool {
 		return true
 	}
 	deadline, known := r.deadlineAt(g, g.deadline(r))
-	bent := r.faulty(func(f *fault) bool { return f.kind == "clock" })
+	bent := r.faultyAs("clock", func(f *fault) bool { return f.kind == "clock" })
 	switch {
 	case meets(bent, g.sent, next.ok):
 		d.excuse = "a clock was wrong meanwhile."
@@ -132,9 +133,7 @@ func (d *deaths) judgeLate(g *grant, death *fault, next *grant) bool {
 		whole.to = next.ok
 	}
 	bound := int64(r.setup.Promise.Bound)
-	others := r.faulty(func(f *fault) bool { return f != death })
-	owed := without(whole, union(append(others, r.ghostly(g.key)...)))
-	for _, s := range owed {
+	for _, s := range r.unhindered(whole, death, r.ghostly(g.key)) {
 		if dry := r.drought(g.key, &incident{from: s.from, to: s.to}); dry.to-dry.from > bound {
 			d.tellLate(g, death, next, dry)
 			return true
@@ -149,6 +148,56 @@ func (d *deaths) judgeLate(g *grant, death *fault, next *grant) bool {
 		return false
 	}
 	return true
+}
+
+// unhindered is what the other faults, with their aftermath, and some ghosts leave of a
+// time. Where the fault itself lasts another one lasts only if two do.
+func (r *run) unhindered(whole span, death *fault, ghosts []span) (left []span) {
+	one, two := r.anyFault(), r.sharedFaults()
+	own := span{from: death.from, to: after(death.to, r.aftermath())}
+	var clear []span
+	for _, part := range []struct {
+		span
+		hinders []span
+	}{
+		{span{from: whole.from, to: min(whole.to, own.from)}, one},
+		{span{from: max(whole.from, own.from), to: min(whole.to, own.to)}, two},
+		{span{from: max(whole.from, own.to), to: whole.to}, one},
+	} {
+		if part.from >= part.to {
+			continue
+		}
+		for _, s := range without(part.span, part.hinders) {
+			clear = extend(clear, s.from, s.to)
+		}
+	}
+	for _, s := range clear {
+		left = append(left, without(s, ghosts)...)
+	}
+	return left
+}
+
+// sharedFaults are the times in which two faults or more last, with their aftermath.
+func (r *run) sharedFaults() []span {
+	if r.known.faulty != nil {
+		return r.known.faulty
+	}
+	var all []span
+	for _, f := range r.faults {
+		if f.begin >= 0 {
+			all = append(all, span{from: f.from, to: after(f.to, r.aftermath())})
+		}
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	shared, latest := []span{}, int64(-forever)
+	for _, s := range all {
+		if s.from < latest {
+			shared = append(shared, span{from: s.from, to: min(s.to, latest)})
+		}
+		latest = max(latest, s.to)
+	}
+	r.known.faulty = union(shared)
+	return r.known.faulty
 }
 
 func (d *deaths) tellLate(g *grant, death *fault, next *grant, dry drought) {

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -56,9 +55,7 @@ func (r *run) resume(g *grant, depth int) {
 	}
 	g.nest.depth = depth
 	g.end, g.endOp, g.release, g.done, g.released = forever, -1, -1, -1, -1
-	if !slices.Contains(r.sessions[g.node], g) {
-		r.sessions[g.node] = append(r.sessions[g.node], g)
-	}
+	r.hold(g)
 }
 
 // unnested takes the end of an inner release, and says whether it was one.
@@ -229,12 +226,7 @@ func (r *run) leasedUntil(g *grant) int64 {
 	}
 	kept := g.sent
 	if r.setup.Promise.Session {
-		kept = forever
-		for _, f := range r.faults {
-			if f.begin >= 0 && f.to >= g.sent {
-				kept = min(kept, f.from)
-			}
-		}
+		kept = r.firstHindered(g.sent)
 	}
 	return max(kept, g.sent+r.leaseOf(&r.ops[g.op]))
 }
@@ -249,7 +241,7 @@ func (n *nested) waitedForItself(g *grant, from, i int) bool {
 	}
 	valid := min(n.owedUntil(g, at), op.Time)
 	refused := op.Type == history.Fail || valid < op.Time
-	return refused && valid-at > int64(n.setup.Lease)/2 && !meets(n.faulty(func(*fault) bool { return true }), at, op.Time)
+	return refused && valid-at > int64(n.setup.Lease)/2 && !meets(n.anyFault(), at, op.Time)
 }
 
 func breaches(n int) string {

@@ -84,7 +84,7 @@ func honestRefusal(r *run) outcome {
 func waitLimit(r *run) outcome {
 	var f found
 	slack := int64(r.setup.Promise.Bound) + int64(r.setup.Lease)/4
-	noise := r.faulty(func(*fault) bool { return true })
+	noise := r.anyFault()
 	judged, pending, worst := 0, 0, int64(0)
 	for _, k := range r.keys {
 		for _, w := range k.waits {

@@ -25,6 +25,10 @@ type Minimal struct {
 	Operations []int  `json:"operations"`        // the indexes of these lines in the whole history
 	Drawing    string `json:"drawing,omitempty"` // Porcupine's drawing of it, relative to the run's folder
 	Why        string `json:"why,omitempty"`     // why there is none
+	// Unfinished says why more may be left than need be: the budget was spent, or an
+	// interrupt came. "": it is the smallest.
+	Unfinished string `json:"unfinished,omitempty"`
+	Skipped    bool   `json:"skipped,omitempty"` // there is none only because it was not looked for, or not to the end
 }
 
 // Property is the judgement of one property.
@@ -49,6 +53,16 @@ type Result struct {
 	TooLittle      bool  `json:"too_little,omitempty"`      // fewer grants, waits or faults were seen than a verdict needs
 	Incomplete     bool  `json:"incomplete,omitempty"`      // records are missing
 	FirstViolation int64 `json:"first_violation,omitempty"` // ns from the first grant to the first violation
+}
+
+// Found are the names of the properties of which violations were found, certain or not.
+func (r *Result) Found() (names []string) {
+	for _, p := range r.Properties {
+		if len(p.Violations) > 0 {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // Answer is one of the two answers that head a report.

@@ -33,9 +33,13 @@ type run struct {
 	tooLittle bool  // was seen to judge one
 	counts    Counts
 
+	known known
+
 	// Made once they are asked for: see readOutages.
-	witnesses        []string
-	outage, unserved map[string][]span
+	outage, unserved, off map[string][]span
+	witness               map[string]bool // who waits: whether a partition names it
+	parted                []string        // clients that partitions name
+	unparted              bool            // there are others, too
 
 	// Only while reading.
 	byKey    map[string]*keyLog
@@ -43,7 +47,7 @@ type run struct {
 	byValue  map[string]int // index into writes
 	byEffect map[string]*effect
 	process  map[int]pending
-	sessions map[string][]*grant // open grants of each node
+	sessions map[session][]*grant // open grants of each node, and of each process
 	ghosts   map[string]ghostRef
 	open     map[victim]*fault
 	missed   map[victim]bool // faults that were looked for at their victim and not found
@@ -95,7 +99,7 @@ func newRun(setup history.Setup, ops []history.Op) *run {
 	r := &run{
 		setup: setup, ops: ops, final: -1,
 		clocks: map[string]*clock{}, byKey: map[string]*keyLog{}, byOwner: make(map[string]*grant, len(ops)/16),
-		byValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[string][]*grant{},
+		byValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[session][]*grant{},
 		ghosts: map[string]ghostRef{}, open: map[victim]*fault{}, missed: map[victim]bool{},
 		stops: map[string]int{}, sources: map[string]*source{},
 	}

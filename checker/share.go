@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -73,15 +74,15 @@ type share struct {
 // shares cuts a time in which g is held by its modes.
 func (g *grant) shares(to []share, from, until int64) []share {
 	s := share{from: from, grant: g, exclusive: g.mode == history.Exclusive, permits: g.permits}
-	for _, t := range g.turns {
-		if t.at > s.from && t.at < until {
-			s.to = t.at
+	i := sort.Search(len(g.turns), func(i int) bool { return g.turns[i].at > from })
+	if i > 0 {
+		s.exclusive = g.turns[i-1].mode == history.Exclusive
+	}
+	for ; i < len(g.turns) && g.turns[i].at < until; i++ {
+		if s.to = g.turns[i].at; s.to > s.from {
 			to = append(to, s)
 		}
-		if t.at < until {
-			s.from = max(t.at, from)
-			s.exclusive = t.mode == history.Exclusive
-		}
+		s.from, s.exclusive = s.to, g.turns[i].mode == history.Exclusive
 	}
 	if s.to = until; s.from < s.to {
 		to = append(to, s)
@@ -141,7 +142,7 @@ func latest(two *[2]share, s share) {
 // crowds sweeps over shares in the order of their start, and reports each that begins
 // while those that last take more than n permits with it. It is linearizable, by the
 // argument of overlaps, if and only if there is none. O(n log n) beside what it reports.
-func crowds(shares []share, n int, report func(later share, beside []share)) {
+func crowds(shares []share, n int, report func(later share, beside []share, taken int)) {
 	byStart(shares)
 	var open ends
 	taken := 0
@@ -153,7 +154,7 @@ func crowds(shares []share, n int, report func(later share, beside []share)) {
 			taken -= heap.Pop(&open).(share).permits
 		}
 		if taken+s.permits > n {
-			report(s, open)
+			report(s, open, taken)
 		}
 		taken += s.permits
 		heap.Push(&open, s)

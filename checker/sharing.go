@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -13,13 +14,10 @@ import (
 func (r *run) acting(k *keyLog) (all []share) {
 	for _, g := range k.grants {
 		for _, s := range g.shares(nil, g.ok, g.end) {
-			last := s.from
-			for i := g.acts; i != 0; i = r.acts[i-1].next {
-				if a := r.acts[i-1]; a.time > last && a.time <= s.to {
-					last = a.time
-				}
-			}
-			if s.to = last; s.from < s.to {
+			acts := r.inOrder(g)
+			last := sort.Search(len(acts), func(i int) bool { return acts[i].time > s.to }) - 1
+			if last >= 0 && acts[last].time > s.from {
+				s.to = acts[last].time
 				all = append(all, s)
 			}
 		}
@@ -85,7 +83,7 @@ func (r *run) together() (most int) {
 				}
 			}
 		}
-		crowds(all, 0, func(_ share, beside []share) { most = max(most, len(beside)+1) })
+		crowds(all, 0, func(_ share, beside []share, _ int) { most = max(most, len(beside)+1) })
 	}
 	return most
 }
@@ -97,14 +95,8 @@ func permits(r *run) outcome {
 	most := 0
 	for _, k := range r.keys {
 		acting := r.acting(k)
-		crowds(acting, 0, func(s share, beside []share) {
-			sum := s.permits
-			for _, b := range beside {
-				sum += b.permits
-			}
-			most = max(most, sum)
-		})
-		crowds(acting, r.setup.Permits, func(s share, beside []share) { r.tellCrowd(&f, k, s, beside, "acted on") })
+		crowds(acting, 0, func(s share, _ []share, taken int) { most = max(most, s.permits+taken) })
+		crowds(acting, r.setup.Permits, func(s share, beside []share, taken int) { r.tellCrowd(&f, k, s, beside, taken, "acted on") })
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("Of %s of each key up to %d were in use at once, in %s.", nouns.Count(r.setup.Permits, "permit"), most, nouns.Count(len(r.grants), "grant")),
@@ -116,13 +108,22 @@ func permits(r *run) outcome {
 	return r.orUnseen(o)
 }
 
-// tellCrowd tells of a share that begins while others leave it no room.
-func (r *run) tellCrowd(f *found, k *keyLog, s share, beside []share, what string) {
-	ops, sum := []int{s.grant.op}, s.permits
+// crowdNamed is how many of those that are beside a share are told one by one; more only
+// where these leave it room.
+const crowdNamed = 50
+
+// tellCrowd tells of a share that begins while others, which have taken so many permits,
+// leave it no room.
+func (r *run) tellCrowd(f *found, k *keyLog, s share, beside []share, taken int, what string) {
+	ops, sum, named := []int{s.grant.op}, s.permits+taken, s.permits
 	var names []string
-	for _, b := range beside {
+	for i, b := range beside {
+		if i >= crowdNamed && named > r.setup.Permits {
+			names = append(names, nouns.Count(len(beside)-i, "other"))
+			break
+		}
 		ops = append(ops, b.grant.op, r.actIn(b, s.from))
-		sum += b.permits
+		named += b.permits
 		names = append(names, b.grant.who())
 	}
 	f.add(r, Violation{Key: k.name, At: s.from, Operations: append(ops, r.actIn(s, s.from))},
@@ -136,7 +137,7 @@ func (r *run) sharedLeases() outcome {
 	for _, k := range r.keys {
 		valid := r.valid(k, bent)
 		if r.setup.Kind == history.Semaphore {
-			crowds(valid, r.setup.Permits, func(s share, beside []share) { r.tellCrowd(&f, k, s, beside, "validly held") })
+			crowds(valid, r.setup.Permits, func(s share, beside []share, taken int) { r.tellCrowd(&f, k, s, beside, taken, "validly held") })
 			continue
 		}
 		pairs := map[[2]*grant]bool{}
@@ -235,8 +236,14 @@ func sameReads(r *run) outcome {
 func starvation(r *run) outcome {
 	var f found
 	waits, longest := 0, int64(0)
-	noise := r.faulty(func(*fault) bool { return true })
+	noise := r.anyFault()
 	for _, k := range r.keys {
+		later := peaks{n: len(k.grants), value: func(i int) int64 { // readers, by when they asked
+			if k.grants[i].mode != history.Shared {
+				return -forever
+			}
+			return k.grants[i].invoked
+		}}
 		for _, w := range k.waits {
 			op := &r.ops[w.invoke]
 			if op.F != history.Acquire || modeOf(op) == history.Shared || w.done >= 0 && r.ops[w.done].Type == history.Info {
@@ -249,13 +256,11 @@ func starvation(r *run) outcome {
 				continue
 			}
 			first, end := k.granted(w.from, to)
-			for _, g := range k.grants[first:end] {
-				if g.mode == history.Shared && g.invoked > w.from+r.patience() {
-					f.add(r, Violation{Key: k.name, At: g.ok, Operations: []int{w.invoke, w.done, g.invoke, g.op}},
-						"%s waited to write %q since %s, and %s, which asked %s after it, read it at %s.",
-						op.Node, k.name, r.seconds(w.from), g.who(), length(g.invoked-w.from), r.seconds(g.ok))
-					break
-				}
+			if i := later.first(first, end, w.from+r.patience()); i >= 0 {
+				g := k.grants[i]
+				f.add(r, Violation{Key: k.name, At: g.ok, Operations: []int{w.invoke, w.done, g.invoke, g.op}},
+					"%s waited to write %q since %s, and %s, which asked %s after it, read it at %s.",
+					op.Node, k.name, r.seconds(w.from), g.who(), length(g.invoked-w.from), r.seconds(g.ok))
 			}
 		}
 	}

@@ -70,11 +70,11 @@ func newCheck() *cobra.Command {
 			if matrix.Is(path) {
 				return checkMatrix(cmd, path, asked, asJSON)
 			}
-			out, err := runner.Check(cmd.Context(), path, asked)
-			if err != nil {
+			out, err := runner.Check(cmd.Context(), path, asked, sayVerdict)
+			if out == nil {
 				return err
 			}
-			return verdictError{out.Result.Verdict, tell(out, asJSON)}
+			return verdictError{out.Result.Verdict, errors.Join(err, tell(out, asJSON))}
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")
@@ -92,11 +92,18 @@ func checkMatrix(cmd *cobra.Command, dir string, oracle checker.Oracle, asJSON b
 			fmt.Fprintln(cmd.OutOrStdout(), runLine(dir, c, r, false))
 		}
 	})
-	if err != nil {
+	if len(x.Cells) == 0 || cmd.Context().Err() != nil {
 		return err
 	}
 	tellMatrix(cmd.OutOrStdout(), dir, x, asJSON)
-	return matrixError(x, nil)
+	return matrixError(x, err)
+}
+
+// sayVerdict tells of a verdict while its evidence is looked for, which may take a while.
+func sayVerdict(out *runner.Outcome) {
+	if len(out.Result.Found()) > 0 {
+		fmt.Fprintln(os.Stderr, out.Verdict()+"; looking for the smallest histories that show it")
+	}
 }
 
 // oracles are what --oracle can be.

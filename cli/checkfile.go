@@ -225,6 +225,9 @@ func smallest(m *models.Minimal) string {
 		lines = append(lines, fmt.Sprint(at.Line))
 	}
 	text := "Shown by lines " + strings.Join(lines, ", ") + " alone"
+	if m.Unfinished != "" {
+		text += ", and perhaps by fewer, as " + m.Unfinished
+	}
 	if m.Oracle != "" {
 		text += "; Porcupine: " + m.Oracle
 	}

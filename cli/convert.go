@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -67,7 +68,9 @@ func writeTo(cmd *cobra.Command, path string, write func(io.Writer) error) error
 	if path == "-" {
 		return write(cmd.OutOrStdout())
 	}
-	if err := whole.Write(filepath.Dir(path), filepath.Base(path), write); err != nil {
+	var wrong error // of the history; else it is of the file
+	err := whole.Write(filepath.Dir(path), filepath.Base(path), func(w io.Writer) error { wrong = write(w); return wrong })
+	if err = cmp.Or(wrong, err); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)
 	}
 	return nil

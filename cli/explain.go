@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,10 +126,10 @@ func explain(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags)
 	if err != nil {
 		return nil, err
 	}
-	return explainRun(path, out), nil
+	return explainRun(cmd.Context(), path, out), nil
 }
 
-func explainRun(path string, out *runner.Outcome) *explanation {
+func explainRun(ctx context.Context, path string, out *runner.Outcome) *explanation {
 	byNumber := map[int]checker.Violation{}
 	for _, p := range out.Result.Properties {
 		for _, v := range p.Violations {
@@ -138,11 +139,11 @@ func explainRun(path string, out *runner.Outcome) *explanation {
 	e := &explanation{accounts: reports.Accounts(out.Ops, out.Result)}
 	e.tell1 = func(a *reports.Account) {
 		v := byNumber[a.Number]
-		if v.Minimal == nil { // beyond the first ones
-			v.Minimal = checker.FindMinimal(out.Setup, out.Ops, a.What, &v)
+		if v.Minimal == nil || v.Minimal.Skipped { // beyond the first ones, or the budget
+			v.Minimal = checker.FindMinimal(ctx, out.Setup, out.Ops, a.What, &v)
 			a.Minimal = v.Minimal
 			if out.Dir != "" {
-				a.Notes = append(a.Notes, fmt.Sprintf("It was found now: only those of the first %d violations of a property are saved.", checker.MinimalKept))
+				a.Notes = append(a.Notes, fmt.Sprintf("It was looked for now: only those of the first %d violations of a property are saved, as far as the time for all of them goes.", checker.MinimalKept))
 			}
 		}
 		a.Tell(out.Setup, out.Ops, v)

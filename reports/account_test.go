@@ -17,7 +17,7 @@ func explained(t *testing.T, name string) (history.Setup, []history.Op, checker.
 	t.Helper()
 	setup, ops := recorded(t, name)
 	result := checker.Judge(setup, ops)
-	err := checker.Minimize(setup, ops, &result, func(n int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
+	err := checker.Minimize(t.Context(), setup, ops, &result, func(n int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
 		return fmt.Sprintf("violations/%d.jsonl", n), setup, ops, nil
 	})
 	if err != nil {

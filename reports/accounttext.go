@@ -71,6 +71,9 @@ func (a *Account) heading() string {
 	if a.Minimal == nil || a.Minimal.Why != "" {
 		return "The operations that it names"
 	}
+	if a.Minimal.Unfinished != "" {
+		return fmt.Sprintf("A history that shows it, and not the smallest: %s; * named by it", count(len(a.Lines), "line"))
+	}
 	return fmt.Sprintf("The smallest history that shows it: %s; * named by it", count(len(a.Lines), "line"))
 }
 
@@ -81,7 +84,11 @@ func (a *Account) evidence(p *printer, again string) {
 	case m.Why != "":
 		p.wrap("", "There is no smallest history: "+m.Why+".")
 	default:
-		p.wrap("", "Without any one of these operations this violation is gone.")
+		if m.Unfinished != "" {
+			p.wrap("", "This is not the smallest history that shows it, as "+m.Unfinished+".")
+		} else {
+			p.wrap("", "Without any one of these operations this violation is gone.")
+		}
 		if a.Oracle != "" {
 			p.wrap("Porcupine  ", a.Oracle)
 		}

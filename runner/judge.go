@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -20,8 +21,10 @@ import (
 	"github.com/dlmtest/dlmtest/reports"
 )
 
-// judge decides a history, saves it and all that is made from it.
-func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts []string, oracle checker.Oracle) (*Outcome, error) {
+// judge decides a history, and saves it and all that is made from it. The verdict comes
+// first: it is saved, and judged is told of it, before anything is looked for that only
+// shows it better, and that a cancel of ctx ends. What is known is returned with an error of saving, too.
+func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts []string, oracle checker.Oracle, judged func(*Outcome)) (*Outcome, error) {
 	out := &Outcome{Dir: dir, Run: run, Setup: setup, Ops: ops}
 	if err := history.Validate(setup, ops); err != nil {
 		err = fmt.Errorf("the history breaks dlmtest's own rules, so it is not judged: %w; it is kept in %s", err, dir)
@@ -32,18 +35,49 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 	}
 	out.Result = checker.Judge(setup, ops)
 	checker.Doubt(setup, &out.Result, doubts)
-	if err := minimize(out); err != nil {
-		return nil, errors.Join(err, save(out)) // what was found is not lost with it
+	checker.Await(&out.Result)
+	out.Figures = reports.Measure(setup, ops, out.Result)
+	err := saveVerdict(out)
+	if judged != nil {
+		judged(out)
 	}
+	if err != nil {
+		return out, fmt.Errorf("the verdict is not saved: %w; free some room, or see that %s can be written, then dlmtest check %s", err, dir, dir)
+	}
+	known := len(out.Result.Doubts)
+	err = evidence(ctx, out, oracle)
+	if len(out.Result.Doubts) > known {
+		out.Figures = reports.Measure(setup, ops, out.Result) // a doubt is a part of them
+	}
+	return out, errors.Join(err, save(out))
+}
+
+// Verdict is the judgement in one line, for whoever waits for its evidence.
+func (out *Outcome) Verdict() string {
+	var violated []string
+	for _, p := range out.Result.Properties {
+		if p.Verdict == checker.Violated {
+			violated = append(violated, p.Name)
+		}
+	}
+	if len(violated) == 0 {
+		return "verdict: " + out.Result.Verdict.String()
+	}
+	return "verdict: violated: " + strings.Join(violated, ", ")
+}
+
+// evidence finds what shows the violations best, and has Porcupine confirm and draw it.
+func evidence(ctx context.Context, out *Outcome, oracle checker.Oracle) error {
+	err := minimize(ctx, out)
 	oracle.Save = func(number int, page string) (string, error) {
 		name := fmt.Sprintf("%d.html", number)
-		err := Write(filepath.Join(dir, violationsDir), name, func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
+		err := Write(filepath.Join(out.Dir, violationsDir), name, func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
 		return violationsDir + "/" + name, err
 	}
-	if err := checker.Confirm(ctx, oracle, setup, ops, &out.Result); err != nil {
-		return nil, errors.Join(err, save(out))
+	if err != nil {
+		return err
 	}
-	return out, save(out)
+	return checker.Confirm(ctx, oracle, out.Setup, out.Ops, &out.Result)
 }
 
 // draw writes the report of a history that is not judged, with the reason: a drawing is
@@ -69,28 +103,23 @@ func saveHistory(dir string, setup history.Setup, ops []history.Op) error {
 	return nil
 }
 
-// save writes everything that a person or a program reads.
-func save(out *Outcome) error {
-	var err error
-	if out.Run.History, err = historyFileOf(out.Dir); err != nil {
-		return err
-	}
-	out.Figures = reports.Measure(out.Setup, out.Ops, out.Result)
-	files := []struct {
-		name   string
-		render func(io.Writer) error
-	}{
-		{runFile, func(w io.Writer) error { return writeJSON(w, out.Run) }},
-		{resultsFile, func(w io.Writer) error { return writeJSON(w, results{out.Result, out.Figures}) }},
-		{junitFile, func(w io.Writer) error { return reports.JUnit(w, out.Run, out.Result) }},
-		{reportFile, func(w io.Writer) error { return reports.HTML(w, out.Run, out.Setup, out.Ops, out.Result) }},
-	}
-	for _, f := range files {
-		if err := Write(out.Dir, f.name, f.render); err != nil {
+// saveVerdict writes what a program reads of a judgement.
+func saveVerdict(out *Outcome) (err error) {
+	if out.Run.History == nil {
+		if out.Run.History, err = historyFileOf(out.Dir); err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(
+		Write(out.Dir, runFile, func(w io.Writer) error { return writeJSON(w, out.Run) }),
+		Write(out.Dir, resultsFile, func(w io.Writer) error { return writeJSON(w, results{out.Result, out.Figures}) }))
+}
+
+// save writes everything that a person or a program reads.
+func save(out *Outcome) error {
+	return errors.Join(saveVerdict(out),
+		Write(out.Dir, junitFile, func(w io.Writer) error { return reports.JUnit(w, out.Run, out.Result) }),
+		Write(out.Dir, reportFile, func(w io.Writer) error { return reports.HTML(w, out.Run, out.Setup, out.Ops, out.Result) }))
 }
 
 // results is results.json: the judgement, and the figures that docs/figures.md names.
@@ -123,8 +152,10 @@ func Write(dir, name string, render func(io.Writer) error) error {
 }
 
 // Check judges a saved run again, with no cluster. The history itself is left as
-// it is; one that a killed run has left is written anew in the order of time.
-func Check(ctx context.Context, dir string, oracle checker.Oracle) (*Outcome, error) {
+// it is; one that a killed run has left is written anew in the order of time. judged,
+// where it is given, is told of the verdict as soon as it is saved, before evidence is
+// looked for. With an error of saving comes what is known.
+func Check(ctx context.Context, dir string, oracle checker.Oracle, judged ...func(*Outcome)) (*Outcome, error) {
 	saved, err := readHistory(dir)
 	if err != nil {
 		return nil, err
@@ -133,14 +164,18 @@ func Check(ctx context.Context, dir string, oracle checker.Oracle) (*Outcome, er
 	if err != nil {
 		return nil, err
 	}
+	run.History = nil // it may be another by now
+	var unsaved error
 	if saved.part {
-		err := Write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
-		if err != nil {
-			return nil, err
-		}
+		unsaved = Write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
 	}
 	doubts := append(slices.Clone(run.Doubts), saved.doubts...)
-	return judge(ctx, dir, run, saved.setup, saved.ops, doubts, oracle)
+	out, err := judge(ctx, dir, run, saved.setup, saved.ops, doubts, oracle, func(out *Outcome) {
+		for _, tell := range judged {
+			tell(out)
+		}
+	})
+	return out, errors.Join(unsaved, err)
 }
 
 // saved is a history read back.

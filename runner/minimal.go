@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +15,12 @@ import (
 
 // minimize saves the smallest history of each of the first violations in
 // violations/N.jsonl of the run's folder. Those of an earlier judgement go.
-func minimize(out *Outcome) error {
+func minimize(ctx context.Context, out *Outcome) error {
 	dir := filepath.Join(out.Dir, violationsDir)
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	return checker.Minimize(out.Setup, out.Ops, &out.Result, func(number int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
+	return checker.Minimize(ctx, out.Setup, out.Ops, &out.Result, func(number int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
 		name := fmt.Sprintf("%d.jsonl", number)
 		var text bytes.Buffer
 		err := errors.Join(os.MkdirAll(dir, 0o755), history.Encode(&text, setup, ops))

@@ -89,12 +89,16 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	}
 	run = stage.describe(started, interrupted)
 	run.State = reports.Ended
-	if err := saveHistory(dir, plan.setup, ops); err != nil {
-		return nil, errors.Join(loadErr, recErr, downErr, fmt.Errorf("%w; what was recorded is in %s: free some room, then dlmtest check %s",
-			err, filepath.Join(dir, partFile), dir))
+	saveErr := saveHistory(dir, plan.setup, ops)
+	if saveErr != nil { // the verdict comes all the same
+		saveErr = fmt.Errorf("%w; what was recorded is in %s: free some room, then dlmtest check %s", saveErr, filepath.Join(dir, partFile), dir)
 	}
-	saveErr := saveRun(dir, run) // who is killed while judging has ended all the same
+	saveErr = errors.Join(saveErr, saveRun(dir, run)) // who is killed while judging has ended all the same
 	p.Phase("Judging")
-	out, err := judge(context.WithoutCancel(ctx), dir, run, plan.setup, ops, rec.doubts, plan.oracle())
+	out, err := judge(ctx, dir, run, plan.setup, ops, rec.doubts, plan.oracle(), func(out *Outcome) {
+		if len(out.Result.Found()) > 0 {
+			p.Phase(out.Verdict() + "; looking for the smallest histories that show it")
+		}
+	})
 	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
 }

@@ -23,13 +23,14 @@ type Minimizer struct {
 	keys    map[string]*piece
 	// search reduces a history of a model that only Porcupine decides, in a child.
 	search func(model string, o Options, ops []Op) ([]int, error)
+	budget Budget
 }
 
 // NewMinimizer takes the events of a whole history that was judged by a model.
 // self is the command of the oracle, as for Asker; nil: it is not asked, and
 // models that only it decides have no minimal histories.
 func NewMinimizer(ctx context.Context, self []string, m Model, o Options, events []Event) *Minimizer {
-	mini := &Minimizer{model: m, options: o, events: events, keys: map[string]*piece{}}
+	mini := &Minimizer{model: m, options: o, events: events, keys: map[string]*piece{}, budget: NewBudget(ctx)}
 	mini.search = func(model string, o Options, ops []Op) ([]int, error) { return askMinimal(ctx, self, model, o, ops) }
 	return mini
 }
@@ -60,8 +61,12 @@ func (m *Minimizer) piece(key string) *piece {
 }
 
 // Minimize returns the indexes, in the whole history, of the events that are
-// left of it. An error says why there is no such history.
-func (m *Minimizer) Minimize(v Violation) ([]int, error) {
+// left of it, and why more may be left than need be; "": it is the smallest. An
+// error says why there is no such history.
+func (m *Minimizer) Minimize(v Violation) (left []int, unfinished string, err error) {
+	if why := m.budget.Over(); why != "" {
+		return nil, "", errors.New("not looked for: " + why)
+	}
 	p := m.piece(v.Key)
 	position := map[int]int{}
 	for at, i := range p.indexes {
@@ -76,29 +81,41 @@ func (m *Minimizer) Minimize(v Violation) ([]int, error) {
 	}
 	before := p.until(last)
 	if onlySearched(m.model.Name) {
-		before = slices.DeleteFunc(before, func(op Op) bool { return m.options.silent(op.F, op.Type, op.Value) })
-		if len(before) > OracleOps {
-			return nil, fmt.Errorf("%d operations until then are more than %d", len(before), OracleOps)
-		}
-		left, err := m.search(m.model.Name, m.options, before)
-		if err != nil {
-			return nil, err
-		}
-		return p.eventsOf(chosen(before, left)), nil
+		left, err := m.searched(before)
+		return p.eventsOf(left), "", err
 	}
 	shows := func(ops []Op) bool { return m.shows(p, v, ops) }
 	for _, ops := range [][]Op{before, p.ops} { // what comes later may say when a write must have been
 		needs := needing(m.model.Name, ops)
 		for _, start := range [][]int{closed(ops, needs, named), everything(ops)} {
 			if len(start) > OracleOps {
-				return nil, fmt.Errorf("%d operations would have to be looked at, which are more than %d", len(start), OracleOps)
+				return nil, "", fmt.Errorf("%d operations would have to be looked at, which are more than %d", len(start), OracleOps)
 			}
-			if left := reduceOps(ops, start, needs, shows); left != nil {
-				return p.eventsOf(left), nil
+			if left, done := reduceOps(ops, start, needs, shows, func() bool { return m.budget.Over() != "" }); left != nil {
+				if !done {
+					unfinished = m.budget.Over()
+				}
+				return p.eventsOf(left), unfinished, nil
+			}
+			if why := m.budget.Over(); why != "" {
+				return nil, "", errors.New("not looked for: " + why)
 			}
 		}
 	}
-	return nil, errors.New("it is not found again in its own history, which is a bug of dlmtest")
+	return nil, "", errors.New("it is not found again in its own history, which is a bug of dlmtest")
+}
+
+// searched reduces what only Porcupine decides.
+func (m *Minimizer) searched(ops []Op) ([]Op, error) {
+	ops = slices.DeleteFunc(ops, func(op Op) bool { return m.options.silent(op.F, op.Type, op.Value) })
+	if len(ops) > OracleOps {
+		return nil, fmt.Errorf("%d operations until then are more than %d", len(ops), OracleOps)
+	}
+	left, err := m.search(m.model.Name, m.options, ops)
+	if err != nil {
+		return nil, err
+	}
+	return chosen(ops, left), nil
 }
 
 // until lists the operations that were called by an event. Of those that had not
@@ -135,6 +152,7 @@ func (p *piece) eventsOf(ops []Op) (indexes []int) {
 // shows says whether some operations alone show a violation at the same event; of
 // a failed try, the one that names the same operations.
 func (m *Minimizer) shows(p *piece, v Violation, ops []Op) bool {
+	m.budget.Spend(len(ops))
 	indexes := p.eventsOf(ops)
 	d := m.model.New(m.options)
 	for _, i := range indexes {
@@ -150,10 +168,11 @@ func (m *Minimizer) shows(p *piece, v Violation, ops []Op) bool {
 	})
 }
 
-// reduceOps reduces those of ops that start chooses; nil: they do not show it.
-func reduceOps(ops []Op, start []int, needs [][]int, shows func([]Op) bool) []Op {
-	if !shows(chosen(ops, start)) {
-		return nil
+// reduceOps reduces those of ops that start chooses; nil: they do not show it. done is as
+// of Reduce.
+func reduceOps(ops []Op, start []int, needs [][]int, shows func([]Op) bool, over func() bool) (left []Op, done bool) {
+	if over() || !shows(chosen(ops, start)) {
+		return nil, true
 	}
 	place := map[int]int{} // of an operation in start
 	for i, n := range start {
@@ -167,10 +186,10 @@ func reduceOps(ops []Op, start []int, needs [][]int, shows func([]Op) bool) []Op
 			}
 		}
 	}
-	left := Reduce(len(start), func(i int) []int { return rests[i] }, func(parts []int) bool {
+	parts, done := Reduce(len(start), func(i int) []int { return rests[i] }, func(parts []int) bool {
 		return shows(chosen(chosen(ops, start), parts))
-	})
-	return chosen(chosen(ops, start), left)
+	}, over)
+	return chosen(chosen(ops, start), parts), done
 }
 
 func chosen[T any](all []T, parts []int) []T {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -88,10 +89,79 @@ func TestReduceOps(t *testing.T) {
 		want  string
 	}{{[]int{0, 1, 2, 3, 4}, 4, "[4]"}, {[]int{0, 1, 2, 3, 4}, 2, "[0 1 2]"}, {[]int{0, 1, 2, 3, 4}, 3, "[0 3]"},
 		{[]int{1, 2, 4}, 2, "[1 2]"}, {[]int{0, 1}, 2, "[]"}} {
-		left := reduceOps(ops, c.start, needs, func(ops []Op) bool { return has(ops, c.shown) })
+		left, done := reduceOps(ops, c.start, needs, func(ops []Op) bool { return has(ops, c.shown) }, never)
+		if !done {
+			t.Errorf("%d of %v: not done", c.shown, c.start)
+		}
 		if got := fmt.Sprint(calls(left)); got != c.want {
 			t.Errorf("%d of %v: %s, want %s", c.shown, c.start, got, c.want)
 		}
+	}
+}
+
+func never() bool { return false }
+
+// Once the budget is spent nothing more is asked, and what is left by then still shows it.
+func TestReduceStops(t *testing.T) {
+	for allowed := range 12 {
+		asked := 0
+		left, done := Reduce(64, nil, func(parts []int) bool { asked++; return slices.Contains(parts, 5) }, func() bool { return asked >= allowed })
+		if asked > allowed || !slices.Contains(left, 5) || done || allowed == 0 && len(left) != 64 || allowed == 11 && len(left) != 1 {
+			t.Errorf("%d questions of %d, left %v, done %v", asked, allowed, left, done)
+		}
+	}
+	if left, done := Reduce(64, nil, func(parts []int) bool { return slices.Contains(parts, 5) }, nil); len(left) != 1 || !done {
+		t.Errorf("%v, %v", left, done)
+	}
+}
+
+// A budget ends by work, by questions, by time and by an interrupt, and says which.
+func TestBudget(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := NewBudget(ctx)
+	if why := b.Over(); why != "" {
+		t.Error(why)
+	}
+	for want, spend := range map[string]func(*Budget){
+		"operations were judged": func(b *Budget) { b.Spend(reduceWork + 1) },
+		"questions were asked":   func(b *Budget) { b.Questions = reduceQuestions; b.Spend(0) },
+		"took longer":            func(b *Budget) { b.until = time.Now().Add(-1) },
+		"interrupted":            func(*Budget) { cancel() },
+	} {
+		if want == "interrupted" {
+			continue // it is for good
+		}
+		spent := b
+		if spend(&spent); !strings.Contains(spent.Over(), want) {
+			t.Errorf("%q, want %q", spent.Over(), want)
+		}
+	}
+	if cancel(); !strings.Contains(b.Over(), "interrupted") {
+		t.Error(b.Over())
+	}
+}
+
+// A minimizer whose budget is spent asks nothing, and says so.
+func TestMinimizerIsInterrupted(t *testing.T) {
+	m, _ := Named("mutex")
+	events := script("1 acquire\n1 ok acquire\n2 acquire\n2 ok acquire\n1 release\n1 ok release")
+	d := m.New(Options{})
+	for _, e := range events {
+		if err := d.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := d.End()
+	if len(r.Violations) == 0 {
+		t.Fatal("no violation")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	mini := NewMinimizer(ctx, nil, m, Options{}, events)
+	cancel()
+	asked := 0
+	out, left := mini.Minimal(r.Violations[0], func(string, Options, []Op) string { asked++; return Illegal })
+	if !strings.Contains(out.Why, "interrupted") || left != nil || asked > 0 || mini.budget.Questions > 0 {
+		t.Errorf("%+v, %v, asked %d", out, left, asked)
 	}
 }
 
@@ -159,7 +229,7 @@ func TestMinimalOfARegister(t *testing.T) {
 		asked = len(ops)
 		return search(model, o, ops)
 	}
-	if _, err := mini.Minimize(r.Violations[0]); err != nil || asked != 3 { // two writes, one read
+	if _, _, err := mini.Minimize(r.Violations[0]); err != nil || asked != 3 { // two writes, one read
 		t.Errorf("%v, asked about %d operations", err, asked)
 	}
 	if ops := mini.asked(events); len(ops) != 4 {

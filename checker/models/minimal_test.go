@@ -38,7 +38,7 @@ func TestMinimal(t *testing.T) {
 				mini := NewMinimizer(t.Context(), nil, m, o, events)
 				mini.search = hereMinimal
 				for _, v := range result.Violations[:min(3, len(result.Violations))] {
-					left, err := mini.Minimize(v)
+					left, _, err := mini.Minimize(v)
 					if err != nil {
 						t.Fatalf("%s: %v", v.Message, err)
 					}

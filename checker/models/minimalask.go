@@ -13,17 +13,21 @@ import (
 // puts it to Porcupine, which must find fault with it, too. The events are those
 // that are left, for whoever saves them.
 func (m *Minimizer) Minimal(v Violation, ask func(string, Options, []Op) string) (*Minimal, []Event) {
-	left, err := m.Minimize(v)
+	left, unfinished, err := m.Minimize(v)
 	if err != nil {
 		return &Minimal{Why: err.Error()}, nil
 	}
-	out, events := &Minimal{}, []Event{}
+	out, events := &Minimal{Unfinished: unfinished}, []Event{}
 	for _, i := range left {
 		e := m.events[i]
 		events = append(events, e)
 		out.Events = append(out.Events, Ref{i, e.Line, e.Time})
 	}
-	if ask != nil {
+	switch {
+	case ask == nil:
+	case m.budget.ctx.Err() != nil:
+		out.Oracle = "gave up: it was interrupted"
+	default:
 		out.Oracle = m.confirm(events, ask)
 	}
 	return out, events
@@ -88,13 +92,13 @@ func askMinimal(ctx context.Context, self []string, model string, o Options, ops
 // answerMinimal is the other end of askMinimal.
 func answerMinimal(model string, q question) string {
 	limit := time.Now().Add(OracleTime * 9 / 10)
-	left := reduceOps(q.Ops, everything(q.Ops), needing(model, q.Ops), func(ops []Op) bool {
+	left, done := reduceOps(q.Ops, everything(q.Ops), needing(model, q.Ops), func(ops []Op) bool {
 		return Consult(model, q.Options, ops, max(time.Until(limit), time.Millisecond)) == Illegal
-	})
+	}, func() bool { return time.Now().After(limit) })
 	if left == nil {
 		return "gave up: it finds no fault with it, or not in time"
 	}
-	if time.Now().After(limit) {
+	if !done || time.Now().After(limit) {
 		return "gave up: the history was not small in time"
 	}
 	places := []int{}

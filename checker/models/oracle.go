@@ -82,10 +82,10 @@ func tooMuch(model string, ops []Op) string {
 
 // RunChild starts self, writes the name of a model and a question to it, and
 // returns its answer, or "gave up: …" and why.
-func RunChild(ctx context.Context, self []string, model string, text []byte) string {
-	ctx, cancel := context.WithTimeout(ctx, OracleTime)
+func RunChild(all context.Context, self []string, model string, text []byte) string {
+	ctx, cancel := context.WithTimeout(all, OracleTime)
 	defer cancel()
-	var answer, trouble bytes.Buffer
+	var answer, trouble limited
 	child := exec.CommandContext(ctx, self[0], self[1:]...)
 	child.Stdin = io.MultiReader(strings.NewReader(model+"\n"), bytes.NewReader(text))
 	child.Stdout, child.Stderr = &answer, &trouble
@@ -95,13 +95,34 @@ func RunChild(ctx context.Context, self []string, model string, text []byte) str
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	switch err := child.Run(); {
+	case all.Err() != nil:
+		return fmt.Sprintf("gave up: %v", context.Cause(all))
 	case ctx.Err() != nil:
 		return fmt.Sprintf("gave up: no answer within %s", OracleTime)
+	case answer.over:
+		return fmt.Sprintf("gave up: its answer is longer than %d bytes", answerLimit)
 	case err != nil:
-		first, _, _ := strings.Cut(strings.TrimSpace(trouble.String()), "\n")
+		first, _, _ := strings.Cut(strings.TrimSpace(trouble.kept.String()), "\n")
 		return fmt.Sprintf("gave up: the oracle ended with %v: %s", err, first)
 	}
-	return strings.TrimSpace(answer.String())
+	return strings.TrimSpace(answer.kept.String())
+}
+
+// answerLimit is how much of a child's output is kept: a drawing is the longest.
+const answerLimit = 32 << 20
+
+// limited keeps the beginning of what is written to it.
+type limited struct {
+	kept bytes.Buffer
+	over bool
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.over = l.over || l.kept.Len()+len(p) > answerLimit; l.over {
+		return len(p), nil
+	}
+	return l.kept.Write(p)
 }
 
 // Answer reads the question that follows the name of a model, in the child.

@@ -47,6 +47,8 @@ type Minimal struct {
 	Oracle  string `json:"oracle,omitempty"`  // what Porcupine said of it: "confirmed", "contradicted" or "gave up: …"; "": not asked
 	Drawing string `json:"drawing,omitempty"` // Porcupine's drawing of it
 	Why     string `json:"why,omitempty"`     // why there is none
+	// Unfinished says why more may be left than need be; "": it is the smallest.
+	Unfinished string `json:"unfinished,omitempty"`
 }
 
 // Ref names an event.

@@ -37,9 +37,12 @@ func (m *maker) lossesByProcess() {
 	}
 }
 
+// suspended is one session of few grants: each of them is told each time, so many of them
+// would make a history of a different length.
 func (m *maker) suspended() {
-	for range m.n / 4 {
-		m.grant("c1", m.process(), "k")
+	m.forget = true
+	for i := range 10 {
+		m.grant("c1", m.process(), fmt.Sprintf("k%d", i))
 	}
 	for i := 0; !m.full(); i++ {
 		m.note("c1", []history.F{history.Suspended, history.Resumed}[i%2])
