@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 const (
@@ -126,11 +128,12 @@ func (k *killed) runtime() string {
 // nothing that is below /tmp.
 func (k *killed) folders(t *testing.T) {
 	t.Helper()
-	root, err := os.MkdirTemp("/var/tmp", "dlmtest-kill-*")
+	own, err := scratch.In("/var/tmp", "dlmtest-kill-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	t.Cleanup(func() { _ = own.Remove() })
+	root := own.Path
 	k.out, k.tmp, k.cache = filepath.Join(root, "out"), filepath.Join(root, "tmp"), filepath.Join(root, "cache")
 	for dir, mode := range map[string]os.FileMode{root: 0o755, k.out: 0o755, k.tmp: 0o777 | os.ModeSticky, k.cache: 0o755} {
 		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, mode)); err != nil {
