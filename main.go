@@ -10,10 +10,10 @@ import (
 
 	"github.com/dlmtest/dlmtest/cli"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // Main makes a program all of the command dlmtest, with locks of its own among the

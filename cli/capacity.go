@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/capacity"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/runner"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 func newCapacity() *cobra.Command {

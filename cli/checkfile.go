@@ -15,7 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history/formats"
-	"github.com/dlmtest/dlmtest/scenarios/near"
+	"github.com/dlmtest/dlmtest/internal/near"
 )
 
 // modelFlags say by which model a history is judged.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/scenarios"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // named is a scenario and how it was asked for: by its name or as the path of a file.

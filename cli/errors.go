@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dlmtest/dlmtest/scenarios/near"
+	"github.com/dlmtest/dlmtest/internal/near"
 )
 
 // flagError adds the flags that come near to an unknown one.

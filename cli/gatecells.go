@@ -12,9 +12,9 @@ import (
 
 	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // notInGate are flags of dlmtest run that a gate file has fields for, or that are the

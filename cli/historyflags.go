@@ -10,8 +10,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history/formats"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/runner"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // historyFlags say how a history that dlmtest did not record is read.

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/runner"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // Exit codes. A verdict says something about the lock, an error that dlmtest failed.

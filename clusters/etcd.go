@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/gobuild"
+	"github.com/dlmtest/dlmtest/internal/gobuild"
 	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/dlmtest/dlmtest/scenarios/near"
+	"github.com/dlmtest/dlmtest/internal/near"
 )
 
 // examined is what there is to say of a compose file before anything of it is used.

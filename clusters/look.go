@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/scenarios/near"
+	"github.com/dlmtest/dlmtest/internal/near"
 )
 
 // only lets one value pass, or one of several before which advice stands second.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/locks/libraries"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // Entry is one known bug.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/stats"
+	"github.com/dlmtest/dlmtest/internal/stats"
 )
 
 // State is what a comparison says of a property, a measure, a cell or all.

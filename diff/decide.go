@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dlmtest/dlmtest/stats"
+	"github.com/dlmtest/dlmtest/internal/stats"
 )
 
 // decide gives every part of a cell its state.

@@ -11,9 +11,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
-	"github.com/dlmtest/dlmtest/stats"
 )
 
 // JSON writes a comparison as one object.

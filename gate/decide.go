@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
-	"github.com/dlmtest/dlmtest/stats"
+	"github.com/dlmtest/dlmtest/internal/stats"
 )
 
 // State is what a gate decides of a property, of a cell and of all.

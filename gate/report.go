@@ -7,8 +7,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/nouns"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/reports"
-	"github.com/dlmtest/dlmtest/stats"
 )
 
 // Format is the version of gate.json that this package writes.

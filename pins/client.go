@@ -6,8 +6,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/dlmtest/dlmtest/gobuild"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/gobuild"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/protocol"
 )

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/gobuild"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/gobuild"
 	"github.com/dlmtest/dlmtest/protocol"
 )
 

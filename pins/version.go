@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/gobuild"
+	"github.com/dlmtest/dlmtest/internal/gobuild"
 )
 
 // ErrNoVersion says that a library has no such version.

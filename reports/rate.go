@@ -3,7 +3,7 @@ package reports
 import (
 	"fmt"
 
-	"github.com/dlmtest/dlmtest/stats"
+	"github.com/dlmtest/dlmtest/internal/stats"
 )
 
 // Rate is how often something was seen.

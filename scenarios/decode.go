@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/nemesis"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // UnmarshalYAML fills in what a file need not say.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/agent/links/wire"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/nemesis"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // When is a message on a link: one of a name, or with some bytes in it, or both; or

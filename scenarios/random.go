@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/nemesis"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // Random is a schedule that is drawn from the run's seed, beside the faults that are

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/nemesis"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 var (

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/pins"
-	"github.com/dlmtest/dlmtest/scenarios/near"
 )
 
 // Library is one under test.

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dlmtest/dlmtest/scenarios/near"
+	"github.com/dlmtest/dlmtest/internal/near"
 )
 
 var words = []string{"lease", "release", "redis", "redlock", "pause", "at", "keys"}
