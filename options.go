@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/dlmtest/dlmtest/gate"
+	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
 // Option says what Test runs, and what it expects.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/internal/visible"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/gate"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // watcher logs each run as it ends.

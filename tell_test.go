@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
 // said is a test that keeps what it is told.

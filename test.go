@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/cli"
-	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
 // one lets one Test run at a time: runs side by side would starve each other.

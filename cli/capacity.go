@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/capacity"
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/capacity"
 )
 
 func newCapacity() *cobra.Command {

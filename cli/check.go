@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 const checkLong = `Judge the history of a saved run again and write its results and report anew.

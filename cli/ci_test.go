@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/dlmtest/dlmtest/gate"
+	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
 // action is what this file looks at of action.yml.

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/corpus"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/corpus"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
 )

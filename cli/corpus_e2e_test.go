@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/dlmtest/dlmtest/corpus"
+	"github.com/dlmtest/dlmtest/runner/corpus"
 )
 
 // TestCorpus builds one library in two versions and finds its bug in the first alone.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/diff"
+	"github.com/dlmtest/dlmtest/runner/diff"
 )
 
 const diffLong = `Compare what an old and a new release have shown: the folders of runs, matrices or

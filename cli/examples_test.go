@@ -17,7 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	strict "sigs.k8s.io/yaml"
 
-	"github.com/dlmtest/dlmtest/matrix"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // The manifests are decoded with Kubernetes' own types and strictly, so that a field

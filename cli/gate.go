@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/gate"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
 // gated is a gate that has ended.

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
 const gateInitLong = `Write a gate file from what a run, a matrix or a gate has shown: what held must hold,

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/gate"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
 // GateOptions are those of a gate that is no command.

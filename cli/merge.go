@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/matrix"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 const mergeLong = `Make one matrix of the parts that dlmtest run --shard i/n has left, from any number of machines:

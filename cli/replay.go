@@ -14,9 +14,9 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/stats"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 const replayLong = `Run a saved run again: the same scenario, backend, seed and options, as its run.json has

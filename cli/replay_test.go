@@ -13,8 +13,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/shrink"
 	"github.com/dlmtest/dlmtest/scenarios"
-	"github.com/dlmtest/dlmtest/shrink"
 )
 
 // called runs dlmtest and wants an exit code; it returns what was said.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 const reportLong = `Render the report of a saved run or matrix again, as a page, as Markdown for a pull

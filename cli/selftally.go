@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // state is what a trial of the self-test has come to, the worst of its runs.

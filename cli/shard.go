@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dlmtest/dlmtest/matrix"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // shardOf reads --shard and --timings. f.seed is never 0 here; given says that it was.

@@ -20,8 +20,8 @@ import (
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/shrink"
 	"github.com/dlmtest/dlmtest/scenarios"
-	"github.com/dlmtest/dlmtest/shrink"
 )
 
 const shrinkLong = `Find the smallest scenario in which a property is still violated as in a saved run: leave out

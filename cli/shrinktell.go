@@ -9,8 +9,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/shrink"
 	"github.com/dlmtest/dlmtest/scenarios"
-	"github.com/dlmtest/dlmtest/shrink"
 )
 
 const failed = "dlmtest failed"

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dlmtest/dlmtest/internal/visible"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // status is the last line of a terminal while a matrix runs: how many are done,

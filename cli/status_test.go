@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/dlmtest/dlmtest/matrix"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 func TestStatusLine(t *testing.T) {

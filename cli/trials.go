@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dlmtest/dlmtest/capacity"
+	"github.com/dlmtest/dlmtest/runner/capacity"
 )
 
 // The effects of a use in a real PostgreSQL: a zombie's second charge is known by its key.

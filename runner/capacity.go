@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent"
-	"github.com/dlmtest/dlmtest/capacity"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/runner/capacity"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
 )

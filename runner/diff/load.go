@@ -14,9 +14,9 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/stats"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // Set is what was run of one version.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/golden"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // sample is a gate with a cell of each kind of end.
@@ -80,7 +80,7 @@ func TestOutputs(t *testing.T) {
 }
 
 func TestJUnitFollowsTheSchema(t *testing.T) {
-	schema, err := xsd.LoadFile("../reports/testdata/junit.xsd")
+	schema, err := xsd.LoadFile("../../reports/testdata/junit.xsd")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
-	"github.com/dlmtest/dlmtest/matrix"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // Kind is what the folders of gates are called, and their link latest-gate.
