@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/serve"
+	"github.com/dlmtest/dlmtest/reports/serve"
 )
 
 const serveLong = `Browse the folders of runs: a list of runs and matrices, the newest first, with their

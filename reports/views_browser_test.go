@@ -14,7 +14,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/browser"
-	"github.com/dlmtest/dlmtest/serve"
+	"github.com/dlmtest/dlmtest/reports/serve"
 )
 
 // look opens an address in a Chromium of its own.
