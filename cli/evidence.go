@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
-	"github.com/dlmtest/dlmtest/history/formats"
 	"github.com/dlmtest/dlmtest/runner"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
-	"github.com/dlmtest/dlmtest/history/formats"
 )
 
 // published is one history that others recorded or wrote, and what it is.

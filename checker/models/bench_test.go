@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/history/formats"
 )
 
 // rounds is how often a time is taken; the least counts, as what else the
