@@ -74,7 +74,7 @@ test-quick: ## the tests that need no Docker
 	$(GO) test $$($(GO) list ./... | grep -vE '/(clusters|cli|runner)$$')
 
 # Of the packages that start goroutines, those whose tests take seconds: make test runs them with the race detector.
-RACE_QUICK := ./agent/links/... ./protocol ./protocol/adapter ./history ./reports/serve ./internal/visible ./nemesis
+RACE_QUICK := ./agent/links/... ./locks/protocol ./locks/protocol/adapter ./history ./reports/serve ./internal/visible ./nemesis
 # The detector makes each program that ends wait for a second, which tests of ends take for a hang.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout 40m -p 1
 
@@ -120,7 +120,7 @@ bench-report: test-deps ## print figures of the report of a million operations i
 
 .PHONY: bench-protocol
 bench-protocol: ## print what the lock client protocol adds to a call, beside the same call in process
-	@$(GO) test -run '^$$' -bench '^BenchmarkCall$$' -benchtime 2s ./protocol
+	@$(GO) test -run '^$$' -bench '^BenchmarkCall$$' -benchtime 2s ./locks/protocol
 
 # A sample is what a run leaves: a verdict of any kind is one. It lies in a folder, so that its links lead somewhere.
 sample = bin/dlmtest run --scenario gc-pause --backend $(1) --out build/samples/$(1); [ $$? -le 2 ] && mkdir -p $(2) && rm -rf $(2)/logs $(2)/violations && cp -rL build/samples/$(1)/latest/. $(2)

@@ -13,7 +13,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
-	"github.com/dlmtest/dlmtest/protocol"
+	"github.com/dlmtest/dlmtest/locks/protocol"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dlmtest/dlmtest/protocol/conform"
+	"github.com/dlmtest/dlmtest/locks/protocol/conform"
 	"github.com/dlmtest/dlmtest/workloads"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/dlmtest/dlmtest/agent/vdso"
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
-	"github.com/dlmtest/dlmtest/examples/lockservice/service"
+	"github.com/dlmtest/dlmtest/locks/service"
 	"github.com/dlmtest/dlmtest/workloads"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )

@@ -19,8 +19,8 @@ import (
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
+	"github.com/dlmtest/dlmtest/locks/libraries/pins"
 	"github.com/dlmtest/dlmtest/nemesis"
-	"github.com/dlmtest/dlmtest/pins"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/locks/libraries"
-	"github.com/dlmtest/dlmtest/pins"
+	"github.com/dlmtest/dlmtest/locks/libraries/pins"
 )
 
 // putPin builds the adapter of a pinned library, if one is under test, and gives it to

@@ -7,7 +7,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
-	"github.com/dlmtest/dlmtest/protocol"
+	"github.com/dlmtest/dlmtest/locks/protocol"
 )
 
 // entry is the lock under test.

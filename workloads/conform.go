@@ -7,8 +7,8 @@ import (
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/locks/locktest"
-	"github.com/dlmtest/dlmtest/protocol"
-	protocolconform "github.com/dlmtest/dlmtest/protocol/conform"
+	"github.com/dlmtest/dlmtest/locks/protocol"
+	protocolconform "github.com/dlmtest/dlmtest/locks/protocol/conform"
 )
 
 // Conformed is what the conformance suites have found.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
-	"github.com/dlmtest/dlmtest/protocol"
+	"github.com/dlmtest/dlmtest/locks/protocol"
 )
 
 // Mode is what a worker does.

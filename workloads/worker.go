@@ -9,7 +9,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
-	"github.com/dlmtest/dlmtest/protocol"
+	"github.com/dlmtest/dlmtest/locks/protocol"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 

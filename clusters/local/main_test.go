@@ -15,7 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
-	"github.com/dlmtest/dlmtest/examples/lockservice/service"
+	"github.com/dlmtest/dlmtest/locks/service"
 )
 
 // self is the test binary, which plays dlmtest too: see TestMain.

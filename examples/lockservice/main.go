@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/dlmtest/dlmtest/examples/lockservice/service"
+	"github.com/dlmtest/dlmtest/locks/service"
 )
 
 func main() {

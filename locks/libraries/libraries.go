@@ -15,7 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/locks"
-	"github.com/dlmtest/dlmtest/pins"
+	"github.com/dlmtest/dlmtest/locks/libraries/pins"
 )
 
 // Library is one under test.

@@ -11,7 +11,7 @@ import (
 	"github.com/dlmtest/dlmtest/examples/adapters"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
-	"github.com/dlmtest/dlmtest/protocol"
+	"github.com/dlmtest/dlmtest/locks/protocol"
 )
 
 // process is the opener of a lock whose adapter is a process of its own. What it prints

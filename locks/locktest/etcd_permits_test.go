@@ -8,8 +8,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/dlmtest/dlmtest/examples/lockservice/servicetest"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/locks/service/servicetest"
 )
 
 // The semaphore of the etcd lock, on a real server: never more than its permits, in the

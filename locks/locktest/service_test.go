@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/examples/lockservice/service"
-	"github.com/dlmtest/dlmtest/examples/lockservice/servicetest"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/locktest"
+	"github.com/dlmtest/dlmtest/locks/service"
+	"github.com/dlmtest/dlmtest/locks/service/servicetest"
 )
 
 // The backends http and grpc pass the suite against two nodes of the reference service

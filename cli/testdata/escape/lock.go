@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/dlmtest/dlmtest/protocol/adapter"
+	"github.com/dlmtest/dlmtest/locks/protocol/adapter"
 )
 
 // redisLock is SET NX PX and a compare before the delete. It offers little, so that a run

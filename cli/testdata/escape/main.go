@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dlmtest/dlmtest/protocol/adapter"
+	"github.com/dlmtest/dlmtest/locks/protocol/adapter"
 )
 
 // What the test has laid out on the machine, for the probes to reach.
