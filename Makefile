@@ -74,7 +74,7 @@ test-quick: ## the tests that need no Docker
 	$(GO) test $$($(GO) list ./... | grep -vE '/(clusters|cli|runner)$$')
 
 # Of the packages that start goroutines, those whose tests take seconds: make test runs them with the race detector.
-RACE_QUICK := ./agent/links/... ./locks/protocol ./locks/protocol/adapter ./history ./reports/serve ./internal/visible ./nemesis
+RACE_QUICK := ./nemesis/agent/links/... ./locks/protocol ./locks/protocol/adapter ./history ./reports/serve ./internal/visible ./nemesis
 # The detector makes each program that ends wait for a second, which tests of ends take for a hang.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout 40m -p 1
 

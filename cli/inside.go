@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/agent"
-	"github.com/dlmtest/dlmtest/agent/lossy"
-	"github.com/dlmtest/dlmtest/agent/vdso"
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/locks/service"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
+	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 	"github.com/dlmtest/dlmtest/workloads"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
-	"github.com/dlmtest/dlmtest/agent/seal"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // Shares are what one node may take of the machine, where its compose file says nothing.

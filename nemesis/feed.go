@@ -13,8 +13,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // Event is one thing that happened on a node, as its agent told it.

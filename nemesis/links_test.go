@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
-	"github.com/dlmtest/dlmtest/agent/links"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 )
 
 // lostAnswer waits for a message, on no gate.

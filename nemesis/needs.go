@@ -1,6 +1,6 @@
 package nemesis
 
-import "github.com/dlmtest/dlmtest/agent"
+import "github.com/dlmtest/dlmtest/nemesis/agent"
 
 // needs is what a fault takes of the machine that may be missing there. The words are
 // also those of dlmtest doctor. A fault that is not in it works wherever nodes do.

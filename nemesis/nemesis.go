@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // Victim is a node that a fault can hit.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // once waits for the trigger of a fault, has it injected, waits for what ends it

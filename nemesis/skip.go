@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // impossible is why a fault could not be begun although nothing is broken: nobody

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // theatre is a stage of fake nodes whose faults end by themselves, and what was done on it.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dlmtest/dlmtest/agent"
-	"github.com/dlmtest/dlmtest/agent/cut"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent/cut"
 )
 
 // all lists every node: clients, servers, the resource.

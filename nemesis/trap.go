@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // trap arms all clients, at a gate or on a message, has the first that comes there

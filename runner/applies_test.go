@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent/cut"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent/cut"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/runner/capacity"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 

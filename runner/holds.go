@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // holds asks a server for whom it keeps the lock of a key; "" is for nobody.

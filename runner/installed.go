@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/locks/libraries"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // installed refuses a version of a library that the clients' nodes bring in another one,

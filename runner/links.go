@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/agent"
-	"github.com/dlmtest/dlmtest/agent/links"
-	"github.com/dlmtest/dlmtest/agent/links/wire"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dlmtest/dlmtest/agent/links/wire"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/workloads"
 )
 

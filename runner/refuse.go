@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // Refused says that a fault of the scenario cannot work where the nodes run. It is

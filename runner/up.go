@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
-	"github.com/dlmtest/dlmtest/agent/seal"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 	"github.com/dlmtest/dlmtest/workloads"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )

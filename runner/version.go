@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/reports"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/agent/links/wire"
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
 // When is a message on a link: one of a name, or with some bytes in it, or both; or

@@ -13,9 +13,9 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // counted is a lock that counts what it is asked for in a file, which outlives the worker

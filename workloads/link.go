@@ -8,8 +8,8 @@ import (
 	"io"
 	"sync"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // link is a worker's line to its agent.

@@ -7,7 +7,7 @@ import (
 	"net"
 	"testing"
 
-	"github.com/dlmtest/dlmtest/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 

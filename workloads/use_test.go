@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // useRun runs three workers of a use until enough, then judges what they recorded.

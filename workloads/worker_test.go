@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 

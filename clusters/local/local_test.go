@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 func TestNodesReachEachOther(t *testing.T) {

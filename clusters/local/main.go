@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/agent/seal"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // Main serves the hidden command: without arguments the first process of a run,

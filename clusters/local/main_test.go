@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/locks/service"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // self is the test binary, which plays dlmtest too: see TestMain.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/agent/seal"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // runNode makes this process the node and then the agent. It returns only if

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent"
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
 // TestServers tries the clusters of docker-compose.yml with the real agent: each

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/dlmtest/dlmtest/agent/seal"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // Command is how an adapter is started.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dlmtest/dlmtest/agent/seal"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // way is how adapters are kept apart from this process, as its agent has said.

@@ -12,10 +12,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
-	"github.com/dlmtest/dlmtest/agent/links"
-	"github.com/dlmtest/dlmtest/agent/links/wire"
 	"github.com/dlmtest/dlmtest/locks/service"
 	"github.com/dlmtest/dlmtest/locks/service/servicetest"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
 // queue counts the places of all locks, at etcd itself.

@@ -1,0 +1,314 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent/cut"
+	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
+)
+
+// agent is the state of one node.
+type agent struct {
+	name  string
+	out   *out
+	beats *heart
+
+	watch sync.Once
+	echo  *cut.Echo  // answers probes; nil: none are asked
+	disk  *disk      // the child's data folder can crash and stall; nil: it cannot
+	ways  *ways      // the child's links to its servers; nil: it has none
+	page  *vdso.Page // bends the child's clocks; nil: they cannot be bent
+
+	mu     sync.Mutex
+	child  *child
+	former Ended // what the children before it recorded, as far as it did not come
+	arms   []*armed
+	held   []*active // faults and holds in force
+	looked []*active // faults that are healed and looked at once more
+}
+
+// Main serves the runner on in and w until EOF on in, then kills the child and
+// returns. name is the node's, for the notes that it stamps.
+func Main(name string, in io.Reader, w io.Writer) error {
+	way() // before anything is started that should not read it
+	a := &agent{name: name, out: newOut(w)}
+	a.beats = startHeart(a.stalled)
+	go a.watchBudget()
+	defer a.out.close()
+	defer a.closeLinks()
+	defer a.killChildInTime()
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		var c Command
+		if err := json.Unmarshal(line, &c); err != nil {
+			a.out.send(Message{Error: fmt.Sprintf("agent: command %.200q: %v", line, err)})
+			continue
+		}
+		if slow[c.Do] {
+			go a.answer(c)
+		} else {
+			a.answer(c)
+		}
+	}
+}
+
+// slow are the commands that take time: none waits for another.
+var slow = map[Do]bool{Check: true, Kill: true, Run: true, Heal: true, Cancel: true, Try: true, Sync: true, End: true}
+
+func (a *agent) answer(c Command) {
+	defer a.survive(c)
+	m := Message{Re: c.ID}
+	if err := c.lacks(); err != nil {
+		m.Error = err.Error()
+		a.out.send(m)
+		return
+	}
+	if c.Do == Run {
+		text, err := output(*c.Child)
+		m.Log = text
+		if err != nil {
+			m.Error = err.Error()
+		}
+		a.out.send(m)
+		return
+	}
+	if c.Do == End {
+		a.endRecords(m)
+		return
+	}
+	if err := a.do(c); err != nil {
+		m.Error, m.Refused = err.Error(), errors.Is(err, ErrRefused)
+	}
+	a.out.send(m)
+}
+
+func (a *agent) do(c Command) error {
+	switch c.Do {
+	case Start:
+		return a.start(c.Child)
+	case Send:
+		return a.order(Order{Say: c.Line})
+	case ArmGate:
+		return a.arm(*c.Arm)
+	case Strike:
+		return a.strike(c.Fault)
+	case Disarm:
+		return a.disarm(c.Fault)
+	case Inject:
+		return a.inject(*c.Arm)
+	case Heal:
+		return a.end(c.Fault, false)
+	case Cancel:
+		return a.end(c.Fault, true)
+	case Kill:
+		a.killChild()
+		return nil
+	case Check:
+		return a.awaitHealth()
+	case Try:
+		return a.try(c.Need, c.Child)
+	case Sync:
+		return a.sync()
+	}
+	return fmt.Errorf("agent: unknown command %q", c.Do)
+}
+
+func (a *agent) start(spec *Child) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.child != nil {
+		select {
+		case <-a.child.ended:
+		default:
+			return errors.New("start: the node's child is still running")
+		}
+		a.former = a.former.and(a.child)
+	}
+	a.arms = nil
+	a.beats.limit(spec.Stall)
+	if spec.Clock {
+		a.watch.Do(func() { go watchHostClock(a.note) })
+	}
+	if spec.Probe && a.echo == nil {
+		echo, err := cut.ServeProbe(fmt.Sprintf(":%d", cut.ProbePort))
+		if err != nil {
+			return err
+		}
+		a.echo = echo
+	}
+	if err := a.mountDisk(spec); err != nil {
+		return err
+	}
+	if err := a.openLinks(spec); err != nil {
+		return err
+	}
+	return a.launch(*spec)
+}
+
+// launch starts the child. a.mu is held: fromChild waits for it, so nothing that
+// the child prints is seen before a.child is set.
+func (a *agent) launch(spec Child) error {
+	if spec.Bend {
+		if err := a.makePage(); err != nil {
+			return err
+		}
+	}
+	c, err := startChild(spec, a.page, a.fromChild, a.hurries)
+	if err != nil {
+		return err
+	}
+	a.child = c
+	go func() {
+		<-c.ended
+		if !c.planned.Load() {
+			a.out.send(Message{Exit: &c.exit})
+		}
+	}()
+	return nil
+}
+
+// hurries says whether a gate is armed, so that the worker may stand there.
+func (a *agent) hurries() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.arms) > 0
+}
+
+// fromChild passes on one line of the child.
+func (a *agent) fromChild(line []byte, stdout bool) {
+	a.mu.Lock()
+	c := a.child
+	speaks := stdout && c != nil && c.spec.Speaks
+	a.mu.Unlock()
+	var l Line
+	switch op, is := operation(line); {
+	case speaks && is:
+		a.watchWork(op)
+		c.records.came++
+		a.out.pass(line)
+	case !speaks || json.Unmarshal(line, &l) != nil:
+		a.out.send(Message{Log: string(line)})
+	case l.End != nil:
+		c.records.end(l.End.Ops)
+	case l.Gate != nil:
+		a.atGate(*l.Gate)
+	default:
+		a.out.send(Message{Say: l.Say})
+	}
+}
+
+// operation is that of a Line which has nothing else. The Message that passes it on is the
+// same text, so most lines of a worker need not be taken apart. A worker writes a line at
+// once, and a pipe takes so much whole or not at all; a longer one may have lost its end.
+func operation(line []byte) (op json.RawMessage, is bool) {
+	const whole = 4096 // PIPE_BUF
+	op, begins := bytes.CutPrefix(line, []byte(`{"op":`))
+	if !begins || !bytes.HasSuffix(op, []byte("}}")) || len(line) >= whole && !json.Valid(line) {
+		return nil, false
+	}
+	return op[:len(op)-1], true
+}
+
+// watchWork tells a stall what has gone on.
+func (a *agent) watchWork(raw json.RawMessage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, h := range a.held {
+		if s, ok := h.fault.(*stall); ok {
+			s.see(raw)
+		}
+	}
+}
+
+// order writes one line to the worker.
+func (a *agent) order(o Order) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.orderLocked(o)
+}
+
+func (a *agent) orderLocked(o Order) error {
+	if a.child == nil {
+		return errors.New("the node's child has not been started")
+	}
+	line, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	if _, err := a.child.stdin.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write to the node's child: %w", err)
+	}
+	return nil
+}
+
+// healthEvery is the pause between two health checks; they cost a process each.
+const healthEvery = 50 * time.Millisecond
+
+// awaitHealth returns once the health check succeeds, or with its last words when
+// the child has ended.
+func (a *agent) awaitHealth() error {
+	a.mu.Lock()
+	c := a.child
+	a.mu.Unlock()
+	if c == nil {
+		return errors.New("health: the node's child has not been started")
+	}
+	if err := c.healthy(); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+// output runs a program to its end, as the child's user, and returns what it printed.
+func output(spec Child) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	orders, err := sealing(spec)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, spec.Argv[0], spec.Argv[1:]...)
+	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	if err := orders.Start(cmd, cmd.Start); err != nil {
+		if cmd.Process != nil {
+			_ = cmd.Wait() // the error says more
+		}
+		return text.String(), err
+	}
+	err = cmd.Wait()
+	return text.String(), err
+}
+
+// note records what the agent itself saw.
+func (a *agent) note(op history.Op) {
+	op.Node, op.Type = a.name, history.Note
+	if op.Time == 0 {
+		op.Time = history.Raw()
+	}
+	raw, err := json.Marshal(op)
+	if err != nil {
+		a.out.send(Message{Error: "agent: note: " + err.Error()})
+		return
+	}
+	a.out.send(Message{Op: raw})
+}
