@@ -92,18 +92,18 @@ fuzz: ## every fuzz target in turn, FUZZTIME=30s each
 
 .PHONY: bench
 bench: images ## print figures: RUNS=20 runs, ROUNDS=5 starts beside docker-compose, LOSSY=1 lossy file system, the judge
-	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkRun$$' -benchtime $(or $(RUNS),20)x ./cli
-	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkStartup$$' -benchtime $(or $(ROUNDS),5)x ./cli
-	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkLossy$$' -benchtime $(or $(LOSSY),1)x ./cli
-	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkChecker$$' -benchtime 1x ./cli
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkRun$$' -benchtime $(or $(RUNS),20)x ./cmd/cli
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkStartup$$' -benchtime $(or $(ROUNDS),5)x ./cmd/cli
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkLossy$$' -benchtime $(or $(LOSSY),1)x ./cmd/cli
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkChecker$$' -benchtime 1x ./cmd/cli
 
 .PHONY: bench-triggers
 bench-triggers: images ## print how much sooner triggers reach a violation than chance: SEEDS=20
-	@$(GO) test -timeout 90m -run '^$$' -bench '^BenchmarkTriggers$$' -benchtime $(or $(SEEDS),20)x ./cli
+	@$(GO) test -timeout 90m -run '^$$' -bench '^BenchmarkTriggers$$' -benchtime $(or $(SEEDS),20)x ./cmd/cli
 
 .PHONY: bench-nodes
 bench-nodes: images ## print how many client nodes run baseline until a heartbeat is missed: RUNTIMES=local, FROM=10
-	@RUNTIMES=$(RUNTIMES) FROM=$(FROM) $(GO) test -timeout 30m -run '^$$' -bench '^BenchmarkNodes$$' -benchtime 1x ./cli
+	@RUNTIMES=$(RUNTIMES) FROM=$(FROM) $(GO) test -timeout 30m -run '^$$' -bench '^BenchmarkNodes$$' -benchtime 1x ./cmd/cli
 
 .PHONY: bench-worker
 bench-worker: test-deps ## print operations a second of a worker that records, beside the same libraries in a bare loop
@@ -150,12 +150,12 @@ gate-proof: build ## hold the gate against N=20 trees as they are and 20 with a 
 .PHONY: kill-proof
 kill-proof: images ## kill run, matrix, gate, conform, corpus, shrink, capacity and selftest at N=20 random moments each, in RUNTIME=local,docker, and their helpers, and count what is left; SEED= repeats one
 	@KILLS=$(or $(N),20) KILL=$(or $(COMMANDS),run,matrix,gate,conform,corpus,shrink,capacity,selftest) KILL_RUNTIME=$(or $(RUNTIME),local,docker) KILL_SEED=$(SEED) \
-	  $(GO) test -count 1 -timeout 4h -v -run '^TestKilled' ./cli
+	  $(GO) test -count 1 -timeout 4h -v -run '^TestKilled' ./cmd/cli
 
 .PHONY: reliability-busy
 reliability-busy: test-deps ## disturb N=200 short runs of sound locks on purpose (busy loops, stopped agents, full pipes), PARALLEL=3 at a time: none may be red; RUNTIMES="local docker"
 	@BUSY=$(or $(N),200) PARALLEL=$(or $(PARALLEL),3) RUNTIMES="$(or $(RUNTIMES),local)" SEED=$(SEED) OUT=$(abspath build/reliability-busy) \
-	  $(GO) test -timeout 120m -count 1 -v -run '^TestBusyMachine$$' ./cli
+	  $(GO) test -timeout 120m -count 1 -v -run '^TestBusyMachine$$' ./cmd/cli
 
 .PHONY: proto
 proto: ## write the Go code of locks/lockpb/lock.proto anew: needs protobuf-compiler, its plugins are tools of go.mod

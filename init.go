@@ -5,7 +5,7 @@ import (
 	"os"
 	"sync/atomic"
 
-	"github.com/dlmtest/dlmtest/cli"
+	"github.com/dlmtest/dlmtest/cmd/cli"
 	"github.com/dlmtest/dlmtest/internal/visible"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/cli"
+	"github.com/dlmtest/dlmtest/cmd/cli"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/internal/visible"

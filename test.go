@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dlmtest/dlmtest/cli"
+	"github.com/dlmtest/dlmtest/cmd/cli"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/runner"

@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"github.com/dlmtest/dlmtest/cli"
+	"github.com/dlmtest/dlmtest/cmd/cli"
 )
 
 // version is set at link time.

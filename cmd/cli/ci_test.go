@@ -25,7 +25,7 @@ type action struct {
 func readAction(t *testing.T) action {
 	t.Helper()
 	var a action
-	data, err := os.ReadFile("../action.yml")
+	data, err := os.ReadFile("../../action.yml")
 	if err == nil {
 		err = yaml.Load(data, &a)
 	}
@@ -43,11 +43,11 @@ const actionlint = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
 // and the steps of the action are those of a valid job: actionlint looks at them as at
 // a workflow that others call, with the same inputs. A wrong input is noticed.
 func TestGitHubWorkflows(t *testing.T) {
-	example, err := os.ReadFile("../examples/ci/github.yml")
+	example, err := os.ReadFile("../../examples/ci/github.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	published, err := os.ReadFile("../action.yml")
+	published, err := os.ReadFile("../../action.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestActionRunsAGate(t *testing.T) {
 // The GitLab example has the keys of a job, its commands are those of dlmtest, and its
 // report is where the gate writes it.
 func TestGitLabExample(t *testing.T) {
-	data, err := os.ReadFile("../examples/ci/gitlab.yml")
+	data, err := os.ReadFile("../../examples/ci/gitlab.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestGitLabExample(t *testing.T) {
 
 // The gate files of the examples are read.
 func TestExampleGates(t *testing.T) {
-	files, err := filepath.Glob("../examples/ci/gate*.yaml")
+	files, err := filepath.Glob("../../examples/ci/gate*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

@@ -225,7 +225,7 @@ var figure = regexp.MustCompile(`(?m)^Benchmark(Judge|DecodeFile)/(\d+)/(\w+)\S*
 func BenchmarkChecker(b *testing.B) {
 	before := loadAverage()
 	cmd := exec.CommandContext(b.Context(), "go", "test", "-run", "^$", "-bench", "^Benchmark(Judge|DecodeFile)$",
-		"-benchtime", "0.3s", "-count", "3", "-timeout", "30m", "../checker")
+		"-benchtime", "0.3s", "-count", "3", "-timeout", "30m", "../../checker")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		b.Fatalf("%v\n%s", err, out)

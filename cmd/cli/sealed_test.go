@@ -31,7 +31,7 @@ func TestReportOfASealedRun(t *testing.T) {
 	}
 	defer os.RemoveAll(top)
 	run, elsewhere, program := filepath.Join(top, "run"), filepath.Join(top, "elsewhere"), filepath.Join(top, "dlmtest")
-	history, err := os.ReadFile("../reports/testdata/history-gc-pause-etcd.jsonl")
+	history, err := os.ReadFile("../../reports/testdata/history-gc-pause-etcd.jsonl")
 	self, err2 := os.Executable()
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)

@@ -33,7 +33,7 @@ var publishedModels = map[string]string{
 func TestPublicHistories(t *testing.T) {
 	dir, named := os.LookupEnv("DLMTEST_HISTORIES")
 	if !named {
-		dir = filepath.Join("..", "..", "shared", "histories")
+		dir = filepath.Join("..", "..", "..", "shared", "histories")
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil && !named {
