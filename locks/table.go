@@ -90,9 +90,9 @@ var Table = map[string]Lock{
 	}},
 
 	"http": {Open: OpenHTTP, CheckLease: wholeMillis, Profile: "lockservice", Port: 8080, Endpoints: "lockservice", Promise: servicePromise("http",
-		"a lock service by its HTTP API (docs/lock-service.md): the one in examples/lockservice, or your own with --endpoint")},
+		"a lock service by its HTTP API (docs/lock-service.md): the one in locks/service, or your own with --endpoint")},
 	"grpc": {Open: OpenGRPC, CheckLease: wholeMillis, Profile: "lockservice", Port: 9090, Endpoints: "lockservice", Promise: servicePromise("grpc",
-		"a lock service by its gRPC API (locks/lockpb/lock.proto): the one in examples/lockservice, or your own with --endpoint")},
+		"a lock service by its gRPC API (locks/lockpb/lock.proto): the one in locks/service, or your own with --endpoint")},
 
 	"broken/no-owner-check": brokenRedis("no-owner-check", noOwnerCheck, Flaw{
 		Property: "release-by-owner", Scenario: "naive-release",

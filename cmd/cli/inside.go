@@ -45,7 +45,7 @@ func insideCommands() []*cobra.Command {
 		{Use: "local-init", Short: "First process of a run without Docker", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
 			return clusters.RunLocalInit(args)
 		}},
-		{Use: "lockservice", Short: "A node of the lock service in examples/lockservice", DisableFlagParsing: true, RunE: func(cmd *cobra.Command, args []string) error {
+		{Use: "lockservice", Short: "A node of the lock service in locks/service", DisableFlagParsing: true, RunE: func(cmd *cobra.Command, args []string) error {
 			return service.Main(cmd.Context(), args, os.Stderr)
 		}},
 		{Use: "trial", Short: "Ends at once: the program of a clock fault's trial", Run: func(*cobra.Command, []string) {}},
