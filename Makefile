@@ -20,7 +20,7 @@ deps: ## install what is missing: mmdebstrap makes the base image where none can
 
 .PHONY: build
 build: ## build bin/dlmtest
-	@$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/dlmtest ./cmd/dlmtest
+	@$(GO) build -trimpath -ldflags "-s -w -X github.com/dlmtest/dlmtest.version=$(VERSION)" -o bin/dlmtest ./cmd/dlmtest
 
 .PHONY: images
 images: deps build ## build the images of servers and clients, if they are not there

@@ -113,8 +113,14 @@ func (l *Lock) version() string {
 	return "development"
 }
 
-// ownVersion is dlmtest's, as the build info of this program has it.
+// version is set at link time; empty: the build info of this program has it.
+var version string
+
+// ownVersion is dlmtest's.
 func ownVersion() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "development"

@@ -1,8 +1,5 @@
 package clusters
 
-import _ "embed"
-
-// Compose is docker-compose.yml, the description of every cluster.
-//
-//go:embed docker-compose.yml
+// Compose is docker-compose.yml, the description of every cluster. It lies at the top of the
+// module, where only the root package can embed it: that hands it down here.
 var Compose []byte

@@ -2,13 +2,6 @@
 // it still excludes, and if not, whether fencing saved the data.
 package main
 
-import (
-	"os"
+import "github.com/dlmtest/dlmtest"
 
-	"github.com/dlmtest/dlmtest/cmd/cli"
-)
-
-// version is set at link time.
-var version = "development"
-
-func main() { os.Exit(cli.Main(version)) }
+func main() { dlmtest.Main() }

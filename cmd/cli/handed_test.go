@@ -1,0 +1,9 @@
+package cli
+
+import (
+	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/internal/golden"
+)
+
+// In a program the root package does this.
+func init() { clusters.Compose = golden.Root("docker-compose.yml") }
