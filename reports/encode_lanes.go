@@ -103,6 +103,10 @@ func (d *drawer) addFaults() {
 	}
 }
 
+// mostBeside is with how many others, those that last longest, a grant is compared for its
+// drawing: where more believe at once they cover each other.
+const mostBeside = 64
+
 // addOverlaps finds where two clients believe to hold one key: in the order of
 // grants, each is compared with those not yet over.
 func (d *drawer) addOverlaps() {
@@ -120,7 +124,12 @@ func (d *drawer) addOverlaps() {
 				to := min(h.belief.to, g.belief.to)
 				d.Overlaps = append(d.Overlaps, int64(d.laneOf(h.node)), int64(d.laneOf(g.node)), d.at(g.belief.from), d.at(to), d.str(key))
 			}
-			open = append(open, g)
+			if open = append(open, g); len(open) > mostBeside {
+				first := slices.IndexFunc(open, func(h *grant) bool {
+					return !slices.ContainsFunc(open, func(o *grant) bool { return o.belief.to < h.belief.to })
+				})
+				open = slices.Delete(open, first, first+1)
+			}
 		}
 	}
 	d.Overlaps = slices.Concat(slices.SortedStableFunc(slices.Chunk(d.Overlaps, 5), func(a, b []int64) int { return int(a[2] - b[2]) })...)
