@@ -3,6 +3,7 @@ package checker
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +13,8 @@ import (
 	"github.com/dlmtest/dlmtest/internal/golden"
 )
 
-// TestGolden judges each history in testdata and compares the whole result with
-// the file beside it. The name of a history begins with the verdict that its
+// TestGolden judges each history in testdata and compares the result with the file beside
+// it: the property under test whole, of the others the verdict. The name of a history begins with the verdict that its
 // property must get; holds-na stands for n/a.
 func TestGolden(t *testing.T) {
 	if *golden.Update {
@@ -64,13 +65,40 @@ func compare(t *testing.T, file, property, want string) {
 	if p == nil || p.Verdict.String() != want {
 		t.Errorf("got %+v, want %s", p, want)
 	}
-	got, err := json.MarshalIndent(result, "", " ")
+	expected := strings.TrimSuffix(file, ".jsonl") + ".golden"
+	golden.Compare(t, expected, summary(t, result, property))
+}
+
+// summary is what a golden file keeps of a result. What another property says in words is
+// kept by the histories of that property.
+func summary(t *testing.T, r Result, property string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "verdict %s\nservice %s: %s\ndata %s: %s\n", r.Verdict, r.Service.Verdict, r.Service.Sentence, r.Data.Verdict, r.Data.Sentence)
+	others := map[Verdict][]string{}
+	for _, p := range r.Properties {
+		if p.Name != property {
+			others[p.Verdict] = append(others[p.Verdict], p.Name)
+		}
+	}
+	for _, v := range []Verdict{Violated, Unknown, Holds, NA} {
+		if len(others[v]) > 0 {
+			fmt.Fprintf(&b, "others %s: %s\n", v, strings.Join(others[v], ", "))
+		}
+	}
+	for _, doubt := range r.Doubts {
+		fmt.Fprintf(&b, "doubt %s\n", doubt)
+	}
+	counts, err := json.Marshal(r.Counts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got = append(got, '\n')
-	expected := strings.TrimSuffix(file, ".jsonl") + ".golden"
-	golden.Compare(t, expected, got)
+	fmt.Fprintf(&b, "counts %s\nfirst violation %d\n", counts, r.FirstViolation)
+	whole, err := json.MarshalIndent(r.Property(property), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(append(b.Bytes(), whole...), '\n')
 }
 
 func writeScenes(t *testing.T) {
