@@ -169,11 +169,12 @@ func (m *minimizer) part(v *Violation, indexes []int) (history.Setup, []history.
 func (m *minimizer) shows(c Checker, v *Violation, indexes []int) bool {
 	m.budget.Spend(len(indexes))
 	setup, ops := m.part(v, indexes)
+	setup.Shows = c.Name
 	if history.Validate(setup, ops) != nil {
 		return false
 	}
 	var again []Violation
-	if guard(func() { again = c.check(newRun(setup, ops)).found.list }) != "" {
+	if guard(func() { again = c.on(newRun(setup, ops)).found.list }) != "" {
 		return false
 	}
 	return slices.ContainsFunc(again, func(w Violation) bool {
