@@ -16,6 +16,9 @@ func (p *process) end(limit time.Duration) *Fault {
 	ended := within(limit, p.ended)
 	left := p.kill()
 	<-p.ended
+	if _, running := p.orders.Ended(p.cmd.ProcessState.ExitCode()); running > 0 {
+		left = running // the kernel has ended them with their namespace
+	}
 	users.give(p.user)
 	_ = p.stdout.Close()
 	switch {

@@ -150,7 +150,7 @@ func (p *process) how() string {
 	if p.state == nil {
 		return "exit status 0"
 	}
-	if signal := p.orders.Ended(p.cmd.ProcessState.ExitCode()); signal > 0 {
+	if signal, _ := p.orders.Ended(p.cmd.ProcessState.ExitCode()); signal > 0 {
 		return "signal: " + signal.String()
 	}
 	return p.state.Error()

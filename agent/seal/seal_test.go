@@ -181,7 +181,7 @@ func TestReaper(t *testing.T) {
 	said := run(t, o)
 	want(t, said, sealed)
 	want(t, said, map[string]string{"processes": "2", "kill": "no such process"})
-	for script, code := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "kill $$": 143, "(sleep 1000 &) ; exit 0": 0} {
+	for script, code := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "kill $$": 143, "sleep 1000 & exit 0": 201, "exit 201": 199, "exit 0": 0} {
 		cmd := exec.Command("sh", "-c", script)
 		if err := o.Start(cmd, cmd.Start); err != nil {
 			t.Fatal(err)
@@ -191,8 +191,54 @@ func TestReaper(t *testing.T) {
 			t.Errorf("%s: %d, want %d", script, got, code)
 		}
 	}
-	if o.Ended(137) != syscall.SIGKILL || o.Ended(7) != 0 || (seal.Orders{}).Ended(137) != 0 {
-		t.Error("Ended")
+	for code, want := range map[int][2]int{0: {}, 7: {}, 137: {9, 0}, 203: {0, 3}} {
+		if by, running := o.Ended(code); int(by) != want[0] || running != want[1] {
+			t.Errorf("%d: %v, %d", code, by, running)
+		}
+		if by, running := (seal.Orders{}).Ended(code); by != 0 || running != 0 {
+			t.Errorf("without a reaper, %d: %v, %d", code, by, running)
+		}
+	}
+}
+
+// A shell that has left files open does not hand them to the program.
+func TestInherited(t *testing.T) {
+	file, err := os.Open("/etc/passwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, o := range []seal.Orders{{Way: seal.Users, UID: os.Getuid(), GID: os.Getgid()}, {Way: seal.Namespaces}, {Way: seal.Namespaces, Reaper: true}} {
+		if o.Way == seal.Namespaces && tryNamespaces() != nil {
+			continue
+		}
+		var out bytes.Buffer
+		cmd := exec.Command("sh", "-c", "ls -l /proc/$$/fd")
+		cmd.ExtraFiles, cmd.Stdout = []*os.File{file}, &out
+		if err := o.Start(cmd, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil || strings.Contains(out.String(), "passwd") {
+			t.Errorf("%+v: %s", o, out.String())
+		}
+	}
+}
+
+// An adapter reaches nothing of the first process of its namespace.
+func TestReaperIsApart(t *testing.T) {
+	if err := tryNamespaces(); err != nil {
+		t.Skip(err)
+	}
+	var out bytes.Buffer
+	cmd := exec.Command("sh", "-c", "sleep 0.3; kill -0 1; for f in mem environ root/. cwd/. fd/0; do head -c1 /proc/1/$f && echo got $f; done; trap '' TERM; kill -TERM 0; echo lives")
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &out, &out, &syscall.SysProcAttr{Setpgid: true}
+	o := seal.Orders{Way: seal.Namespaces, Reaper: true}
+	if err := o.Start(cmd, cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || strings.Contains(out.String(), "got") || strings.Contains(out.String(), "set\n") ||
+		!strings.Contains(out.String(), "lives") || !strings.Contains(strings.ToLower(out.String()), "not permitted") {
+		t.Errorf("%v: %s", err, out.String())
 	}
 }
 
