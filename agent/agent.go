@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/agent/cut"
-	"github.com/dlmtest/dlmtest/agent/seal"
 	"github.com/dlmtest/dlmtest/agent/vdso"
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -44,9 +43,7 @@ func Main(name string, in io.Reader, w io.Writer) error {
 	way() // before anything is started that should not read it
 	a := &agent{name: name, out: newOut(w)}
 	a.beats = startHeart(a.stalled)
-	if way() == seal.Namespaces {
-		go a.watchBudget()
-	}
+	go a.watchBudget()
 	defer a.out.close()
 	defer a.closeLinks()
 	defer a.killChildInTime()

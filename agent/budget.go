@@ -28,20 +28,19 @@ const (
 )
 
 // watchBudget ends a child that takes more of the machine than its share. In a container the
-// kernel does that; in the runtime local nobody else would before the machine itself suffers.
+// kernel does that; in the runtime local nobody else would before the machine itself suffers. Of
+// processes a container has as many for an adapter, its worker and its agent together, so there
+// too an adapter that takes them all is ended.
 func (a *agent) watchBudget() {
-	go func() {
-		for range time.Tick(diskEvery) {
-			if used := written("/tmp", "/run", "/var"); used > seal.NodeDisk {
-				a.overdrawn(fmt.Sprintf("wrote more than %d MB of files", int64(seal.NodeDisk)>>20))
-			}
-		}
-	}()
+	alone := way() == seal.Namespaces
+	if alone {
+		go a.watchDisk()
+	}
 	for range time.Tick(lookEvery) {
 		a.mu.Lock()
 		c := a.child
 		a.mu.Unlock()
-		if c == nil {
+		if c == nil || !alone && !c.spec.Starts {
 			continue
 		}
 		memory, threads := uint64(seal.ServerMemory), seal.ServerProcesses
@@ -50,11 +49,19 @@ func (a *agent) watchBudget() {
 		}
 		pids := descendants(c.cmd.Process.Pid)
 		used := measure(pids)
-		if used.memory > memory && shares(pids) > memory {
+		if alone && used.memory > memory && shares(pids) > memory {
 			a.overdrawn(fmt.Sprintf("used more than %d MB of memory", memory>>20))
 		}
 		if used.threads > threads/2 {
 			a.overdrawn(fmt.Sprintf("had %d processes and threads at the same time, more than %d", used.threads, threads/2))
+		}
+	}
+}
+
+func (a *agent) watchDisk() {
+	for range time.Tick(diskEvery) {
+		if used := written("/tmp", "/run", "/var"); used > seal.NodeDisk {
+			a.overdrawn(fmt.Sprintf("wrote more than %d MB of files", int64(seal.NodeDisk)>>20))
 		}
 	}
 }

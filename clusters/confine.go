@@ -22,8 +22,8 @@ type Shares struct {
 
 // The shares of servers, and of guests: nodes that run code under test.
 var (
-	ServerShares = Shares{Memory: 2 << 30, Pids: 4096, Shm: 64 << 20}
-	GuestShares  = Shares{Memory: 1 << 30, Pids: 1024, Shm: 64 << 20, Temp: 256 << 20}
+	ServerShares = Shares{Memory: seal.ServerMemory, Pids: seal.ServerProcesses, Shm: 64 << 20}
+	GuestShares  = Shares{Memory: seal.ClientMemory, Pids: seal.ClientProcesses, Shm: 64 << 20, Temp: 256 << 20}
 )
 
 // String says them for a human.

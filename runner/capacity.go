@@ -21,6 +21,7 @@ const (
 	capacityLease  = 6 * time.Second         // of the sessions: a renewal each 2 s
 	capacitySettle = 1500 * time.Millisecond // after a load was made, before it is measured
 	capacityLimit  = 5 * time.Minute         // to make one load
+	capacityMemory = 16 << 30                // bytes of a server in a container: what it needs is what is asked
 )
 
 // Sizes is what Capacity measures.
@@ -55,7 +56,9 @@ func Capacity(ctx context.Context, o Options, sizes Sizes, say Progress) (r *cap
 	plan.mode = workloads.Capacity
 	plan.admit(capacity.Asks[o.Backend].Connections(sizes.Locks, sizes.Sessions))
 	for i := range plan.servers {
-		plan.servers[i].Env = slices.Concat(plan.servers[i].Env, capacity.Asks[o.Backend].Env)
+		s := &plan.servers[i]
+		s.Env = slices.Concat(s.Env, capacity.Asks[o.Backend].Env)
+		s.Limits.Memory = max(s.Limits.Memory, capacityMemory)
 	}
 	rec, err := newRecorder(filepath.Join(dir, partFile), plan.setup)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,6 +19,13 @@ const (
 	bombDisk      = 3 << 30
 	spareMemory   = 6 << 30 // of the machine, which is left alone
 )
+
+// blowAll takes of one thing after the other.
+func blowAll(list string) {
+	for _, what := range strings.Split(list, ",") {
+		blow(what)
+	}
+}
 
 // blow takes of one thing as much as there is, and says on stderr how much it got.
 func blow(what string) {

@@ -17,7 +17,7 @@ func redisLock() adapter.Adapter {
 		Open: func(_ context.Context, c adapter.Config, _ adapter.Tell) (adapter.Session, error) {
 			s := &session{db: redis.NewClient(&redis.Options{Addr: c.Endpoints[0]}), lease: c.Lease}
 			if *bomb != "" {
-				go func() { time.Sleep(500 * time.Millisecond); blow(*bomb) }() // in the midst of the load
+				go func() { time.Sleep(500 * time.Millisecond); blowAll(*bomb) }() // in the midst of the load
 			}
 			return s, nil
 		}}

@@ -33,7 +33,7 @@ var (
 	sockets  = flag.String("sockets", "", "sockets of the machine")
 	victim   = flag.Int("victim", 0, "a process of the machine")
 	mark     = flag.String("mark", "", "a word that is in all that is forged")
-	bomb     = flag.String("bomb", "", "processes, memory, disk or threads: blow up instead of trying ways out")
+	bomb     = flag.String("bomb", "", "processes, memory and disk, with commas between: blow up instead of trying ways out")
 	setuid   = flag.String("setuid", "", "a copy of this program that belongs to root and has the setuid bit")
 )
 

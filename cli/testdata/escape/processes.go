@@ -35,8 +35,12 @@ func others() []int {
 	return all
 }
 
-// ours says whether a process is the adapter or comes of it.
+// ours says whether a process is the adapter or comes of it. One that has ended and is not yet
+// buried may have lost its parent, and is nobody's.
 func ours(pid int) bool {
+	if state := statusOf(pid, "State"); strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X") {
+		return true
+	}
 	for pid > 1 {
 		if pid == mine || pid == os.Getpid() {
 			return true
