@@ -79,14 +79,13 @@ func (a *agent) overdrawn(what string) {
 	if c.spec.Starts {
 		pids = slices.DeleteFunc(pids, func(pid int) bool { return pid == c.cmd.Process.Pid })
 	}
-	who := "the server"
+	text := fmt.Sprintf("the server of %s %s, and was ended: that is its share of this machine", a.name, what)
 	switch {
-	case c.spec.Starts:
-		who = "the adapter"
+	case c.spec.Starts: // in the words of protocol.Fault
+		text = fmt.Sprintf("the adapter's fault (greedy): it %s with all that it started, and was ended; that is a client's share of this machine", what)
 	case c.spec.Speaks:
-		who = "the code under test"
+		text = fmt.Sprintf("the library's fault (greedy): its client %s, and was ended; that is a client's share of this machine", what)
 	}
-	text := fmt.Sprintf("%s of %s %s, and was ended: that is its share of this machine", who, a.name, what)
 	if c.spec.Speaks {
 		a.note(history.Op{F: history.Adapter, Error: text})
 	} else {

@@ -72,7 +72,7 @@ func TestOverdrawn(t *testing.T) {
 		}
 		want := `"error":"the server of node-1 used too much`
 		if worker {
-			want = `"error":"the adapter of node-1 used too much`
+			want = `"error":"the adapter's fault (greedy): it used too much`
 		}
 		if !strings.Contains(said.String(), want) || worker != strings.Contains(said.String(), `"f":"`+string(history.Adapter)+`"`) {
 			t.Errorf("said %s", said.String())

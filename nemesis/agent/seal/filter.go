@@ -32,6 +32,14 @@ var missing = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_MEMFD_CREATE, unix.SYS_
 // know no network namespace.
 var families = []uint32{unix.AF_UNSPEC, unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
+// onProcesses are calls that do something to the process that an argument names. The first
+// one is not for an adapter: see fork.
+var onProcesses = map[uint32]uint32{
+	unix.SYS_KILL: 0, unix.SYS_TKILL: 0, unix.SYS_TGKILL: 0, unix.SYS_RT_SIGQUEUEINFO: 0, unix.SYS_RT_TGSIGQUEUEINFO: 0,
+	unix.SYS_PIDFD_OPEN: 0, unix.SYS_PRLIMIT64: 0, unix.SYS_SETPRIORITY: 1, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_GETAFFINITY: 0,
+	unix.SYS_SCHED_SETPARAM: 0, unix.SYS_SCHED_SETSCHEDULER: 0, unix.SYS_SCHED_SETATTR: 0,
+}
+
 // namespaces are the flags of clone that make some.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
@@ -76,6 +84,11 @@ func (l letter) rules(machine uint32) []bpf.Instruction {
 	}
 	for _, nr := range append([]uint32{unix.SYS_CLONE3}, missing...) { // clone3 keeps its flags in memory; libraries fall back to clone
 		rules = append(rules, unless(nr, 1), answer(unix.ENOSYS))
+	}
+	if l.Reaper {
+		for nr, argument := range onProcesses {
+			rules = append(rules, unless(nr, 4), load(argumentAt+8*argument), unless(1, 1), answer(unix.EPERM), bpf.RetConstant{Val: allow})
+		}
 	}
 	if !furnishes {
 		rules = append(rules, unless(unix.SYS_UNSHARE, 1), answer(unix.EPERM),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -26,8 +27,10 @@ func init() {
 		fmt.Fprintln(os.Stderr, Helper, "is for dlmtest itself, not for hands:", err)
 		os.Exit(failed)
 	}
-	_, _ = unix.FcntlInt(uintptr(l.Error), unix.F_SETFD, unix.FD_CLOEXEC) // else nobody hears of an error, and the exec is not seen
-	runtime.LockOSThread()                                                // ids, capabilities and the filter are those of a thread
+	// Whatever else is open: the end of the error's pipe is the exec, and a shell that started
+	// dlmtest may have left it files of its user's.
+	closeOnExec()
+	runtime.LockOSThread() // ids, capabilities and the filter are those of a thread
 	err := l.seal()
 	if err == nil && l.Reaper {
 		err = l.fork()
@@ -38,6 +41,19 @@ func init() {
 	said := os.NewFile(uintptr(l.Error), "error")
 	_, _ = said.WriteString(err.Error()) // the exit code says it too
 	os.Exit(failed)
+}
+
+// closeOnExec keeps all files but stdin, stdout and stderr from the program.
+func closeOnExec() {
+	if unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return
+	}
+	entries, _ := os.ReadDir("/proc/self/fd") // before Linux 5.11
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC) // the folder's own is closed already
+		}
+	}
 }
 
 // failed is the exit code of a helper that could not become the program.

@@ -3,8 +3,11 @@ package seal
 import (
 	"bytes"
 	"os"
+	"os/signal"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // reaper is the name by which this binary becomes the first process of an adapter's
@@ -16,6 +19,10 @@ const reaper = "dlmtest-reaper"
 // signal end it that it has no handler for, its own neither, and gives it the children of
 // others to wait for. The exec leaves no thread that has a capability.
 func (l letter) fork() error {
+	// The threads of Go itself have not dropped anything yet, and the program is the same user.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return refused("hide the helper's memory", err)
+	}
 	pid, err := syscall.ForkExec(l.Path, os.Args[2:], &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
 	if err != nil {
 		return &os.PathError{Op: "exec", Path: l.Path, Err: err}
@@ -36,6 +43,12 @@ const (
 // reap waits for all processes of the namespace and ends with the program, and the kernel
 // then ends what that has left. It holds none of its pipes, so that their ends are seen.
 func reap(program string) {
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // it has no more than the program, and still is none of its business
+	for s := syscall.Signal(1); s < 65; s++ {
+		if s != syscall.SIGCHLD { // a process that ignores that has nobody to wait for
+			signal.Ignore(s) // what the program sends to its group
+		}
+	}
 	for fd := range 3 {
 		_ = syscall.Close(fd)
 	}

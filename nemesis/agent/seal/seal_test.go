@@ -201,6 +201,47 @@ func TestReaper(t *testing.T) {
 	}
 }
 
+// A shell that has left files open does not hand them to the program.
+func TestInherited(t *testing.T) {
+	file, err := os.Open("/etc/passwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, o := range []seal.Orders{{Way: seal.Users, UID: os.Getuid(), GID: os.Getgid()}, {Way: seal.Namespaces}, {Way: seal.Namespaces, Reaper: true}} {
+		if o.Way == seal.Namespaces && tryNamespaces() != nil {
+			continue
+		}
+		var out bytes.Buffer
+		cmd := exec.Command("sh", "-c", "ls -l /proc/$$/fd")
+		cmd.ExtraFiles, cmd.Stdout = []*os.File{file}, &out
+		if err := o.Start(cmd, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil || strings.Contains(out.String(), "passwd") {
+			t.Errorf("%+v: %s", o, out.String())
+		}
+	}
+}
+
+// An adapter reaches nothing of the first process of its namespace.
+func TestReaperIsApart(t *testing.T) {
+	if err := tryNamespaces(); err != nil {
+		t.Skip(err)
+	}
+	var out bytes.Buffer
+	cmd := exec.Command("sh", "-c", "sleep 0.3; kill -0 1; for f in mem environ root/. cwd/. fd/0; do head -c1 /proc/1/$f && echo got $f; done; trap '' TERM; kill -TERM 0; echo lives")
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &out, &out, &syscall.SysProcAttr{Setpgid: true}
+	o := seal.Orders{Way: seal.Namespaces, Reaper: true}
+	if err := o.Start(cmd, cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || strings.Contains(out.String(), "got") || strings.Contains(out.String(), "set\n") ||
+		!strings.Contains(out.String(), "lives") || !strings.Contains(strings.ToLower(out.String()), "not permitted") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
 // Nothing of its first process helps an adapter: that has no more than itself.
 func TestReaperHasNothing(t *testing.T) {
 	if err := tryNamespaces(); err != nil {
