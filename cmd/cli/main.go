@@ -107,7 +107,7 @@ before it has a verdict exits 3.`,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newCheck(), newExplain(), newReplay(), newReport(), newServe(), newShrink(), newConvert(), newConform(), newCapacity(), newDoctor(), newList(), newImages(), newSelftest(), newGate(), newDiff(), newCorpus())
+	addGroups(root)
 	root.AddCommand(insideCommands()...)
 	completionOf(root)
 	return root
