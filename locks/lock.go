@@ -138,7 +138,7 @@ func (c Config) between(g *Grant) {
 }
 
 // ErrConfig says that the service cannot grant what Config asks for, such as a
-// lease that it would round: asking again is no use.
+// lease that it would round: do not retry.
 var ErrConfig = errors.New("not as configured")
 
 // ErrFaulty says that the lock under test, or its adapter, did what no lock may do,

@@ -111,7 +111,7 @@ func verbatim(op *history.Op) string {
 		if c.copy != nil {
 			add(op.F == history.Apply, ", %s copy %s", c.name, copyWords(op, c.copy))
 			add(op.F == history.Happened, ", %s: %s", c.name, worldWords(c.copy))
-			add(op.F == history.Write && op.Type == history.Invoke, ", %s copy made from %s", c.name, value(c.copy.Base))
+			add(op.F == history.Write && op.Type == history.Invoke, ", %s copy based on %s", c.name, value(c.copy.Base))
 			add(op.F == history.Write && op.Type == history.OK, ", %s copy %s", c.name, map[bool]string{true: "accepted", false: "refused"}[c.copy.Accepted])
 		}
 	}

@@ -127,7 +127,7 @@ func (s *teller) tellWrite(g *grant, w *write) {
 		kind, lead = StepZombie, fmt.Sprintf("is a zombie (%q was granted to %s at %s) and its write of %s arrives", g.key, h.node, seconds(s.ops[h.ok].Time-s.startTime()), value(op.Value))
 	}
 	if op.Unfenced != nil {
-		lead += ", made from " + value(op.Unfenced.Base)
+		lead += ", based on " + value(op.Unfenced.Base)
 	}
 	a := &s.ops[w.apply]
 	why := ""

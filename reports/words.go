@@ -60,7 +60,7 @@ func thousands(n int) string {
 func duration(s span) time.Duration { return time.Duration(s.to - s.from) }
 
 // value shows a value of the resource.
-func value(v string) string { return cmp.Or(v, "nothing") }
+func value(v string) string { return cmp.Or(v, "the empty value") }
 
 // mark is the sign of a verdict, so that colour never carries it alone.
 func mark(v checker.Verdict) string {

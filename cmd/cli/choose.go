@@ -40,7 +40,7 @@ func chooseScenarios(words []string) ([]named, error) {
 	return all, nil
 }
 
-// chooseBackends resolves names, all and globs. all is the sound ones.
+// chooseBackends resolves names, all and globs. all leaves out those that are broken on purpose.
 func chooseBackends(words []string) ([]string, error) {
 	chosen, err := choose("backend", words, backends(), sound())
 	for _, b := range chosen {

@@ -36,15 +36,15 @@ const runLong = `Run a scenario against a lock and judge it, or a matrix of many
 
 --scenario and --backend take a name, all, a glob such as 'partition-*' or 'broken/*',
 a list of these with commas, and may stand several times; scenarios are also given as
-the path of a YAML file. all backends are the sound ones: those that are broken on
-purpose are chosen by broken/*. --library takes the lock of a library instead of the
+the path of a YAML file. all stands for all backends but those that are broken on
+purpose, which are chosen by broken/*. --library takes the lock of a library instead of the
 backend's own, on the backend that is named, or else on the first that it is made for;
 with reference beside it the two stand side by side. A cell of the matrix that makes no sense is skipped and
 shown as n/a with its reason, the rest goes on after failures, and RUNS/…_matrix/index.html
 shows it all. A run that the machine disturbed is repeated once, and both are listed.
 
 With --parallel, scenarios that bend clocks or have a fault shorter than a lease run
-alone, after the others: what they show hangs on who is first.
+alone, after the others: they are timing-sensitive.
 
 With --shard i/n only that part of the runs is done, the n parts in about the same time; dlmtest
 report merge makes one matrix of them again, and says what is missing.
@@ -79,7 +79,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false // the order in which a reader needs them
 	flags.StringArrayVar(&f.scenarios, "scenario", nil, "scenarios by name (see dlmtest list), all, a glob, or the `path` of a YAML file")
-	flags.StringArrayVar(&f.backends, "backend", nil, "locks to test by `name` (see dlmtest list), all (the sound ones), or a glob")
+	flags.StringArrayVar(&f.backends, "backend", nil, "locks to test by `name` (see dlmtest list), all (but those broken on purpose), or a glob")
 	flags.StringArrayVar(&f.libraries, "library", nil, "lock libraries under test by `name` or NAME@VERSION (see dlmtest list libraries), all, or a glob (default: the lock of the backend)")
 	f.adapter.register(flags)
 	flags.IntVar(&f.count, "count", 1, "runs of each scenario against each backend, with the seeds seed, seed+1, …")

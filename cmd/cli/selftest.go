@@ -68,7 +68,7 @@ func newSelftest() *cobra.Command {
 	var f selfFlags
 	cmd := &cobra.Command{
 		Use:   "selftest",
-		Short: "Show that broken locks are caught, sound ones are green, and faults that do nothing are not believed",
+		Short: "Show that broken locks are caught, correct ones pass, and ineffective faults are noticed",
 		Long: `Run dlmtest against itself, in three parts:
   controls  locks that are broken on purpose: each is caught by the property it breaks
   sound     the reference locks without a fault: every property holds

@@ -21,7 +21,7 @@ class NotHeld(Exception):
 
 
 class Config(Exception):
-    """It cannot be had like this; asking again is no use."""
+    """Invalid configuration; do not retry."""
 
 
 class Unsupported(Exception):

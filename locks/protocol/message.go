@@ -90,7 +90,7 @@ type Code string
 const (
 	NotGranted  Code = "not-granted" // acquire, try: nothing is held, and nothing will be
 	NotHeld     Code = "not-held"    // extend, release: the service knows the grant no more
-	Config      Code = "config"      // hello, open, acquire, try: it cannot be had like this; asking again is no use
+	Config      Code = "config"      // hello, open, acquire, try: invalid configuration; do not retry
 	Unsupported Code = "unsupported" // the adapter does not do this
 	Unknown     Code = "unknown"     // it may have had its effect, or have it yet
 )

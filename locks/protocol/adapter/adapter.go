@@ -61,7 +61,7 @@ type Extender interface {
 var (
 	ErrNotGranted  = errors.New("not granted")
 	ErrNotHeld     = errors.New("not held")
-	ErrConfig      = errors.New("cannot be had like this")
+	ErrConfig      = errors.New("invalid configuration")
 	ErrUnsupported = errors.New("not supported")
 )
 

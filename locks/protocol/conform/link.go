@@ -129,7 +129,7 @@ func linkTo(endpoint string) (*link, string, error) {
 	}
 	l, err := newLink(host)
 	if err != nil {
-		return nil, "", notAsked("a port of the loopback cannot be had: " + err.Error())
+		return nil, "", notAsked("no free port on loopback: " + err.Error())
 	}
 	if !scheme {
 		return l, l.in.Addr().String(), nil
