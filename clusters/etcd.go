@@ -71,6 +71,9 @@ func resolveEtcd(ctx context.Context, version string) (string, error) {
 	if err := CheckEtcd(version); err != nil {
 		return "", err
 	}
+	if EtcdOfImage(version) {
+		return "", fmt.Errorf("etcd %s is Debian's, which is not built from its module", DebianEtcd)
+	}
 	parts := etcdVersion.FindStringSubmatch(version)
 	version = "v" + strings.TrimPrefix(version, "v")
 	if parts[2] != "" {

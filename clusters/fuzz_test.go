@@ -2,7 +2,6 @@ package clusters
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 )
@@ -33,11 +32,7 @@ func FuzzParseOwner(f *testing.F) {
 
 // Whatever a compose file says, it is an error or nodes with names and images.
 func FuzzLoad(f *testing.F) {
-	own, err := os.ReadFile("docker-compose.yml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(string(own), "redis")
+	f.Add(string(Compose), "redis")
 	for _, text := range []string{
 		"services: {redis-1: {image: a, command: [x], healthcheck: {test: [CMD, y]}, labels: {dlmtest.leases: 1s 2s}}}",
 		"services: {a: {image: b, ports: ['1:2'], expose: ['3'], volumes: ['/a:/b'], tmpfs: /t, environment: {A: null}}}",

@@ -61,15 +61,16 @@ func noneMarked(t *testing.T, mark string) {
 	}
 }
 
-// A pause stops worker and adapter, and the proof counts them both.
+// A pause stops the worker, the adapter and the first process of the adapter's namespace, and
+// the proof counts all three.
 func TestPauseOfAnAdapter(t *testing.T) {
 	f := runScenario(t, "--scenario", "gc-pause", "--library", "redis-py", "--runtime", "local", "--lease", "2s")
 	if f.code != exitViolated || f.verdict("mutual-exclusion") != "violated" {
 		t.Errorf("exit %d, mutual-exclusion %s: %q\n%s", f.code, f.verdict("mutual-exclusion"), f.result.Doubts, f.stderr)
 	}
 	history, err := os.ReadFile(filepath.Join(f.dir, "history.jsonl"))
-	if err != nil || !strings.Contains(string(history), "threads of 2 processes in state T") {
-		t.Errorf("no proof of a pause of two processes (%v)", err)
+	if err != nil || !strings.Contains(string(history), "threads of 3 processes in state T") {
+		t.Errorf("no proof of a pause of three processes (%v)", err)
 	}
 }
 
