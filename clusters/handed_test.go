@@ -1,8 +1,3 @@
-package clusters
+package clusters_test
 
-import (
-	"github.com/dlmtest/dlmtest/internal/golden"
-)
-
-// In a program the root package does this.
-func init() { Compose = golden.Root("docker-compose.yml") }
+import _ "github.com/dlmtest/dlmtest" // hands docker-compose.yml down, as in a program

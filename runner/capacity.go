@@ -233,7 +233,7 @@ func (a *node) traffic(ctx context.Context, window time.Duration) (float64, erro
 
 // shell runs a line in a shell of the node and returns what it printed.
 func (a *node) shell(ctx context.Context, line string) (string, error) {
-	child := agent.Child{Argv: []string{"bash", "-c", line}, Env: a.Spec.Env}
+	child := agent.Child{Argv: []string{"bash", "-c", line}, Env: a.Spec.Env, User: a.Spec.User, Looks: true}
 	m, err := a.ask(ctx, agent.Command{Do: agent.Run, Child: &child})
 	return m.Log, err
 }

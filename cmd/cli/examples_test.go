@@ -26,7 +26,7 @@ import (
 
 func example(t *testing.T, path ...string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(append([]string{"..", "examples"}, path...)...))
+	data, err := os.ReadFile(filepath.Join(append([]string{"..", "..", "examples"}, path...)...))
 	if err != nil {
 		t.Fatal(err)
 	}

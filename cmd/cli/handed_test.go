@@ -1,9 +1,3 @@
-package cli
+package cli_test
 
-import (
-	"github.com/dlmtest/dlmtest/clusters"
-	"github.com/dlmtest/dlmtest/internal/golden"
-)
-
-// In a program the root package does this.
-func init() { clusters.Compose = golden.Root("docker-compose.yml") }
+import _ "github.com/dlmtest/dlmtest" // hands docker-compose.yml down, as in a program

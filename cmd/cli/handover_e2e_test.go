@@ -19,7 +19,7 @@ func TestSlowHandoverIsTested(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"dlmtest_adapter.py", "redis_py.py"} {
-		data, err := os.ReadFile(filepath.Join("..", "examples", "adapters", name))
+		data, err := os.ReadFile(filepath.Join("..", "..", "examples", "adapters", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -122,7 +122,7 @@ func TestFirstSignalEndsACommand(t *testing.T) {
 		{name: "check FILE --model", args: []string{"check", path("pipe.jsonl"), "--model", "mutex"}},
 		{name: "check -", args: []string{"check", "-", "--model", "mutex"}, stdin: true},
 		{name: "check of a matrix", args: []string{"check", path("matrix")}},
-		{name: "explain of a long run", args: []string{"explain", path("long")}},
+		{name: "explain of a stuck run", args: []string{"explain", path("stuck")}},
 		{name: "explain FILE", args: []string{"explain", path("pipe.jsonl"), "--model", "mutex"}},
 		{name: "report of a long run", args: []string{"report", path("long"), "-o", path("out.html")}},
 		{name: "report of a stuck run", args: []string{"report", path("stuck")}},

@@ -24,24 +24,24 @@ import (
 
 // mayWriteRaw are the files that name the process's own streams, and why they may.
 var mayWriteRaw = map[string]string{
-	"cli/streams.go":             "makes the filters",
-	"cli/inside.go":              "a program of a node: its agent reads what it writes",
-	"agent/disk.go":              "inside a node: the runner filters the node's log",
-	"locks/libraries/process.go": "inside a node",
-	"pins/client.go":             "inside a node",
-	"workloads/conform.go":       "inside a node",
-	"protocol/adapter/serve.go":  "an adapter, whose reader is dlmtest",
-	"clusters/local/init.go":     "inside a run without Docker, whose reader is the runner",
-	"clusters/local/probe.go":    "inside a node",
-	"main.go":                    "through a filter",
-	"init.go":                    "through a filter",
+	"cmd/cli/streams.go":              "makes the filters",
+	"cmd/cli/inside.go":               "a program of a node: its agent reads what it writes",
+	"nemesis/agent/disk.go":           "inside a node: the runner filters the node's log",
+	"locks/libraries/process.go":      "inside a node",
+	"locks/libraries/pins/client.go":  "inside a node",
+	"workloads/conform.go":            "inside a node",
+	"locks/protocol/adapter/serve.go": "an adapter, whose reader is dlmtest",
+	"clusters/local/init.go":          "inside a run without Docker, whose reader is the runner",
+	"clusters/local/probe.go":         "inside a node",
+	"main.go":                         "through a filter",
+	"init.go":                         "through a filter",
 }
 
 // Nobody prints past the filters: a new file that does must be decided.
 func TestStreams(t *testing.T) {
 	raw := map[string][]string{"os": {"Stdout", "Stderr"}, "fmt": {"Print", "Printf", "Println"}, "log": {"Print", "Printf", "Println", "Fatal", "Fatalf", "Fatalln", "Panic", "Panicf"}}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		name := filepath.ToSlash(strings.TrimPrefix(path, "../"))
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		name := filepath.ToSlash(strings.TrimPrefix(path, "../../"))
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func TestStreams(t *testing.T) {
 				}
 			}
 			if called != "" && mayWriteRaw[name] == "" {
-				t.Errorf("%s uses %s: print to stdout and stderr of cli/streams.go, or to a writer that the caller gives", name, called)
+				t.Errorf("%s uses %s: print to stdout and stderr of cmd/cli/streams.go, or to a writer that the caller gives", name, called)
 			}
 			return true
 		})

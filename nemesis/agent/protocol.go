@@ -57,6 +57,7 @@ type Child struct {
 	Health []string      `json:"health,omitempty"` // argv that exits 0 once a client operation succeeds; empty: ready at once
 	Speaks bool          `json:"speaks,omitempty"` // a worker: its stdout is Lines, not a log
 	Starts bool          `json:"starts,omitempty"` // a worker that starts adapters, sealed off from itself
+	Looks  bool          `json:"looks,omitempty"`  // a question of dlmtest's own, by programs of the image, about all processes of the node
 	Stall  time.Duration `json:"stall,omitempty"`  // scheduling gaps of at least this length are noted
 	Probe  bool          `json:"probe,omitempty"`  // answer the probes of other agents, as a partition's proof needs
 	Data   string        `json:"data,omitempty"`   // folder that is served by the lossy file system; empty: none is

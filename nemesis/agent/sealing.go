@@ -23,6 +23,9 @@ var way = sync.OnceValue(func() seal.Way {
 // sealing are the orders for a child, or for what is asked in its place. In the runtime
 // local there is one user, whatever an image would say.
 func sealing(spec Child) (seal.Orders, error) {
+	if spec.Looks && way() == seal.Namespaces {
+		return seal.Orders{Way: seal.Open}, nil // in a process namespace of its own it would see none of them
+	}
 	uid, gid := os.Geteuid(), os.Getegid()
 	if way() == seal.Users {
 		var err error
