@@ -60,6 +60,10 @@ func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runn
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
+	aside = filepath.Join(aside, "run") // the folder itself is held by this process, as that of a run which goes on
+	if err := os.Mkdir(aside, 0o700); err != nil {
+		return nil, err
+	}
 	for _, name := range []string{"run.json", "history.jsonl", "history.jsonl.part"} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {

@@ -26,6 +26,7 @@ import (
 var mayWriteRaw = map[string]string{
 	"cmd/cli/streams.go":              "makes the filters",
 	"cmd/cli/inside.go":               "a program of a node: its agent reads what it writes",
+	"nemesis/agent/seal/helper.go":    "inside a node, before it becomes its program",
 	"nemesis/agent/disk.go":           "inside a node: the runner filters the node's log",
 	"locks/libraries/process.go":      "inside a node",
 	"locks/libraries/pins/client.go":  "inside a node",

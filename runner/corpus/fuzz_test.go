@@ -9,7 +9,7 @@ import (
 
 // Whatever stands in a record, it is an error or a page; and what is written is read back.
 func FuzzRead(f *testing.F) {
-	own, err := os.ReadFile("../docs/corpus.json")
+	own, err := os.ReadFile("../../docs/corpus.json")
 	if err != nil {
 		f.Fatal(err)
 	}
