@@ -134,6 +134,13 @@ func tallies(t *testing.T, want func(brute) tally, judge func(*run) outcome) {
 
 // metAnother says whether an acquire waited while another client believed.
 func (b brute) metAnother(invoke history.Op) bool {
+	granted := slices.ContainsFunc(b.r.grants, func(g *grant) bool { return g.key.name == invoke.Key && g.node == invoke.Node })
+	unanswered := slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
+		return o.Type == history.Info && o.Process == invoke.Process && o.Index > invoke.Index
+	})
+	if !granted && unanswered {
+		return false // its request need not have reached the service
+	}
 	to := invoke.Time
 	for _, w := range b.r.waits() {
 		if lasted, known := b.r.lasted(w); w.invoke == invoke.Index && known {

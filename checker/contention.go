@@ -3,11 +3,14 @@ package checker
 import (
 	"slices"
 	"sort"
+
+	"github.com/dlmtest/dlmtest/history"
 )
 
 // contended counts the acquires of a key that waited at some instant at which another
 // client believed to hold it. It is the one meaning of contention: whoever was in the queue
-// competed, also where the lock was on its way from one to the next when that one asked.
+// competed, also where the lock was on its way from one to the next when that one asked. An error of a client that was never
+// granted the key is none: its request need not have reached the service.
 func (r *run) contended(k *keyLog) int {
 	all, own := &beliefs{}, map[string]*beliefs{}
 	for _, g := range k.grants {
@@ -28,8 +31,12 @@ func (r *run) contended(k *keyLog) int {
 		if lasted, known := r.lasted(w); known {
 			to = max(w.from, lasted.to-1)
 		}
+		b := own[r.client(w.invoke)]
+		if b == nil && w.done >= 0 && r.ops[w.done].Type == history.Info {
+			continue
+		}
 		others := all.during(w.from, to)
-		if b := own[r.client(w.invoke)]; b != nil {
+		if b != nil {
 			others -= b.during(w.from, to)
 		}
 		if others > 0 {

@@ -85,3 +85,25 @@ func TestContentionAtItsLimits(t *testing.T) {
 		}
 	}
 }
+
+// Whose requests all failed at once need not have reached the service, and tested nothing.
+func TestContentionOfWhomNobodyHeard(t *testing.T) {
+	for _, c := range []struct {
+		granted bool
+		want    int
+	}{{false, 0}, {true, 3}} {
+		b := newBuilder()
+		if c.granted {
+			b.does(20*ms, b.grant(0, 10*ms, "client-2", "k", 1), history.Release, history.OK)
+		}
+		h := b.grant(90*ms, 100*ms, "client-1", "k", 2)
+		for i := range int64(3) {
+			b.op((110+10*i)*ms, "client-2", history.Invoke, history.Acquire, "k")
+			b.op((112+10*i)*ms, "client-2", history.Info, history.Acquire, "k").Error = "connection refused"
+		}
+		b.does(200*ms, h, history.Release, history.OK)
+		if r := newRun(b.done()); r.counts.Contended != c.want {
+			t.Errorf("granted before: %v: %d contended, want %d", c.granted, r.counts.Contended, c.want)
+		}
+	}
+}

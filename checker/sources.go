@@ -89,6 +89,7 @@ func (c Checker) on(r *run) outcome {
 type source struct {
 	records int
 	last    int64
+	said    int64 // the last that its child recorded, and not its agent
 	end     int // its End note, or -1
 }
 
@@ -96,7 +97,7 @@ type source struct {
 func (r *run) heard(i int, op *history.Op) {
 	s := r.sources[op.Node]
 	if s == nil {
-		s = &source{end: -1}
+		s = &source{end: -1, said: -forever}
 		r.sources[op.Node] = s
 	}
 	if op.F == history.End && op.Type == history.Note {
@@ -105,6 +106,9 @@ func (r *run) heard(i int, op *history.Op) {
 	}
 	s.records++
 	s.last = op.Time
+	if op.F != history.Fault && op.F != history.Stall && op.F != history.Gate {
+		s.said = op.Time
+	}
 	if op.Type == history.Note && isLog(op.F) {
 		r.log.entries = append(r.log.entries, i)
 		r.log.last, r.log.node = op.Time, op.Node
@@ -157,10 +161,10 @@ func (r *run) nobodyEnded() bool {
 // unended judges a source by its End note. Where nobody has ended, a server that has
 // said nothing had nothing to say, and who was killed had said all.
 func (r *run) unended(name string, nobody bool) {
-	s := cmp.Or(r.sources[name], &source{end: -1})
+	s := cmp.Or(r.sources[name], &source{end: -1, said: -forever})
 	c := cut{name: name, role: r.roleOf(name), from: -forever}
 	switch {
-	case r.allCame(name), nobody && (c.role == aServer || r.deathAfter(name, s.last) != nil):
+	case r.allCame(name), nobody && (c.role == aServer || r.deathAfter(name, s.said) != nil):
 		return
 	case nobody:
 		if s.records > 0 {
@@ -215,7 +219,7 @@ func (r *run) mayMiss(v *Violation) bool {
 		case to <= c.from:
 			return false
 		case c.role == theResource:
-			return r.rests.absent
+			return r.rests.absent || c.why != "" && c.name != "" // its agent notes the stalls of the resource, too
 		}
 		return c.role == aServer || r.rests.others || slices.ContainsFunc(v.Operations, func(i int) bool { return r.ops[i].Node == c.name })
 	})

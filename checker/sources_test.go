@@ -197,3 +197,41 @@ func TestRestsOfAll(t *testing.T) {
 		t.Errorf("%d properties, and %d in restsOf", len(All()), len(restsOf))
 	}
 }
+
+// A killed client had said all that it did, also where its agent has noted the heal since.
+func TestKilledClientHadSaidAll(t *testing.T) {
+	b := newBuilder()
+	handedOver(b)
+	b.fault(sec, 1500*ms, 1, "kill", "client-1")
+	b.op(3*sec, "client-2", history.Invoke, history.Acquire, "k")
+	b.op(40*sec, "client-2", history.Fail, history.Acquire, "k")
+	b.lives("client-2", 41*sec)
+	b.lives("client-3", 41*sec)
+	b.ended("client-1", "client-2", "client-3", "server-1", "resource")
+	if p := judgeAll(b.done()).Property("deadlock-freedom"); p.Verdict != Violated {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
+	}
+}
+
+// The resource's agent notes its stalls: where they may be missing, no stall is ruled out.
+func TestResourceWithoutItsEndMayHaveStalled(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		b := newBuilder()
+		stale := b.grantOf(0, 10*ms, "client-1", 1)
+		b.read(20*ms, stale)
+		now := b.grantOf(500*ms, 1200*ms, "client-2", 2)
+		b.op(1300*ms, "resource", history.Note, history.Stall, "").Length = 1200 * ms
+		b.read(1310*ms, now)
+		b.write(1320*ms, stale)
+		b.final(5 * sec)
+		if cut {
+			b.truncated("resource", 400*ms)
+			b.ended("resource")
+		} else {
+			b.ended()
+		}
+		if p := judgeAll(b.done()).Property("mutual-exclusion"); p.Verdict != Unknown {
+			t.Errorf("cut %v: %s: %s", cut, p.Verdict, p.Reason)
+		}
+	}
+}

@@ -17,6 +17,7 @@ const (
 	drainSilence            = 10 * time.Second
 	drainSilenceInterrupted = 2 * time.Second
 	drainShown              = 2 * time.Second // from then on it is shown what is waited for
+	drainLimit              = 2 * time.Minute // for all: a node that notes its own stalls is never silent
 )
 
 // drained is a node whose records were waited for.
@@ -34,11 +35,17 @@ func (s *stage) drain(ctx context.Context, interrupted bool, say Progress) {
 	if interrupted {
 		silence = drainSilenceInterrupted
 	}
+	ctx, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
 	waits := map[string]bool{}
 	done := make(chan drained, len(s.nodes()))
 	for _, n := range s.nodes() {
 		waits[n.Name()] = true
-		go func() { done <- n.drain(ctx, silence) }()
+		patience := silence
+		if slices.Contains(s.servers, n) {
+			patience = drainSilence // it answers at once, and without its end no stall is known
+		}
+		go func() { done <- n.drain(ctx, patience) }()
 	}
 	missing := map[string]int{}
 	shown := time.NewTicker(drainShown)
