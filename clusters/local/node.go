@@ -48,7 +48,7 @@ func (c nodeConfig) become() error {
 	if err := openable(c.Devices); err != nil {
 		return err
 	}
-	env := append(c.Env, seal.Variable+"="+string(seal.Namespaces))
+	env := append([]string{seal.Variable + "=" + string(seal.Namespaces)}, c.Env...) // the first of a name counts
 	if err := syscall.Exec(Binary, []string{"dlmtest", "agent"}, env); err != nil {
 		return fmt.Errorf("start the agent: %w", err)
 	}

@@ -356,3 +356,23 @@ func BenchmarkStart(b *testing.B) {
 		})
 	}
 }
+
+// A word that is no way starts nothing: it would seal nothing.
+func TestUnknownWay(t *testing.T) {
+	t.Setenv(seal.Variable, "x")
+	cmd := exec.Command("/bin/true")
+	if err := (seal.Orders{Way: seal.Here()}).Start(cmd, cmd.Start); err == nil || !strings.Contains(err.Error(), `"x"`) {
+		t.Errorf("%v", err)
+	}
+	if cmd.Process != nil {
+		t.Error("it was started")
+		_ = cmd.Wait()
+	}
+}
+
+// An adapter is never root, whoever starts it.
+func TestAdapterIsNobody(t *testing.T) {
+	if o := seal.Adapter(seal.Users, seal.AdapterID); o.UID != seal.AdapterID || o.GID != seal.AdapterID {
+		t.Errorf("%+v", o)
+	}
+}
