@@ -106,7 +106,7 @@ func (c nodeConfig) ownFolders() error {
 	return os.Mkdir(filepath.Join(c.Root, "run/lock"), 0o755)
 }
 
-// sized are the options of a tmpfs for everybody; 0: as large as the kernel likes.
+// sized are the options of a tmpfs for everybody.
 func sized(bytes int64) string { return Mount{Size: bytes}.tmpfs() }
 
 // mount lays one of the compose file's mounts over the root.
@@ -146,10 +146,11 @@ func (m Mount) tmpfs() string {
 	if mode == 0 {
 		mode = 0o1777
 	}
-	if m.Size == 0 {
-		return fmt.Sprintf("mode=%o", mode)
+	size := m.Size
+	if size == 0 {
+		size = seal.ServerMemory / 4 // what lies there is memory, and of no process that is counted
 	}
-	return fmt.Sprintf("mode=%o,size=%d", mode, m.Size)
+	return fmt.Sprintf("mode=%o,size=%d", mode, size)
 }
 
 // enter makes root the root folder and lets go of the host's. The old root lies
