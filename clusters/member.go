@@ -13,6 +13,8 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/pkg/stdcopy"
+
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // member is a node that is a container.
@@ -45,6 +47,7 @@ func config(s NodeSpec, labels map[string]string) *container.Config {
 	return &container.Config{
 		Hostname: s.Name, Image: s.Image, Labels: labels,
 		Entrypoint: []string{agentPath, "agent"}, User: "0", WorkingDir: "/",
+		Env:          []string{seal.Variable + "=" + string(seal.Users)}, // an image may say otherwise
 		Healthcheck:  &container.HealthConfig{Test: []string{"NONE"}},
 		AttachStdin:  true,
 		AttachStdout: true,

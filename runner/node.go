@@ -47,7 +47,7 @@ func attach(n *clusters.Node, rec *recorder, dir string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &node{Node: n, rec: rec, log: visible.Console(log), replies: map[int]chan agent.Message{},
+	a := &node{Node: n, rec: rec, log: visible.Console(&shortLog{log, logSize}), replies: map[int]chan agent.Message{},
 		said: make(chan workloads.Said, 1024), exits: make(chan agent.Exit, 16), gone: make(chan struct{})}
 	go a.listen()
 	go func() { _, _ = io.Copy(a.log, n.Stderr) }() // the agent's own last words, if any

@@ -72,7 +72,7 @@ type Mount struct {
 	Source   string // a path of the host, or the name of a volume; empty: a new one
 	Target   string
 	ReadOnly bool
-	Size     int64  // bytes of a tmpfs; 0: the kernel's own limit
+	Size     int64  // bytes of a tmpfs; 0: a quarter of a server's memory
 	Mode     uint32 // of a tmpfs; 0: 1777
 }
 

@@ -48,7 +48,7 @@ func (c nodeConfig) become() error {
 	if err := openable(c.Devices); err != nil {
 		return err
 	}
-	env := append(c.Env, seal.Variable+"="+string(seal.Namespaces))
+	env := append([]string{seal.Variable + "=" + string(seal.Namespaces)}, c.Env...) // the first of a name counts
 	if err := syscall.Exec(Binary, []string{"dlmtest", "agent"}, env); err != nil {
 		return fmt.Errorf("start the agent: %w", err)
 	}
@@ -106,7 +106,7 @@ func (c nodeConfig) ownFolders() error {
 	return os.Mkdir(filepath.Join(c.Root, "run/lock"), 0o755)
 }
 
-// sized are the options of a tmpfs for everybody; 0: as large as the kernel likes.
+// sized are the options of a tmpfs for everybody.
 func sized(bytes int64) string { return Mount{Size: bytes}.tmpfs() }
 
 // mount lays one of the compose file's mounts over the root.
@@ -146,10 +146,11 @@ func (m Mount) tmpfs() string {
 	if mode == 0 {
 		mode = 0o1777
 	}
-	if m.Size == 0 {
-		return fmt.Sprintf("mode=%o", mode)
+	size := m.Size
+	if size == 0 {
+		size = seal.ServerMemory / 4 // what lies there is memory, and of no process that is counted
 	}
-	return fmt.Sprintf("mode=%o,size=%d", mode, m.Size)
+	return fmt.Sprintf("mode=%o,size=%d", mode, size)
 }
 
 // enter makes root the root folder and lets go of the host's. The old root lies

@@ -277,6 +277,20 @@ func (a *agent) awaitHealth() error {
 	return c.settle()
 }
 
+// begin is the begin of what a program prints. The rest is read and dropped: the agent's
+// memory is nobody's share, and a program that could not write would wait.
+type begin struct{ text []byte }
+
+// beginSize is far more than a version, a time or an error takes.
+const beginSize = 64 << 10
+
+func (b *begin) Write(p []byte) (int, error) {
+	b.text = append(b.text, p[:min(len(p), beginSize-len(b.text))]...)
+	return len(p), nil
+}
+
+func (b *begin) String() string { return string(b.text) }
+
 // output runs a program to its end, as the child's user, and returns what it printed.
 func output(spec Child) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -287,7 +301,7 @@ func output(spec Child) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, spec.Argv[0], spec.Argv[1:]...)
 	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
-	var text bytes.Buffer
+	var text begin
 	cmd.Stdout, cmd.Stderr = &text, &text
 	if err := orders.Start(cmd, cmd.Start); err != nil {
 		if cmd.Process != nil {

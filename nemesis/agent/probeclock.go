@@ -16,7 +16,13 @@ func (c *clock) probed(step time.Duration) (string, bool) {
 	if err != nil {
 		return err.Error(), false
 	}
-	r, err := c.agent.page.Probe(exec.Command(self, "clock"))
+	orders, err := sealing(Child{User: c.child.spec.User})
+	if err != nil {
+		return err.Error(), false
+	}
+	orders.Keep = nil // nor what an image's entrypoint would need
+	cmd := exec.Command(self, "clock")
+	r, err := c.agent.page.Probe(cmd, func(start func() error) error { return orders.Start(cmd, start) })
 	if err != nil {
 		return err.Error(), false
 	}

@@ -27,7 +27,10 @@ func sealing(spec Child) (seal.Orders, error) {
 		return seal.Orders{Way: seal.Open}, nil // in a process namespace of its own it would see none of them
 	}
 	uid, gid := os.Geteuid(), os.Getegid()
-	if way() == seal.Users {
+	switch {
+	case way() == seal.Users && spec.Speaks && spec.User == strconv.Itoa(seal.WorkerID): // and not whom the image gives that name
+		uid, gid = seal.WorkerID, seal.WorkerID
+	case way() == seal.Users:
 		var err error
 		if uid, gid, err = account(spec.User); err != nil {
 			return seal.Orders{}, err

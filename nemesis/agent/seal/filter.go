@@ -85,6 +85,9 @@ func (l letter) rules(machine uint32) []bpf.Instruction {
 	for _, nr := range append([]uint32{unix.SYS_CLONE3}, missing...) { // clone3 keeps its flags in memory; libraries fall back to clone
 		rules = append(rules, unless(nr, 1), answer(unix.ENOSYS))
 	}
+	// A segment keeps the mode that it was made with. The page that bends a program's clocks
+	// belongs to the program's own user, and other processes execute what stands in it.
+	rules = append(rules, unless(unix.SYS_SHMCTL, 4), load(argumentAt+8), unless(unix.IPC_SET, 1), answer(unix.EPERM), bpf.RetConstant{Val: allow})
 	if l.Reaper {
 		for nr, argument := range onProcesses {
 			rules = append(rules, unless(nr, 4), load(argumentAt+8*argument), unless(1, 1), answer(unix.EPERM), bpf.RetConstant{Val: allow})

@@ -77,6 +77,9 @@ func (o Orders) Start(cmd *exec.Cmd, start func() error) error {
 	if o.Way == Open || cmd.Err != nil {
 		return start()
 	}
+	if o.Way != Users && o.Way != Namespaces {
+		return fmt.Errorf("seal the program: no way %q is known", o.Way) // an image may set Variable
+	}
 	said, err := o.prepare(cmd)
 	if err != nil {
 		return err

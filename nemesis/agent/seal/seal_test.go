@@ -59,6 +59,7 @@ func attack(parent string) map[string]string {
 	try("chroot", unix.Chroot("/tmp"))
 	try("unshare", unix.Unshare(unix.CLONE_NEWUSER))
 	try("setuid", syscall.Setuid(0))
+	try("segment", changeSegment())
 	cmd := exec.Command("/bin/true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}
 	try("clone", cmd.Run())
@@ -75,6 +76,22 @@ func attack(parent string) map[string]string {
 	}
 	try("tcp", err)
 	return said
+}
+
+// changeSegment makes shared memory of this process's own, and then changes its mode.
+func changeSegment() error {
+	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o555)
+	if err != nil {
+		return fmt.Errorf("shmget: %v", err)
+	}
+	var d unix.SysvShmDesc
+	if _, err := unix.SysvShmCtl(id, unix.IPC_STAT, &d); err != nil {
+		return fmt.Errorf("shmctl of a look: %v", err)
+	}
+	d.Perm.Mode = 0o755
+	_, err = unix.SysvShmCtl(id, unix.IPC_SET, &d)
+	_, removed := unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	return errors.Join(err, removed)
 }
 
 // run has the victim sealed, and returns what it said.
@@ -128,6 +145,7 @@ var sealed = map[string]string{
 	"ptrace": "operation not permitted", "remount": "operation not permitted", "tmpfs": "operation not permitted",
 	"umount": "operation not permitted", "chroot": "operation not permitted", "unshare": "operation not permitted",
 	"clone": "operation not permitted", "memfd": "not implemented", "vsock": "not supported", "raw": "not permitted",
+	"segment": "operation not permitted",
 }
 
 func TestNamespaces(t *testing.T) {
@@ -336,5 +354,25 @@ func BenchmarkStart(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A word that is no way starts nothing: it would seal nothing.
+func TestUnknownWay(t *testing.T) {
+	t.Setenv(seal.Variable, "x")
+	cmd := exec.Command("/bin/true")
+	if err := (seal.Orders{Way: seal.Here()}).Start(cmd, cmd.Start); err == nil || !strings.Contains(err.Error(), `"x"`) {
+		t.Errorf("%v", err)
+	}
+	if cmd.Process != nil {
+		t.Error("it was started")
+		_ = cmd.Wait()
+	}
+}
+
+// An adapter is never root, whoever starts it.
+func TestAdapterIsNobody(t *testing.T) {
+	if o := seal.Adapter(seal.Users, seal.AdapterID); o.UID != seal.AdapterID || o.GID != seal.AdapterID {
+		t.Errorf("%+v", o)
 	}
 }

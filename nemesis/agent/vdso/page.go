@@ -48,18 +48,22 @@ func NewPage() (*Page, error) {
 	if native == nil {
 		return nil, fmt.Errorf("clock: rewriting the vDSO is not written for %s", runtime.GOARCH)
 	}
-	// 0755: the program may run as anybody, and may read and execute but not write.
+	// 0755: the program may run as anybody, and may read and execute but not write. As the
+	// user that this process is it could write, until forbidWriting.
 	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, pageSize, unix.IPC_CREAT|0o755)
 	if err != nil {
 		return nil, fmt.Errorf("clock: make a shared page (shmget): %w", err)
 	}
 	mem, err := unix.SysvShmAttach(id, 0, 0)
+	if err == nil {
+		err = forbidWriting(id)
+	}
 	// Linux still attaches to what is marked for removal, while somebody has it.
 	if _, rmErr := unix.SysvShmCtl(id, unix.IPC_RMID, nil); err == nil {
 		err = rmErr
 	}
 	if err != nil {
-		return nil, fmt.Errorf("clock: attach the shared page (shmat): %w", err)
+		return nil, fmt.Errorf("clock: attach the shared page (shmat, shmctl): %w", err)
 	}
 	p := &Page{id: id, mem: mem}
 	if p.code, err = native.assemble(); err != nil {
@@ -71,6 +75,20 @@ func NewPage() (*Page, error) {
 		*p.word(id, sourceWord) = int64(source(id))
 	}
 	return p, nil
+}
+
+// forbidWriting takes from a segment's owner too what it takes to attach it for writing: in
+// the runtime local all programs of a node have one user id, and in a container a server may
+// be root. Who owns a segment could give it back to himself, but by a call that no sealed
+// program has, see seal. What is attached stays as it is.
+func forbidWriting(id int) error {
+	var d unix.SysvShmDesc
+	if _, err := unix.SysvShmCtl(id, unix.IPC_STAT, &d); err != nil {
+		return err
+	}
+	d.Perm.Mode = 0o555
+	_, err := unix.SysvShmCtl(id, unix.IPC_SET, &d)
+	return err
 }
 
 // source returns the clock to read for id. A coarse clock is a tick behind its fine

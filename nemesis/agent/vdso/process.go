@@ -15,7 +15,7 @@ import (
 type Process struct {
 	cmd  *exec.Cmd
 	page *Page
-	once bool          // only its first exec is rewritten, and it is not followed
+	most int           // so many execs are rewritten, and then it is not followed; 0: all are
 	quit chan struct{} // closed by Settle
 	free chan struct{} // closed when cmd.Wait would meet no stop of the tracing
 	done chan struct{} // closed when nothing is traced
@@ -33,10 +33,10 @@ type Process struct {
 // fork keeps a rewritten vDSO and exec loses it, so every exec of the program, its
 // children and their threads is followed, until Settle: servers are started through
 // shells, tini and gosu, and nobody can tell which exec is the last.
-func Start(cmd *exec.Cmd, page *Page) (*Process, error) { return start(cmd, page, false) }
+func Start(cmd *exec.Cmd, page *Page) (*Process, error) { return start(cmd, page, 0) }
 
-func start(cmd *exec.Cmd, page *Page, once bool) (*Process, error) {
-	p := &Process{cmd: cmd, page: page, once: once, quit: make(chan struct{}), free: make(chan struct{}), done: make(chan struct{})}
+func start(cmd *exec.Cmd, page *Page, most int) (*Process, error) {
+	p := &Process{cmd: cmd, page: page, most: most, quit: make(chan struct{}), free: make(chan struct{}), done: make(chan struct{})}
 	started := make(chan error)
 	go p.trace(started)
 	if err := <-started; err != nil {
@@ -134,5 +134,8 @@ func (p *Process) problems() error {
 	defer p.mu.Unlock()
 	return errors.Join(p.errs...)
 }
+
+// enough says that no later exec is to be rewritten.
+func (p *Process) enough() bool { return p.most > 0 && p.Execs() >= p.most }
 
 func (p *Process) freed() { p.release.Do(func() { close(p.free) }) }

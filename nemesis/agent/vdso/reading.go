@@ -64,11 +64,21 @@ func Report(w io.Writer) error { return json.NewEncoder(w).Encode(Read()) }
 // page bends programs in this container; that the victim is bent, its own answers and
 // Attached tell. The program is not followed: one that ends while its threads are
 // born may leave a thread that its tracer never hears of, and is then never reaped.
-func (p *Page) Probe(cmd *exec.Cmd) (Reading, error) {
+//
+// sealed, unless nil, calls start with cmd made the call of a helper that executes it.
+func (p *Page) Probe(cmd *exec.Cmd, sealed func(start func() error) error) (Reading, error) {
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	process, err := start(cmd, p, true)
+	execs := 2
+	if sealed == nil {
+		execs, sealed = 1, func(start func() error) error { return start() }
+	}
+	var process *Process
+	err := sealed(func() (err error) { process, err = start(cmd, p, execs); return err })
 	if err != nil {
+		if process != nil {
+			_ = process.Wait() // the error says more
+		}
 		return Reading{}, err
 	}
 	if err := process.Wait(); err != nil {

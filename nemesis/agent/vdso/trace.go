@@ -149,6 +149,10 @@ func (t *tracer) stopped(tid int, status unix.WaitStatus) {
 		t.resume(tid, 0)
 	case unix.PTRACE_EVENT_EXEC:
 		t.rewrite(tid)
+		if t.p.enough() {
+			t.detach(tid, 0)
+			return
+		}
 		t.resume(tid, 0)
 	default:
 		t.signalled(tid, status.StopSignal())
@@ -254,7 +258,7 @@ func (t *tracer) begin() error {
 	if err := t.p.problems(); err != nil {
 		return err
 	}
-	if t.p.once {
+	if t.p.enough() {
 		t.detach(t.root, 0)
 		return nil
 	}

@@ -134,10 +134,10 @@ func TestOtherUser(t *testing.T) {
 func TestProbe(t *testing.T) {
 	p := newPage(t)
 	set(t, p, Skew{Step: time.Hour, Drift: 0.05})
-	if _, err := p.Probe(role("report")); err != nil {
+	if _, err := p.Probe(role("report"), nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.Probe(exec.Command("echo", "no reading")); err == nil {
+	if _, err := p.Probe(exec.Command("echo", "no reading"), nil); err == nil {
 		t.Error("a program that reports nothing was believed")
 	}
 	if err := Read().Check(p.Bend()); err == nil {
@@ -256,4 +256,23 @@ func TestCost(t *testing.T) {
 	p := newPage(t)
 	bent := output(t, p, role("cost"))
 	t.Logf("one clock reading of a Go program: %s ns without a page, %s ns with one", plain, bent)
+}
+
+// Nobody is let write the page, its owner neither: only who has all rights could.
+func TestPageIsReadOnly(t *testing.T) {
+	p, err := NewPage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var d unix.SysvShmDesc
+	if _, err := unix.SysvShmCtl(p.id, unix.IPC_STAT, &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Perm.Mode&0o777 != 0o555 {
+		t.Errorf("the page has the mode %o", d.Perm.Mode)
+	}
+	if _, err := p.Set(Skew{Step: time.Second}); err != nil {
+		t.Errorf("the agent itself: %v", err)
+	}
 }
