@@ -75,6 +75,9 @@ func (x *examined) scan(path string, text []byte, seen map[string]bool) {
 
 // node goes through all values. What an alias stands for is somewhere in the file.
 func (x *examined) node(dir string, at place, n *yaml.Node, seen map[string]bool) {
+	if n.ShortTag() == "!!binary" { // the loader decodes it, and would read what is not read here
+		x.problem(at, "dlmtest does not support !!binary: write the text itself")
+	}
 	switch n.Kind {
 	case yaml.ScalarNode:
 		x.taken(at, n.Value)
@@ -82,6 +85,12 @@ func (x *examined) node(dir string, at place, n *yaml.Node, seen map[string]bool
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			below := at.below(key.Value)
+			if key.Kind == yaml.AliasNode {
+				x.problem(at, "dlmtest does not support an alias (*%s) as the name of a field: write the name itself", key.Value)
+			}
+			if key.ShortTag() == "!!merge" && key.Value != "<<" {
+				x.problem(below, "dlmtest does not support !!merge: write << itself")
+			}
 			if value.Kind == yaml.AliasNode {
 				value = value.Alias
 			}
@@ -89,9 +98,7 @@ func (x *examined) node(dir string, at place, n *yaml.Node, seen map[string]bool
 			case key.Value == "include" && value.Kind == yaml.SequenceNode:
 				x.includes(dir, below, value, seen)
 			case key.Value == "extends" && value.Kind == yaml.MappingNode:
-				if _, file := entry(value, "file", 0); file != nil {
-					x.follow(dir, below.below("file"), file, seen)
-				}
+				x.extends(dir, below.below("file"), value, 0, seen)
 			}
 			x.node(dir, below, key, seen)
 			if n.Content[i+1].Kind != yaml.AliasNode {
@@ -101,6 +108,29 @@ func (x *examined) node(dir string, at place, n *yaml.Node, seen map[string]bool
 	default:
 		for _, c := range n.Content {
 			x.node(dir, at, c, seen)
+		}
+	}
+}
+
+// extends follows the file of an extends, its own or one that is merged into it.
+func (x *examined) extends(dir string, at place, n *yaml.Node, depth int, seen map[string]bool) {
+	switch {
+	case depth > 20:
+		x.problem(at, "too much is merged into it")
+	case n.Kind == yaml.AliasNode:
+		x.extends(dir, at, n.Alias, depth+1, seen)
+	case n.Kind == yaml.SequenceNode:
+		for _, c := range n.Content {
+			x.extends(dir, at, c, depth+1, seen)
+		}
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			switch n.Content[i].Value {
+			case "file":
+				x.follow(dir, at, n.Content[i+1], seen)
+			case "<<":
+				x.extends(dir, at, n.Content[i+1], depth+1, seen)
+			}
 		}
 	}
 }
