@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -34,5 +36,26 @@ func TestEndsInTheHistory(t *testing.T) {
 	}
 	if err := history.Validate(setup, ops); err != nil {
 		t.Error(err)
+	}
+}
+
+// A history that is begun anew has nothing raw in it either.
+func TestRestateShowsWhatIsHidden(t *testing.T) {
+	path := filepath.Join(t.TempDir(), partFile)
+	r, err := newRecorder(path, history.Setup{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.note(history.Op{Error: "first\u202e"})
+	if err := r.restate(history.Setup{}); err != nil {
+		t.Fatal(err)
+	}
+	r.note(history.Op{Error: "second\u202e"})
+	if _, err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), "\u202e") || strings.Count(string(text), `\u202e`) != 2 {
+		t.Errorf("%v: %q", err, text)
 	}
 }
