@@ -18,6 +18,7 @@ import (
 type examined struct {
 	path     string
 	folder   string          // of the file, with no link on the way
+	builtIn  bool            // the file is dlmtest's own
 	allow    bool            // what reaches the host is allowed
 	set      map[string]bool // variables that dlmtest sets itself
 	tree     *yaml.Node      // of the file, for the lines

@@ -65,7 +65,7 @@ var serviceFields = map[string]field{
 	"entrypoint":  {honoured, "", nil},
 	"profiles":    {honoured, "", nil},
 	"extends":     {honoured, "of a file below the compose file's folder", nil},
-	"environment": {honoured, "of the caller's variables DLMTEST_* alone, others need --allow-host", lookEnvironment},
+	"environment": {honoured, "of the caller's variables DLMTEST_* alone; others, and DLMTEST_BEARER, need --allow-host", lookEnvironment},
 	"env_file":    {within, "", nil},
 	"working_dir": {honoured, "", nil},
 	"hostname":    {honoured, "the service's own name alone", lookHostname},

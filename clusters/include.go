@@ -16,15 +16,19 @@ import (
 // Prefix begins the variables of the caller's environment that any compose file may take.
 const Prefix = "DLMTEST_"
 
+// Bearer is the one variable of them that is a secret: a user's own compose file takes it
+// only where what reaches the host is allowed.
+const Bearer = Prefix + "BEARER"
+
 // mostFiles is how many files a compose file may include.
 const mostFiles = 50
 
 // environment is what the file's ${variables} stand for: all of the caller's where what
-// reaches the host is allowed, else DLMTEST_* alone, and what dlmtest sets.
+// reaches the host is allowed, else DLMTEST_* alone (see Bearer), and what dlmtest sets.
 func (x *examined) environment(settings []Settings) types.Mapping {
 	all := types.NewMapping(os.Environ())
 	for name := range all {
-		if !x.allow && !strings.HasPrefix(name, Prefix) {
+		if !x.allow && !x.free(name) {
 			delete(all, name)
 		}
 	}
@@ -34,6 +38,11 @@ func (x *examined) environment(settings []Settings) types.Mapping {
 		}
 	}
 	return all
+}
+
+// free says whether the file may take a variable of the caller's.
+func (x *examined) free(name string) bool {
+	return strings.HasPrefix(name, Prefix) && (name != Bearer || x.builtIn)
 }
 
 var variables = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)

@@ -119,12 +119,12 @@ func lookEnvironment(x *examined, at place, value any) {
 }
 
 // variable notes that a value of the caller's environment goes into a node. A file may
-// name DLMTEST_* as it likes.
+// name DLMTEST_* as it likes, but for Bearer.
 func (x *examined) variable(at place, name string) {
 	_, there := os.LookupEnv(name)
 	switch {
 	case !there || x.set[name]:
-	case strings.HasPrefix(name, Prefix):
+	case x.free(name):
 		if text := "The compose file takes from the environment: " + name; !slices.Contains(x.notes, text) {
 			x.notes = append(x.notes, text)
 		}

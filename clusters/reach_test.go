@@ -46,6 +46,7 @@ func folder(t *testing.T) (dir, outside string) {
 func TestReach(t *testing.T) {
 	t.Setenv("SECRET_OF_THIS_TEST", "geheim")
 	t.Setenv("DLMTEST_OF_THIS_TEST", "known")
+	t.Setenv(Bearer, "bearer-geheim")
 	dir, outside := folder(t)
 	for name, c := range map[string]struct{ yaml, want string }{
 		"root, writable":         {`volumes: ["/:/host"]`, `the bind mount of "/", which is not below the compose file's folder and can be written`},
@@ -77,6 +78,8 @@ func TestReach(t *testing.T) {
 		"required":               {`command: "${SECRET_OF_THIS_TEST:?give it}"`, `the variable $SECRET_OF_THIS_TEST`},
 		"taken over":             {`environment: [SECRET_OF_THIS_TEST]`, `the variable $SECRET_OF_THIS_TEST`},
 		"taken over, as a map":   {`environment: {SECRET_OF_THIS_TEST: }`, `the variable $SECRET_OF_THIS_TEST`},
+		"the bearer":             {`command: [x, "${DLMTEST_BEARER}"]`, `the variable $DLMTEST_BEARER of your environment`},
+		"the bearer, taken over": {`environment: [DLMTEST_BEARER]`, `the variable $DLMTEST_BEARER of your environment`},
 		"in an env_file":         {`env_file: takes.env`, `the variable $SECRET_OF_THIS_TEST`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +148,15 @@ volumes: {data: }
 	}
 	if _, err = LoadFile(t.Context(), path, "other", false); err == nil || !strings.Contains(err.Error(), `the variable $HOME`) || !strings.Contains(err.Error(), `"ALL"`) {
 		t.Errorf("a service of a profile that is asked for: %v", err)
+	}
+}
+
+// The built-in file has the lock service take its token.
+func TestBuiltInTakesBearer(t *testing.T) {
+	t.Setenv(Bearer, "bearer-geheim")
+	p, err := Load(t.Context(), []byte("services: {a: {image: x, environment: {A: '${DLMTEST_BEARER}'}}}\n"), "")
+	if err != nil || !slices.Equal(p.Nodes[0].Env, []string{"A=bearer-geheim"}) {
+		t.Errorf("%v %v", err, p.Nodes)
 	}
 }
 
