@@ -3,9 +3,11 @@ package clusters
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,10 +190,39 @@ func (x *examined) bind(at place, source string, readOnly bool) {
 	}
 	if info, err := os.Stat(real); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		why = append(why, "is a socket, a pipe or a device")
+	} else if found := lives(real, mostBound); inside && found != "" {
+		why = append(why, found)
 	}
 	if len(why) > 0 {
 		x.reach(at, "the bind mount of %q, which %s", real, strings.Join(why, " and "))
 	}
+}
+
+// mostBound is how many files a folder may have that a node sees: more are not looked at.
+const mostBound = 100_000
+
+// lives is what a node could talk to through a folder that it only reads; "": nothing. A
+// link leads to a file of the node's own.
+func lives(folder string, most int) (what string) {
+	seen := 0
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		seen++
+		switch {
+		case err != nil:
+			return err
+		case seen > most:
+			what = fmt.Sprintf("has more than %d files, too many to look for sockets among them", most)
+		case entry.Type()&(fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) != 0:
+			what = fmt.Sprintf("has a socket, a pipe or a device in it, %q", path)
+		default:
+			return nil
+		}
+		return fs.SkipAll
+	})
+	if err != nil {
+		return fmt.Sprintf("cannot be looked through (%v)", err)
+	}
+	return what
 }
 
 func lookTmpfs(x *examined, at place, value any) {

@@ -59,6 +59,7 @@ func TestReach(t *testing.T) {
 		"writable, long":         {`volumes: [{type: bind, source: ./a.conf, target: /a}]`, `which can be written`},
 		"docker.sock":            {`volumes: ["/var/run/docker.sock:/var/run/docker.sock:ro"]`, `docker.sock", which is not below`},
 		"a socket":               {`volumes: ["./s:/s:ro"]`, `which is a socket`},
+		"a socket in a folder":   {`volumes: [".:/all:ro"]`, `which has a socket, a pipe or a device in it, "`},
 		"a device as a file":     {`volumes: ["/dev/null:/n:ro"]`, `and is a socket, a pipe or a device`},
 		"cap_add ALL":            {`cap_add: [ALL]`, `the privilege "ALL"`},
 		"cap_add SYS_ADMIN":      {`cap_add: [cap_sys_admin]`, `the privilege "cap_sys_admin"`},
@@ -107,6 +108,30 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// A folder of everybody's is not a compose file's own where it lies in it.
+func TestEverybodysFolder(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	path := filepath.Join(tmp, "compose.yml")
+	if err := os.WriteFile(path, []byte("services: {a: {image: x, volumes: ['.:/x:ro']}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := LoadFile(t.Context(), path, "", false)
+	wantError(t, err, "which is not below the compose file's folder")
+}
+
+// A folder with more than can be looked at may have anything in it.
+func TestFolderWithTooMuch(t *testing.T) {
+	dir, _ := folder(t)
+	sub := filepath.Join(dir, "sub")
+	if what := lives(sub, 3); what != "" {
+		t.Error(what)
+	}
+	if what := lives(sub, 2); !strings.Contains(what, "more than 2 files") {
+		t.Errorf("%q", what)
+	}
+}
+
 // TestNoReach: what is ordinary needs no flag.
 func TestNoReach(t *testing.T) {
 	t.Setenv("DLMTEST_OF_THIS_TEST", "known")
@@ -119,7 +144,7 @@ services:
     command: echo $$HOME "${NOT_IN_THIS_TEST:-x}" $DLMTEST_OF_THIS_TEST # $HOME
     environment: [NOT_IN_THIS_TEST]
     env_file: ["vars.env", {path: none.env, required: false}]
-    volumes: ["./a.conf:/a:ro", ".:/all:ro", "data:/data"]
+    volumes: ["./a.conf:/a:ro", "./sub:/all:ro", "data:/data"]
   other:
     profiles: [other]
     image: x
