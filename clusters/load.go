@@ -100,12 +100,17 @@ func (x *examined) nodes(file *types.Project, profile string) (Project, error) {
 	for _, s := range file.Services {
 		n := nodeOf(s)
 		n.DockerOnly = x.docker[s.Name]
+		x.within(s.Name, n.Limits)
 		var err error
 		if n.MinLease, n.MaxLease, err = leasesOf(s); err != nil {
 			return Project{}, fmt.Errorf("compose file %s: service %s: %w", x.path, s.Name, err)
 		}
 		p.Nodes = append(p.Nodes, n)
 	}
+	if err := x.err(); err != nil {
+		return Project{}, err
+	}
+	p.Reaches = x.reaches
 	if len(p.Nodes) == 0 {
 		return Project{}, fmt.Errorf("compose file %s: no service without a profile; name one of %s", x.path, orNone(p.Profiles))
 	}

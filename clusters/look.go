@@ -34,6 +34,42 @@ func lookPositive(x *examined, at place, value any) {
 	}
 }
 
+// lookSize refuses what would mean no limit, or vanish; what else is no size the loader says.
+func lookSize(x *examined, at place, value any) {
+	if number := strings.TrimRight(text(value), "bBkKmMgGtTpPiI "); number != "" {
+		if n, err := strconv.ParseFloat(number, 64); err == nil && n <= 0 {
+			x.problem(at, "%q is no limit; write a size above 0, such as 64m", text(value))
+		}
+	}
+}
+
+// bounding are the ulimits that only take from a node.
+var bounding = []string{"core", "fsize", "memlock", "nofile", "nproc", "stack"}
+
+func lookUlimit(x *examined, at place, _ any) {
+	if name := at[len(at)-1]; !slices.Contains(bounding, name) {
+		x.reach(at, "the ulimit %q", name)
+	}
+}
+
+// within notes what a service takes of the machine beyond a server's share.
+func (x *examined) within(service string, l Limits) {
+	if x.builtIn {
+		return
+	}
+	for _, f := range []struct {
+		field    string
+		is, most int64
+	}{
+		{"mem_limit", l.Memory, ServerShares.Memory}, {"memswap_limit", l.MemorySwap, ServerShares.Memory},
+		{"shm_size", l.Shm, ServerShares.Memory}, {"pids_limit", l.Pids, ServerShares.Pids},
+	} {
+		if f.is > f.most {
+			x.reach(place{"services", service, f.field}, "%d, which is more than a server's share (%d)", f.is, f.most)
+		}
+	}
+}
+
 func lookHostname(x *examined, at place, value any) {
 	if text(value) != at.service() {
 		x.problem(at, "dlmtest does not support %q: %s", text(value), ownName)

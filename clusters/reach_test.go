@@ -60,6 +60,12 @@ func TestReach(t *testing.T) {
 		"docker.sock":            {`volumes: ["/var/run/docker.sock:/var/run/docker.sock:ro"]`, `docker.sock", which is not below`},
 		"a socket":               {`volumes: ["./s:/s:ro"]`, `which is a socket`},
 		"a socket in a folder":   {`volumes: [".:/all:ro"]`, `which has a socket, a pipe or a device in it, "`},
+		"rtprio":                 {`ulimits: {rtprio: 99}`, `the ulimit "rtprio"`},
+		"much memory":            {`mem_limit: 900g`, `966367641600, which is more than a server's share`},
+		"memory, the other way":  {`deploy: {resources: {limits: {memory: 900g}}}`, `966367641600, which is more than a server's share`},
+		"swap":                   {`memswap_limit: 900g`, `966367641600, which is more than a server's share`},
+		"many processes":         {`pids_limit: 4000000`, `4000000, which is more than a server's share`},
+		"much shm":               {`shm_size: 500g`, `536870912000, which is more than a server's share`},
 		"a device as a file":     {`volumes: ["/dev/null:/n:ro"]`, `and is a socket, a pipe or a device`},
 		"cap_add ALL":            {`cap_add: [ALL]`, `the privilege "ALL"`},
 		"cap_add SYS_ADMIN":      {`cap_add: [cap_sys_admin]`, `the privilege "cap_sys_admin"`},
@@ -129,6 +135,21 @@ func TestFolderWithTooMuch(t *testing.T) {
 	}
 	if what := lives(sub, 2); !strings.Contains(what, "more than 2 files") {
 		t.Errorf("%q", what)
+	}
+}
+
+// What is no limit is refused, and does not vanish.
+func TestNoReachWithoutLimit(t *testing.T) {
+	dir, _ := folder(t)
+	path := filepath.Join(dir, "compose.yml")
+	for _, field := range []string{"mem_limit: 0", "mem_limit: -1", "memswap_limit: -1", "mem_reservation: 0", "shm_size: 0", "shm_size: 0m", "pids_limit: -1", "cpus: 0", "deploy: {resources: {limits: {memory: '0'}}}"} {
+		if err := os.WriteFile(path, []byte("services: {a: {image: x, "+field+"}}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadFile(t.Context(), path, "", true)
+		if wantError(t, err, "is no limit"); t.Failed() {
+			t.Log(field)
+		}
 	}
 }
 
