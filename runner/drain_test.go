@@ -1,12 +1,14 @@
 package runner
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
 // The history says of each source that has ended how many records it made, with those that
@@ -57,5 +59,20 @@ func TestRestateShowsWhatIsHidden(t *testing.T) {
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Contains(string(text), "\u202e") || strings.Count(string(text), `\u202e`) != 2 {
 		t.Errorf("%v: %q", err, text)
+	}
+}
+
+// Results without an end are refused by their size, and not read.
+func TestResultsHaveAnEnd(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, resultsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(mostOfResults+1), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readResults(dir); !errors.Is(err, bounded.ErrTooLarge) {
+		t.Error(err)
 	}
 }
