@@ -18,6 +18,7 @@ import (
 type examined struct {
 	path     string
 	folder   string          // of the file, with no link on the way
+	builtIn  bool            // the file is dlmtest's own
 	allow    bool            // what reaches the host is allowed
 	set      map[string]bool // variables that dlmtest sets itself
 	tree     *yaml.Node      // of the file, for the lines
@@ -197,9 +198,19 @@ func (x *examined) inside(path string) (real string, ok bool, err error) {
 		return path, false, err
 	}
 	below, err := filepath.Rel(x.folder, real)
+	return real, err == nil && filepath.IsLocal(below) && !everybodys(real), nil
+}
+
+// everybodys says that a folder is not a compose file's own, though it lies there: much in
+// it is of others.
+func everybodys(real string) bool {
 	home, _ := os.UserHomeDir()
-	whole := real == "/" || home != "" && real == filepath.Clean(home) // a compose file there does not make these its own
-	return real, err == nil && filepath.IsLocal(below) && !whole, nil
+	for _, path := range []string{"/", "/tmp", "/var", "/var/tmp", "/run", "/etc", "/home", "/root", "/dev", "/dev/shm", os.TempDir(), home} {
+		if whole, err := filepath.EvalSymlinks(path); path != "" && err == nil && real == whole {
+			return true
+		}
+	}
+	return false
 }
 
 // lineAt is the line of a place in a file, or of what is around it; 0: the file does

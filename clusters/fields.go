@@ -35,6 +35,7 @@ const (
 	asImage    = "take it out: pull or load the image yourself"
 	ownName    = "take it out: a node is called by its service"
 	ownLogs    = "take it out: what a node prints is in the run's folder, below logs"
+	byShare    = "what is more than a server's share needs --allow-host"
 	noWayOut   = "take it out: the run's network leads nowhere, and nodes know each other by name"
 )
 
@@ -65,7 +66,7 @@ var serviceFields = map[string]field{
 	"entrypoint":  {honoured, "", nil},
 	"profiles":    {honoured, "", nil},
 	"extends":     {honoured, "of a file below the compose file's folder", nil},
-	"environment": {honoured, "of the caller's variables DLMTEST_* alone, others need --allow-host", lookEnvironment},
+	"environment": {honoured, "of the caller's variables DLMTEST_* alone; others, and DLMTEST_BEARER, need --allow-host", lookEnvironment},
 	"env_file":    {within, "", nil},
 	"working_dir": {honoured, "", nil},
 	"hostname":    {honoured, "the service's own name alone", lookHostname},
@@ -78,8 +79,8 @@ var serviceFields = map[string]field{
 	"cap_add":     {inDocker, "of a server that is root: harmless ones; others need --allow-host", lookCaps},
 	"user":        {inDocker, "", nil},
 	"read_only":   {inDocker, "", nil},
-	"mem_limit":   {inDocker, "", nil}, "memswap_limit": {inDocker, "", nil}, "mem_reservation": {inDocker, "", nil},
-	"pids_limit": {inDocker, "", lookPositive}, "cpus": {inDocker, "", nil}, "shm_size": {inDocker, "", nil},
+	"mem_limit":   {inDocker, byShare, lookSize}, "memswap_limit": {inDocker, byShare, lookSize}, "mem_reservation": {inDocker, "", lookSize},
+	"pids_limit": {inDocker, byShare, lookPositive}, "cpus": {inDocker, "", lookPositive}, "shm_size": {inDocker, byShare, lookSize},
 	"security_opt": {inDocker, "no-new-privileges; seccomp, apparmor and label need --allow-host", lookSecurity},
 	"devices":      {within, "", nil},
 
@@ -130,15 +131,15 @@ var serviceFields = map[string]field{
 	"volumes.consistency":           {refused, "take it out", nil},
 
 	"ulimits":        {within, "", nil},
-	"ulimits.*":      {inDocker, "", nil},
+	"ulimits.*":      {inDocker, "core, fsize, memlock, nofile, nproc and stack; others need --allow-host", lookUlimit},
 	"ulimits.*.soft": {inDocker, "", nil}, "ulimits.*.hard": {inDocker, "", nil}, "ulimits.*.single": {inDocker, "", nil},
 
 	"deploy":                                    {within, "", nil},
 	"deploy.replicas":                           {honoured, "1 alone", only(1, "write one service for each node: redis-1, redis-2")},
 	"deploy.resources":                          {within, "", nil},
 	"deploy.resources.limits":                   {within, "", nil},
-	"deploy.resources.limits.cpus":              {inDocker, "as cpus", nil},
-	"deploy.resources.limits.memory":            {inDocker, "as mem_limit", nil},
+	"deploy.resources.limits.cpus":              {inDocker, "as cpus", lookPositive},
+	"deploy.resources.limits.memory":            {inDocker, "as mem_limit", lookSize},
 	"deploy.resources.limits.pids":              {inDocker, "as pids_limit", lookPositive},
 	"deploy.resources.limits.devices":           {refused, "write devices", nil},
 	"deploy.resources.limits.generic_resources": {refused, swarm, nil},

@@ -16,15 +16,19 @@ import (
 // Prefix begins the variables of the caller's environment that any compose file may take.
 const Prefix = "DLMTEST_"
 
+// Bearer is the one variable of them that is a secret: a user's own compose file takes it
+// only where what reaches the host is allowed.
+const Bearer = Prefix + "BEARER"
+
 // mostFiles is how many files a compose file may include.
 const mostFiles = 50
 
 // environment is what the file's ${variables} stand for: all of the caller's where what
-// reaches the host is allowed, else DLMTEST_* alone, and what dlmtest sets.
+// reaches the host is allowed, else DLMTEST_* alone (see Bearer), and what dlmtest sets.
 func (x *examined) environment(settings []Settings) types.Mapping {
 	all := types.NewMapping(os.Environ())
 	for name := range all {
-		if !x.allow && !strings.HasPrefix(name, Prefix) {
+		if !x.allow && !x.free(name) {
 			delete(all, name)
 		}
 	}
@@ -34,6 +38,11 @@ func (x *examined) environment(settings []Settings) types.Mapping {
 		}
 	}
 	return all
+}
+
+// free says whether the file may take a variable of the caller's.
+func (x *examined) free(name string) bool {
+	return strings.HasPrefix(name, Prefix) && (name != Bearer || x.builtIn)
 }
 
 var variables = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
@@ -75,6 +84,9 @@ func (x *examined) scan(path string, text []byte, seen map[string]bool) {
 
 // node goes through all values. What an alias stands for is somewhere in the file.
 func (x *examined) node(dir string, at place, n *yaml.Node, seen map[string]bool) {
+	if n.ShortTag() == "!!binary" { // the loader decodes it, and would read what is not read here
+		x.problem(at, "dlmtest does not support !!binary: write the text itself")
+	}
 	switch n.Kind {
 	case yaml.ScalarNode:
 		x.taken(at, n.Value)
@@ -82,6 +94,12 @@ func (x *examined) node(dir string, at place, n *yaml.Node, seen map[string]bool
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			below := at.below(key.Value)
+			if key.Kind == yaml.AliasNode {
+				x.problem(at, "dlmtest does not support an alias (*%s) as the name of a field: write the name itself", key.Value)
+			}
+			if key.ShortTag() == "!!merge" && key.Value != "<<" {
+				x.problem(below, "dlmtest does not support !!merge: write << itself")
+			}
 			if value.Kind == yaml.AliasNode {
 				value = value.Alias
 			}
@@ -89,9 +107,7 @@ func (x *examined) node(dir string, at place, n *yaml.Node, seen map[string]bool
 			case key.Value == "include" && value.Kind == yaml.SequenceNode:
 				x.includes(dir, below, value, seen)
 			case key.Value == "extends" && value.Kind == yaml.MappingNode:
-				if _, file := entry(value, "file", 0); file != nil {
-					x.follow(dir, below.below("file"), file, seen)
-				}
+				x.extends(dir, below.below("file"), value, 0, seen)
 			}
 			x.node(dir, below, key, seen)
 			if n.Content[i+1].Kind != yaml.AliasNode {
@@ -101,6 +117,29 @@ func (x *examined) node(dir string, at place, n *yaml.Node, seen map[string]bool
 	default:
 		for _, c := range n.Content {
 			x.node(dir, at, c, seen)
+		}
+	}
+}
+
+// extends follows the file of an extends, its own or one that is merged into it.
+func (x *examined) extends(dir string, at place, n *yaml.Node, depth int, seen map[string]bool) {
+	switch {
+	case depth > 20:
+		x.problem(at, "too much is merged into it")
+	case n.Kind == yaml.AliasNode:
+		x.extends(dir, at, n.Alias, depth+1, seen)
+	case n.Kind == yaml.SequenceNode:
+		for _, c := range n.Content {
+			x.extends(dir, at, c, depth+1, seen)
+		}
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			switch n.Content[i].Value {
+			case "file":
+				x.follow(dir, at, n.Content[i+1], seen)
+			case "<<":
+				x.extends(dir, at, n.Content[i+1], depth+1, seen)
+			}
 		}
 	}
 }

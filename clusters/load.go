@@ -22,7 +22,7 @@ import (
 // those the file has; an empty one means the services that have none. Settings
 // stand for the file's ${variables}, before those of the environment.
 func Load(ctx context.Context, composeYAML []byte, profile string, settings ...Settings) (Project, error) {
-	return load(ctx, "docker-compose.yml", composeYAML, profile, false, settings)
+	return load(ctx, &examined{path: "docker-compose.yml", builtIn: true}, composeYAML, profile, settings)
 }
 
 // LoadFile is Load for a user's own file, whose relative paths count from its
@@ -33,10 +33,11 @@ func LoadFile(ctx context.Context, path, profile string, allowHost bool, setting
 	if err != nil {
 		return Project{}, fmt.Errorf("compose file: %w", err)
 	}
-	return load(ctx, path, text, profile, allowHost, settings)
+	return load(ctx, &examined{path: path, allow: allowHost}, text, profile, settings)
 }
 
-func load(ctx context.Context, path string, text []byte, profile string, allowHost bool, settings []Settings) (Project, error) {
+func load(ctx context.Context, x *examined, text []byte, profile string, settings []Settings) (Project, error) {
+	path := x.path
 	if err := bounded.CheckYAML(path, text); err != nil {
 		return Project{}, fmt.Errorf("compose file: %w", err)
 	}
@@ -47,7 +48,7 @@ func load(ctx context.Context, path string, text []byte, profile string, allowHo
 	if err != nil {
 		return Project{}, fmt.Errorf("compose file %s: %w", path, err)
 	}
-	x := &examined{path: path, folder: dir, allow: allowHost, set: map[string]bool{}, docker: map[string][]string{}}
+	x.folder, x.set, x.docker = dir, map[string]bool{}, map[string][]string{}
 	x.scan(filepath.Join(dir, filepath.Base(path)), text, map[string]bool{})
 	if err := x.err(); err != nil { // before any other file is read
 		return Project{}, err
@@ -99,12 +100,17 @@ func (x *examined) nodes(file *types.Project, profile string) (Project, error) {
 	for _, s := range file.Services {
 		n := nodeOf(s)
 		n.DockerOnly = x.docker[s.Name]
+		x.within(s.Name, n.Limits)
 		var err error
 		if n.MinLease, n.MaxLease, err = leasesOf(s); err != nil {
 			return Project{}, fmt.Errorf("compose file %s: service %s: %w", x.path, s.Name, err)
 		}
 		p.Nodes = append(p.Nodes, n)
 	}
+	if err := x.err(); err != nil {
+		return Project{}, err
+	}
+	p.Reaches = x.reaches
 	if len(p.Nodes) == 0 {
 		return Project{}, fmt.Errorf("compose file %s: no service without a profile; name one of %s", x.path, orNone(p.Profiles))
 	}

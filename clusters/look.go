@@ -3,9 +3,11 @@ package clusters
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +31,42 @@ func only(value any, advice string, more ...any) func(*examined, place, any) {
 func lookPositive(x *examined, at place, value any) {
 	if n, err := strconv.ParseFloat(text(value), 64); err != nil || n <= 0 {
 		x.problem(at, "%q is no limit; write a number above 0", text(value))
+	}
+}
+
+// lookSize refuses what would mean no limit, or vanish; what else is no size the loader says.
+func lookSize(x *examined, at place, value any) {
+	if number := strings.TrimRight(text(value), "bBkKmMgGtTpPiI "); number != "" {
+		if n, err := strconv.ParseFloat(number, 64); err == nil && n <= 0 {
+			x.problem(at, "%q is no limit; write a size above 0, such as 64m", text(value))
+		}
+	}
+}
+
+// bounding are the ulimits that only take from a node.
+var bounding = []string{"core", "fsize", "memlock", "nofile", "nproc", "stack"}
+
+func lookUlimit(x *examined, at place, _ any) {
+	if name := at[len(at)-1]; !slices.Contains(bounding, name) {
+		x.reach(at, "the ulimit %q", name)
+	}
+}
+
+// within notes what a service takes of the machine beyond a server's share.
+func (x *examined) within(service string, l Limits) {
+	if x.builtIn {
+		return
+	}
+	for _, f := range []struct {
+		field    string
+		is, most int64
+	}{
+		{"mem_limit", l.Memory, ServerShares.Memory}, {"memswap_limit", l.MemorySwap, ServerShares.Memory},
+		{"shm_size", l.Shm, ServerShares.Memory}, {"pids_limit", l.Pids, ServerShares.Pids},
+	} {
+		if f.is > f.most {
+			x.reach(place{"services", service, f.field}, "%d, which is more than a server's share (%d)", f.is, f.most)
+		}
 	}
 }
 
@@ -119,12 +157,12 @@ func lookEnvironment(x *examined, at place, value any) {
 }
 
 // variable notes that a value of the caller's environment goes into a node. A file may
-// name DLMTEST_* as it likes.
+// name DLMTEST_* as it likes, but for Bearer.
 func (x *examined) variable(at place, name string) {
 	_, there := os.LookupEnv(name)
 	switch {
 	case !there || x.set[name]:
-	case strings.HasPrefix(name, Prefix):
+	case x.free(name):
 		if text := "The compose file takes from the environment: " + name; !slices.Contains(x.notes, text) {
 			x.notes = append(x.notes, text)
 		}
@@ -188,10 +226,39 @@ func (x *examined) bind(at place, source string, readOnly bool) {
 	}
 	if info, err := os.Stat(real); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		why = append(why, "is a socket, a pipe or a device")
+	} else if found := lives(real, mostBound); inside && found != "" {
+		why = append(why, found)
 	}
 	if len(why) > 0 {
 		x.reach(at, "the bind mount of %q, which %s", real, strings.Join(why, " and "))
 	}
+}
+
+// mostBound is how many files a folder may have that a node sees: more are not looked at.
+const mostBound = 100_000
+
+// lives is what a node could talk to through a folder that it only reads; "": nothing. A
+// link leads to a file of the node's own.
+func lives(folder string, most int) (what string) {
+	seen := 0
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		seen++
+		switch {
+		case err != nil:
+			return err
+		case seen > most:
+			what = fmt.Sprintf("has more than %d files, too many to look for sockets among them", most)
+		case entry.Type()&(fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) != 0:
+			what = fmt.Sprintf("has a socket, a pipe or a device in it, %q", path)
+		default:
+			return nil
+		}
+		return fs.SkipAll
+	})
+	if err != nil {
+		return fmt.Sprintf("cannot be looked through (%v)", err)
+	}
+	return what
 }
 
 func lookTmpfs(x *examined, at place, value any) {

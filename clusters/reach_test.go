@@ -46,6 +46,7 @@ func folder(t *testing.T) (dir, outside string) {
 func TestReach(t *testing.T) {
 	t.Setenv("SECRET_OF_THIS_TEST", "geheim")
 	t.Setenv("DLMTEST_OF_THIS_TEST", "known")
+	t.Setenv(Bearer, "bearer-geheim")
 	dir, outside := folder(t)
 	for name, c := range map[string]struct{ yaml, want string }{
 		"root, writable":         {`volumes: ["/:/host"]`, `the bind mount of "/", which is not below the compose file's folder and can be written`},
@@ -58,6 +59,13 @@ func TestReach(t *testing.T) {
 		"writable, long":         {`volumes: [{type: bind, source: ./a.conf, target: /a}]`, `which can be written`},
 		"docker.sock":            {`volumes: ["/var/run/docker.sock:/var/run/docker.sock:ro"]`, `docker.sock", which is not below`},
 		"a socket":               {`volumes: ["./s:/s:ro"]`, `which is a socket`},
+		"a socket in a folder":   {`volumes: [".:/all:ro"]`, `which has a socket, a pipe or a device in it, "`},
+		"rtprio":                 {`ulimits: {rtprio: 99}`, `the ulimit "rtprio"`},
+		"much memory":            {`mem_limit: 900g`, `966367641600, which is more than a server's share`},
+		"memory, the other way":  {`deploy: {resources: {limits: {memory: 900g}}}`, `966367641600, which is more than a server's share`},
+		"swap":                   {`memswap_limit: 900g`, `966367641600, which is more than a server's share`},
+		"many processes":         {`pids_limit: 4000000`, `4000000, which is more than a server's share`},
+		"much shm":               {`shm_size: 500g`, `536870912000, which is more than a server's share`},
 		"a device as a file":     {`volumes: ["/dev/null:/n:ro"]`, `and is a socket, a pipe or a device`},
 		"cap_add ALL":            {`cap_add: [ALL]`, `the privilege "ALL"`},
 		"cap_add SYS_ADMIN":      {`cap_add: [cap_sys_admin]`, `the privilege "cap_sys_admin"`},
@@ -77,6 +85,8 @@ func TestReach(t *testing.T) {
 		"required":               {`command: "${SECRET_OF_THIS_TEST:?give it}"`, `the variable $SECRET_OF_THIS_TEST`},
 		"taken over":             {`environment: [SECRET_OF_THIS_TEST]`, `the variable $SECRET_OF_THIS_TEST`},
 		"taken over, as a map":   {`environment: {SECRET_OF_THIS_TEST: }`, `the variable $SECRET_OF_THIS_TEST`},
+		"the bearer":             {`command: [x, "${DLMTEST_BEARER}"]`, `the variable $DLMTEST_BEARER of your environment`},
+		"the bearer, taken over": {`environment: [DLMTEST_BEARER]`, `the variable $DLMTEST_BEARER of your environment`},
 		"in an env_file":         {`env_file: takes.env`, `the variable $SECRET_OF_THIS_TEST`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,6 +114,45 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// A folder of everybody's is not a compose file's own where it lies in it.
+func TestEverybodysFolder(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	path := filepath.Join(tmp, "compose.yml")
+	if err := os.WriteFile(path, []byte("services: {a: {image: x, volumes: ['.:/x:ro']}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := LoadFile(t.Context(), path, "", false)
+	wantError(t, err, "which is not below the compose file's folder")
+}
+
+// A folder with more than can be looked at may have anything in it.
+func TestFolderWithTooMuch(t *testing.T) {
+	dir, _ := folder(t)
+	sub := filepath.Join(dir, "sub")
+	if what := lives(sub, 3); what != "" {
+		t.Error(what)
+	}
+	if what := lives(sub, 2); !strings.Contains(what, "more than 2 files") {
+		t.Errorf("%q", what)
+	}
+}
+
+// What is no limit is refused, and does not vanish.
+func TestNoReachWithoutLimit(t *testing.T) {
+	dir, _ := folder(t)
+	path := filepath.Join(dir, "compose.yml")
+	for _, field := range []string{"mem_limit: 0", "mem_limit: -1", "memswap_limit: -1", "mem_reservation: 0", "shm_size: 0", "shm_size: 0m", "pids_limit: -1", "cpus: 0", "deploy: {resources: {limits: {memory: '0'}}}"} {
+		if err := os.WriteFile(path, []byte("services: {a: {image: x, "+field+"}}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadFile(t.Context(), path, "", true)
+		if wantError(t, err, "is no limit"); t.Failed() {
+			t.Log(field)
+		}
+	}
+}
+
 // TestNoReach: what is ordinary needs no flag.
 func TestNoReach(t *testing.T) {
 	t.Setenv("DLMTEST_OF_THIS_TEST", "known")
@@ -116,7 +165,7 @@ services:
     command: echo $$HOME "${NOT_IN_THIS_TEST:-x}" $DLMTEST_OF_THIS_TEST # $HOME
     environment: [NOT_IN_THIS_TEST]
     env_file: ["vars.env", {path: none.env, required: false}]
-    volumes: ["./a.conf:/a:ro", ".:/all:ro", "data:/data"]
+    volumes: ["./a.conf:/a:ro", "./sub:/all:ro", "data:/data"]
   other:
     profiles: [other]
     image: x
@@ -148,22 +197,40 @@ volumes: {data: }
 	}
 }
 
+// The built-in file has the lock service take its token.
+func TestBuiltInTakesBearer(t *testing.T) {
+	t.Setenv(Bearer, "bearer-geheim")
+	p, err := Load(t.Context(), []byte("services: {a: {image: x, environment: {A: '${DLMTEST_BEARER}'}}}\n"), "")
+	if err != nil || !slices.Equal(p.Nodes[0].Env, []string{"A=bearer-geheim"}) {
+		t.Errorf("%v %v", err, p.Nodes)
+	}
+}
+
 // TestFilesStayInside: neither way to read another file leads out, with or without the flag.
 func TestFilesStayInside(t *testing.T) {
 	dir, outside := folder(t)
 	for text, want := range map[string]string{
-		"include: [../outside/inc.yml]":                                               "is not below the compose file's folder",
-		"include: [" + outside + "/inc.yml]":                                          "is not below the compose file's folder",
-		"include: [link.yml]":                                                         "is not below the compose file's folder",
-		"include: [out.yml]":                                                          "is not below the compose file's folder",
-		"include: [{path: [ok.yml, ../outside/inc.yml]}]":                             "is not below the compose file's folder",
-		"include: [{path: ok.yml, env_file: /etc/shadow}]":                            "include.env_file: dlmtest does not support it",
-		"include: [{path: ok.yml, project_directory: /}]":                             "include.project_directory: dlmtest does not support it",
-		"include: ['${DIR}/inc.yml']":                                                 "without a variable",
-		"include: [nowhere.yml]":                                                      "no such file",
-		"include: [bad.yml]":                                                          `the privilege "ALL"`,
-		"services: {a: {extends: {file: ../outside/inc.yml, service: b}}}":            "is not below the compose file's folder",
-		"x-e: &e {extends: {file: /etc/passwd, service: b}}\nservices: {a: {<<: *e}}": "is not below the compose file's folder",
+		"include: [../outside/inc.yml]":                                                             "is not below the compose file's folder",
+		"include: [" + outside + "/inc.yml]":                                                        "is not below the compose file's folder",
+		"include: [link.yml]":                                                                       "is not below the compose file's folder",
+		"include: [out.yml]":                                                                        "is not below the compose file's folder",
+		"include: [{path: [ok.yml, ../outside/inc.yml]}]":                                           "is not below the compose file's folder",
+		"include: [{path: ok.yml, env_file: /etc/shadow}]":                                          "include.env_file: dlmtest does not support it",
+		"include: [{path: ok.yml, project_directory: /}]":                                           "include.project_directory: dlmtest does not support it",
+		"include: ['${DIR}/inc.yml']":                                                               "without a variable",
+		"include: [nowhere.yml]":                                                                    "no such file",
+		"include: [bad.yml]":                                                                        `the privilege "ALL"`,
+		"services: {a: {extends: {file: ../outside/inc.yml, service: b}}}":                          "is not below the compose file's folder",
+		"x-k: &k include\n*k : [../outside/inc.yml]":                                                "an alias (*k) as the name of a field",
+		"!!binary aW5jbHVkZQ==: [../outside/inc.yml]":                                               "does not support !!binary",
+		"!<tag:yaml.org,2002:binary> aW5jbHVkZQ==: [../outside/inc.yml]":                            "does not support !!binary",
+		"include: [!!binary Li4vb3V0c2lkZS9pbmMueW1s]":                                              "does not support !!binary",
+		"x-k: &k extends\nservices: {a: {*k : {file: ../outside/inc.yml, service: b}}}":             "an alias (*k) as the name of a field",
+		"services: {a: {extends: {!!binary ZmlsZQ==: ../outside/inc.yml, service: b}}}":             "does not support !!binary",
+		"services: {a: {extends: {file: !!binary L2V0Yy9wYXNzd2Q=, service: b}}}":                   "does not support !!binary",
+		"x-f: &f {file: ../outside/inc.yml}\nservices: {a: {extends: {<<: [*f], service: b}}}":      "is not below the compose file's folder",
+		"x-f: &f {file: ../outside/inc.yml}\nservices: {a: {extends: {!!merge m: *f, service: b}}}": "does not support !!merge",
+		"x-e: &e {extends: {file: /etc/passwd, service: b}}\nservices: {a: {<<: *e}}":               "is not below the compose file's folder",
 	} {
 		path := filepath.Join(dir, "compose.yml")
 		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {

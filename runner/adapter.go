@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/locks/protocol"
 )
@@ -112,7 +113,7 @@ func (r *recorder) restate(setup history.Setup) error {
 	if _, err := r.file.Seek(0, 0); err != nil {
 		return err
 	}
-	lines, err := history.NewWriter(r.file, setup)
+	lines, err := history.NewWriter(visible.File(r.file), setup)
 	if err != nil {
 		return err
 	}

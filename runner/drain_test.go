@@ -1,10 +1,14 @@
 package runner
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
 // The history says of each source that has ended how many records it made, with those that
@@ -33,6 +37,42 @@ func TestEndsInTheHistory(t *testing.T) {
 		t.Errorf("%v, the last at %d", ends, ops[len(ops)-1].Time)
 	}
 	if err := history.Validate(setup, ops); err != nil {
+		t.Error(err)
+	}
+}
+
+// A history that is begun anew has nothing raw in it either.
+func TestRestateShowsWhatIsHidden(t *testing.T) {
+	path := filepath.Join(t.TempDir(), partFile)
+	r, err := newRecorder(path, history.Setup{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.note(history.Op{Error: "first\u202e"})
+	if err := r.restate(history.Setup{}); err != nil {
+		t.Fatal(err)
+	}
+	r.note(history.Op{Error: "second\u202e"})
+	if _, err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), "\u202e") || strings.Count(string(text), `\u202e`) != 2 {
+		t.Errorf("%v: %q", err, text)
+	}
+}
+
+// Results without an end are refused by their size, and not read.
+func TestResultsHaveAnEnd(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, resultsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(mostOfResults+1), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readResults(dir); !errors.Is(err, bounded.ErrTooLarge) {
 		t.Error(err)
 	}
 }

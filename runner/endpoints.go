@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
@@ -19,7 +20,7 @@ import (
 
 // BearerVariable names the environment variable with the bearer token of the lock
 // service under test. It is no flag and no part of a run's files: it is a secret.
-const BearerVariable = "DLMTEST_BEARER"
+const BearerVariable = clusters.Bearer
 
 // elsewhere says whether the lock service is the user's own, which dlmtest only calls.
 func (o Options) elsewhere() bool { return len(o.Endpoints) > 0 }
@@ -94,7 +95,7 @@ func (p *plan) bearer() string {
 
 // secrets are the words that nothing of the run may show or store.
 func (p *plan) secrets() []string {
-	words := append(secret.Of(p.Endpoints), secret.Forms(p.bearer())...)
+	words := append(secret.Of(p.Endpoints), secret.Forms(os.Getenv(BearerVariable))...) // a server may have it where no client does
 	for _, w := range p.Adapter {
 		if strings.Contains(w, "://") {
 			words = append(words, secret.Of([]string{w})...)

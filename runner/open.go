@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -65,10 +66,13 @@ func sameHistory(dir string, was *reports.HistoryFile) bool {
 	return err == nil && is.SHA256 == was.SHA256
 }
 
+// mostOfResults is many times what the results of the largest run have.
+const mostOfResults = 256 << 20
+
 // readResults reads the judgement of a run.
 func readResults(dir string) (r checker.Result, err error) {
 	path := filepath.Join(dir, resultsFile)
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path, mostOfResults)
 	if errors.Is(err, os.ErrNotExist) {
 		return r, fmt.Errorf("%s: %w: dlmtest check %s", path, ErrNotJudged, dir)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -252,5 +253,13 @@ func TestNodesTellNoSecret(t *testing.T) {
 	log, err := os.ReadFile(filepath.Join(dir, "n.log"))
 	if err != nil || string(log) != "Post http://me:***@h: Bearer ***, or ***\n" {
 		t.Errorf("%q %v", log, err)
+	}
+}
+
+// What a compose file has from the environment is a secret whatever is tested.
+func TestBearerIsAlwaysSecret(t *testing.T) {
+	t.Setenv(BearerVariable, "bearer-geheim")
+	if got := (&plan{}).secrets(); !slices.Contains(got, "bearer-geheim") {
+		t.Errorf("hidden: %q", got)
 	}
 }

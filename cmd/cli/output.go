@@ -20,6 +20,7 @@ type output struct {
 	path  string // "-": standard output
 	force bool   // replace what is no report, too
 	bytes bool   // it is no text
+	ours  bool   // the path is a usual one, which nobody named
 }
 
 // recordsOfRuns are never replaced: what is in them cannot be made again.
@@ -39,7 +40,11 @@ func (o output) check() error {
 	if o.path == "-" {
 		return nil
 	}
-	info, err := os.Stat(o.path)
+	look := os.Stat
+	if o.ours {
+		look = os.Lstat // who sent the folder may have put a link there
+	}
+	info, err := look(o.path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		if _, err := os.Stat(filepath.Dir(o.path)); err != nil {
@@ -50,6 +55,8 @@ func (o output) check() error {
 		return usageError{fmt.Errorf("-o %s: %w", o.path, err)}
 	case info.IsDir():
 		return usageError{fmt.Errorf("-o %s is a folder: name a file, such as %s", o.path, filepath.Join(o.path, "report.html"))}
+	case o.ours && !info.Mode().IsRegular():
+		return usageError{fmt.Errorf("%s is a link, a pipe or a device, which is not written to unasked: -o FILE writes elsewhere", o.path)}
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return nil
 	case slices.Contains(recordsOfRuns, filepath.Base(o.path)):
@@ -76,8 +83,8 @@ func isReport(path string) (bool, error) {
 		slices.ContainsFunc(signs, func(s string) bool { return bytes.Contains(start, []byte(s)) }), err
 }
 
-// write renders to the path, whole or not at all. A device or a pipe is written to,
-// not replaced.
+// write renders to the path, whole or not at all. A device or a pipe that was named is
+// written to, not replaced.
 func (o output) write(out io.Writer, render func(io.Writer) error) error {
 	save := runner.Write
 	if o.bytes {
@@ -88,6 +95,8 @@ func (o output) write(out io.Writer, render func(io.Writer) error) error {
 		return render(pixels)
 	case o.path == "-":
 		return render(out)
+	case o.ours:
+		return save(filepath.Dir(o.path), filepath.Base(o.path), render)
 	}
 	path := o.path
 	if whole, err := filepath.EvalSymlinks(path); err == nil {

@@ -126,7 +126,7 @@ func (f *reportFlags) isPicture() bool { return f.format == "svg" || f.format ==
 // to chooses where a report goes if that was not said, and refuses what would be lost.
 func (f *reportFlags) to(otherwise string) error {
 	if f.path == "" {
-		f.path = otherwise
+		f.path, f.ours = otherwise, true
 	}
 	return f.check()
 }

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner/matrix"
@@ -144,9 +144,12 @@ func reason(p checker.Property) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
+// mostOfAFile is many times what a file of the largest run has.
+const mostOfAFile = 256 << 20
+
 func readRun(dir string) (run reports.Run, result checker.Result, err error) {
 	for name, into := range map[string]any{"run.json": &run, "results.json": &result} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
+		data, err := bounded.ReadFile(filepath.Join(dir, name), mostOfAFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			return run, result, fmt.Errorf("%w; want the folder of a run or a matrix that has ended, such as runs/latest (dlmtest check %s judges one that was killed)", err, dir)
 		}
