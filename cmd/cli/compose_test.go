@@ -19,7 +19,7 @@ const honouredFile = `services:
   redis-1:
     image: dlmtest/redis:latest
     profiles: [redis]
-    command: [redis-server, --bind, "*", --protected-mode, "no", --dir, /data, --save, ""]
+    command: [redis-server, --bind, "*", --protected-mode, "no", --dir, /data, --save, "", --maxclients, "1000"] # for more it would raise its own limit of files
     expose: ["6379"]
     user: "0"
     working_dir: /data
