@@ -90,7 +90,7 @@ type source struct {
 	records int
 	last    int64
 	said    int64 // the last that its child recorded, and not its agent
-	end     int // its End note, or -1
+	end     int   // its End note, or -1
 }
 
 // heard files an operation under who recorded it.
