@@ -5,7 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +106,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"no history", "{}\n", `line 1: not a dlmtest history`},
 		{"not JSON", "hello\n", "line 1: not a dlmtest history"},
 		{"newer", `{"dlmtest_history":2,"setup":{"new":1}}` + "\n", "line 1: written by a newer dlmtest: version 2, this one reads up to 1"},
-		{"setup", `{"dlmtest_history":1,"setup":{"leese":1}}` + "\n", `line 1: setup: json: unknown field "leese"`},
+		{"setup", `{"dlmtest_history":1,"setup":{"leese":1}}` + "\n", `line 1: setup: unknown field "leese" at /setup/leese`},
 		{"no lease", `{"dlmtest_history":1,"setup":{"keys":["k"]}}` + "\n", "line 1: setup: lease 0s: want more than 0s and at most 24h0m0s"},
 		{"endless lease", `{"dlmtest_history":1,"setup":{"lease":9223372036854775807,"keys":["k"]}}` + "\n", "line 1: setup: lease 2562047h47m16.854775807s: want"},
 		{"negative bound", `{"dlmtest_history":1,"setup":{"promise":{"bound":-1},"lease":1,"keys":["k"]}}` + "\n", "line 1: setup: bound -1ns: want 0s to"},
@@ -108,6 +114,21 @@ func TestDecodeErrors(t *testing.T) {
 		{"drift", `{"dlmtest_history":1,"setup":{"promise":{"drift_factor":1.5},"lease":1,"keys":["k"]}}` + "\n", "line 1: setup: drift_factor 1.5: want 0 to 1"},
 		{"no keys", `{"dlmtest_history":1,"setup":{"lease":1,"keys":[]}}` + "\n", "line 1: setup: keys: the list is empty"},
 		{"empty key", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k",""]}}` + "\n", "line 1: setup: keys: name 2 is empty"},
+		{"promise twice", `{"dlmtest_history":1,"setup":{"promise":{"leased":true,"leased":false},"lease":1,"keys":["k"]}}` + "\n", `duplicate object member name "leased"`},
+		{"other letters", `{"dlmtest_history":1,"setup":{"Lease":1,"keys":["k"]}}` + "\n", `unknown field "Lease" at /setup/Lease`},
+		{"beside the setup", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"]},"strict":true}` + "\n", `unknown field "strict" at /strict`},
+		{"fencing", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"fencing":"exact"}}` + "\n", `line 1: setup: fencing "exact": want one of ["at-least" "strict"], or nothing`},
+		{"fence on", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"fence_on":"never"}}` + "\n", `line 1: setup: fence_on "never": want`},
+		{"self-fence", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"self_fence":"yes"}}` + "\n", `line 1: setup: self_fence "yes": want`},
+		{"reentry", `{"dlmtest_history":1,"setup":{"promise":{"reentry":"node"},"lease":1,"keys":["k"]}}` + "\n", `line 1: setup: reentry "node": want`},
+		{"use", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"use":{"name":"shop"}}}` + "\n", `line 1: setup: use "shop": want`},
+		{"stock", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"use":{"stock":-1}}}` + "\n", `want a stock and blocks of at least 0`},
+		{"expect", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"expect":{"contention":-1}}}` + "\n", `nothing can be seen less than 0 times`},
+		{"number twice", headerLine + `{"time":1,"type":"ok","time":2}` + "\n", `line 2: column 29: field "time" comes twice`},
+		{"name twice", headerLine + `{"type":"ok","f":"try","f":"acquire"}` + "\n", `line 2: column 27: field "f" comes twice`},
+		{"rare twice", headerLine + `{"type":"fail","busy":true,"busy":false}` + "\n", `line 2: column 34: field "busy" comes twice`},
+		{"part twice", headerLine + `{"type":"ok","fenced":{"token":1,"token":2}}` + "\n", `line 2: column 41: field "token" comes twice`},
+		{"blank twice", headerLine + `{ "type":"ok", "key":"a", "key":"b"}` + "\n", `line 2: column 32: field "key" comes twice`},
 		{"no list", headerLine + `{"type":"note","fault":{"cut":"a"}}` + "\n", "line 2: column 31: want a list"},
 		{"list", headerLine + `{"type":"note","fault":{"cut":["a" "b"]}}` + "\n", "want a comma or the end of the list"},
 		{"field", headerLine + good + `{"time":1,"tokn":2}` + "\n", `line 3: column 18: unknown field "tokn"`},
@@ -123,6 +144,48 @@ func TestDecodeErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
+}
+
+// TestValidateNotes: every note that this package names is known, and no other.
+func TestValidateNotes(t *testing.T) {
+	setup, _ := sample(0)
+	for _, f := range namesOfType(t, "F") {
+		err := Validate(setup, []Op{{Type: Note, F: f, Fault: &FaultNote{ID: 1, Phase: Begin}}})
+		if known := err == nil; known == slices.Contains(operations, f) {
+			t.Errorf("a note %s: %v", f, err)
+		}
+	}
+	err := Validate(setup, []Op{{Type: Note, F: "loss"}})
+	if err == nil || err.Error() != `line 2 (note loss of process 0 on ""): "loss" is no note that is known` {
+		t.Error(err)
+	}
+}
+
+// namesOfType are the constants of a type of strings in this package.
+func namesOfType(t *testing.T, name string) (all []F) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		file, err := goparser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+				if of, ok := v.Type.(*ast.Ident); ok && of.Name == name {
+					text, _ := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+					all = append(all, F(text))
+				}
+			}
+			return true
+		})
+	}
+	if len(all) < len(operations)+len(notes) {
+		t.Fatalf("found only %q", all)
+	}
+	return all
 }
 
 // TestValidateRange: nothing with which the judge's arithmetic could overflow is judged.

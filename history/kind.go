@@ -79,6 +79,8 @@ func (v *validator) granted(op *Op) error {
 	}
 	before, known := v.owners[op.Owner]
 	switch {
+	case op.Depth > 1 && !known && (v.unknown[op.Owner] || v.lost[wanted{op.Node, op.Key}]):
+		v.owners[op.Owner] = granted{op.Index, op.Token}
 	case op.Depth > 1 && !known:
 		return fmt.Errorf("%q holds it %d times, but was never granted it", op.Owner, op.Depth)
 	case op.Depth <= 1 && known:

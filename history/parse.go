@@ -13,7 +13,8 @@ type parser struct {
 	line  []byte
 	pos   int
 	names interner
-	key   string // the last one
+	key   string   // the last one
+	rare  [][]byte // the rare fields that plain has met in the line
 }
 
 // interner keeps recent strings, so that the few thousand names that a history

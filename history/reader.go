@@ -2,13 +2,15 @@ package history
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+
+	"github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Version is the version of the file format that this package writes and reads.
@@ -37,8 +39,13 @@ var sizeLimit int64 = SizeLimit
 
 // header is the first line of a history.
 type header struct {
-	Version int             `json:"dlmtest_history"`
-	Setup   json.RawMessage `json:"setup"`
+	Version int   `json:"dlmtest_history"`
+	Setup   Setup `json:"setup"`
+}
+
+// version is what a header of any version says.
+type version struct {
+	Version int `json:"dlmtest_history"`
 }
 
 // Decode reads a history that Encode or a Writer wrote. Index is set to the
@@ -51,7 +58,7 @@ func Decode(in io.Reader) (Setup, []Op, error) {
 	lines := bufio.NewReaderSize(in, LineLimit)
 	first, err := nextLine(lines)
 	if err != nil {
-		if err == io.EOF || errors.Is(err, ErrTruncated) && json.Unmarshal(first, &header{}) != nil {
+		if err == io.EOF || errors.Is(err, ErrTruncated) && !stdjson.Valid(first) {
 			err = errors.New("no header: want {\"dlmtest_history\":1,…}")
 		}
 		if !errors.Is(err, ErrTruncated) {
@@ -66,27 +73,31 @@ func Decode(in io.Reader) (Setup, []Op, error) {
 	return setup, ops, err
 }
 
+// readHeader reads the first line. What is unknown in it, or there twice, is refused: a promise
+// skipped in silence could change a verdict.
 func readHeader(line []byte) (Setup, error) {
-	var h header
-	if err := json.Unmarshal(line, &h); err != nil {
+	var v version
+	if err := stdjson.Unmarshal(line, &v); err != nil {
 		return Setup{}, fmt.Errorf("not a dlmtest history: %w", err)
 	}
 	switch {
-	case h.Version > Version:
-		return Setup{}, fmt.Errorf("written by a newer dlmtest: version %d, this one reads up to %d", h.Version, Version)
-	case h.Version < 1:
+	case v.Version > Version:
+		return Setup{}, fmt.Errorf("written by a newer dlmtest: version %d, this one reads up to %d", v.Version, Version)
+	case v.Version < 1:
 		return Setup{}, errors.New(`not a dlmtest history: "dlmtest_history" is missing or below 1`)
 	}
-	var setup Setup
-	strict := json.NewDecoder(bytes.NewReader(h.Setup))
-	strict.DisallowUnknownFields() // a promise skipped in silence could change a verdict
-	if err := strict.Decode(&setup); err != nil {
+	var h header
+	if err := json.Unmarshal(line, &h, json.RejectUnknownMembers(true), jsonv1.FormatDurationAsNano(true)); err != nil {
+		var wrong *json.SemanticError
+		if errors.As(err, &wrong) && errors.Is(err, json.ErrUnknownName) {
+			err = fmt.Errorf("unknown field %q at %s", wrong.JSONPointer.LastToken(), wrong.JSONPointer)
+		}
 		return Setup{}, fmt.Errorf("setup: %w", err)
 	}
-	if err := setup.check(); err != nil {
+	if err := h.Setup.check(); err != nil {
 		return Setup{}, fmt.Errorf("setup: %w", err)
 	}
-	return setup, nil
+	return h.Setup, nil
 }
 
 // readOps reads the lines after the header. size is that of the whole file, or 0.

@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// object reads {"name": value, …} and calls field at each value.
+// object reads {"name": value, …} and calls field at each value. A name that comes twice is
+// refused: whichever of the two counted, a reader of the file may have taken the other.
 func (p *parser) object(field func(name []byte) error) error {
 	if !p.eat('{') {
 		return p.errorf("want an object")
@@ -14,11 +15,17 @@ func (p *parser) object(field func(name []byte) error) error {
 	if p.eat('}') {
 		return nil
 	}
+	var few [8][]byte
+	before := few[:0]
 	for {
 		name, err := p.raw()
 		if err != nil {
 			return err
 		}
+		if has(before, name) {
+			return p.errorf("field %q comes twice", name)
+		}
+		before = append(before, name)
 		if !p.eat(':') {
 			return p.errorf("want a colon after %q", name)
 		}
@@ -32,6 +39,15 @@ func (p *parser) object(field func(name []byte) error) error {
 			return p.errorf("want a comma or the end of the object")
 		}
 	}
+}
+
+func has(names [][]byte, name []byte) bool {
+	for _, other := range names {
+		if string(other) == string(name) {
+			return true
+		}
+	}
+	return false
 }
 
 var errNotPlain = errors.New("not plain")

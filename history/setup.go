@@ -20,9 +20,9 @@ type Setup struct {
 	Keys      []string      `json:"keys"`
 	Clients   []string      `json:"clients"`              // names of the client nodes
 	Servers   []string      `json:"servers,omitempty"`    // names of the nodes of the lock service; none: not known
-	Fencing   string        `json:"fencing"`              // at-least or strict: when the fenced copy accepts a token
-	FenceOn   string        `json:"fence_on"`             // write, or read: a read registers its token too
-	SelfFence string        `json:"self_fence,omitempty"` // none, check-deadline or check-session
+	Fencing   string        `json:"fencing"`              // when the fenced copy accepts a token: AtLeast or Strict; "": AtLeast
+	FenceOn   string        `json:"fence_on"`             // what registers a token there: OnWrite or OnRead; "": OnWrite
+	SelfFence string        `json:"self_fence,omitempty"` // what a client looks at before it writes; "": FenceNone
 	Strict    bool          `json:"strict,omitempty"`     // idle overlaps count
 	Expect    Expect        `json:"expect"`
 	Kind      Kind          `json:"kind,omitempty"`    // of lock that the clients used; "": a mutex
@@ -35,6 +35,27 @@ type Setup struct {
 	// Nothing else can be judged of it, as the rest was left out. "": it is whole.
 	Shows string `json:"shows,omitempty"`
 }
+
+// AtLeast has the fenced copy accept a token that is at least the highest it has seen; Strict, one
+// that no accepted write has used.
+const (
+	AtLeast = "at-least"
+	Strict  = "strict"
+)
+
+// OnWrite has an accepted write register its token at the fenced copy; OnRead, a read too.
+const (
+	OnWrite = "write"
+	OnRead  = "read"
+)
+
+// FenceNone: a client writes whatever it has been told. FenceDeadline: it looks at its deadline
+// before. FenceSession: it looks whether it was told of a loss.
+const (
+	FenceNone     = "none"
+	FenceDeadline = "check-deadline"
+	FenceSession  = "check-session"
+)
 
 // Expect is what a scenario must have seen for its verdicts of "holds" to mean
 // anything; short of it they are unknown, with counts.
@@ -138,5 +159,30 @@ func (s *Setup) check() error {
 	case slices.Contains(s.Keys, ""):
 		return fmt.Errorf("keys: name %d is empty", slices.Index(s.Keys, "")+1)
 	}
-	return s.checkKind()
+	return errors.Join(s.checkWords(), s.checkKind())
+}
+
+// checkWords refuses a word that means nothing, and less than nothing of what must be seen.
+func (s *Setup) checkWords() error {
+	for _, w := range []struct {
+		name, is string
+		want     []string
+	}{
+		{"fencing", s.Fencing, []string{AtLeast, Strict}},
+		{"fence_on", s.FenceOn, []string{OnWrite, OnRead}},
+		{"self_fence", s.SelfFence, []string{FenceNone, FenceDeadline, FenceSession}},
+		{"reentry", string(s.Promise.Reentry), []string{string(ByThread), string(ByProcess)}},
+		{"use", s.Use.Name, []string{Inventory, Payment, Cron, File, TwoKeys, Cache}},
+	} {
+		if w.is != "" && !slices.Contains(w.want, w.is) {
+			return fmt.Errorf("%s %q: want one of %q, or nothing", w.name, w.is, w.want)
+		}
+	}
+	if e := s.Expect; min(e.Contention, e.StaleWrites, e.Faults, e.GrantsDuringFault) < 0 {
+		return fmt.Errorf("expect %+v: nothing can be seen less than 0 times", e)
+	}
+	if u := s.Use; min(u.Stock, u.Blocks) < 0 || u.Every < 0 || u.Every > longest {
+		return fmt.Errorf("use %+v: want a stock and blocks of at least 0, and every from 0s to %v", u, longest)
+	}
+	return nil
 }

@@ -109,5 +109,5 @@ func (p *parser) next(lines *bufio.Reader, op *Op) error {
 			err = parsed
 		}
 	}
-	return fmt.Errorf("history line %d: %w", op.Index+2, err)
+	return fmt.Errorf("history line %d: %w", Line(op.Index), err)
 }

@@ -8,7 +8,7 @@ import (
 
 // Validate checks what the judge assumes of every history. A broken assumption
 // is an error of the harness, never of the lock: such a history must not be
-// judged. The error names the operation.
+// judged. The error is a Broken, or one of the setup.
 func Validate(setup Setup, ops []Op) error {
 	if err := setup.check(); err != nil {
 		return fmt.Errorf("setup: %w", err)
@@ -16,23 +16,43 @@ func Validate(setup Setup, ops []Op) error {
 	v := validator{
 		processes: map[int]process{},
 		owners:    map[string]granted{},
+		unknown:   map[string]bool{},
+		lost:      map[wanted]bool{},
 		values:    map[string]int{},
 		faults:    map[victim]int{},
 	}
 	for i := range ops {
 		op := &ops[i]
 		if op.Index != i {
-			return fmt.Errorf("operation %d: index is %d", i, op.Index)
+			return &Broken{i, op, fmt.Errorf("its index is %d, and not %d", op.Index, i)}
 		}
 		if i > 0 && op.Time < ops[i-1].Time {
-			return fmt.Errorf("operation %d: time goes back by %d ns", i, ops[i-1].Time-op.Time)
+			return &Broken{i, op, fmt.Errorf("time goes back by %d ns", ops[i-1].Time-op.Time)}
 		}
 		if err := v.op(ops, op); err != nil {
-			return fmt.Errorf("operation %d (%s %s of process %d on %q): %w", i, op.Type, op.F, op.Process, op.Node, err)
+			return &Broken{i, op, err}
 		}
 	}
 	return nil
 }
+
+// Broken is a rule that an operation of a history breaks.
+type Broken struct {
+	Index int // of the operation
+	op    *Op
+	Err   error
+}
+
+// Error names the line and the operation.
+func (b *Broken) Error() string {
+	return fmt.Sprintf("line %d (%s %s of process %d on %q): %v", Line(b.Index), b.op.Type, b.op.F, b.op.Process, b.op.Node, b.Err)
+}
+
+// Unwrap is the rule that was broken.
+func (b *Broken) Unwrap() error { return b.Err }
+
+// Line is the line of a history file on which the operation of an index stands: the first is the header.
+func Line(index int) int { return index + 2 }
 
 // process is what one logical process is doing.
 type process struct {
@@ -55,9 +75,14 @@ type victim struct {
 type validator struct {
 	processes map[int]process
 	owners    map[string]granted
+	unknown   map[string]bool // owners of acquires whose outcome is unknown
+	lost      map[wanted]bool // acquires whose outcome is unknown, and whose owner was not told
 	values    map[string]int
 	faults    map[victim]int // index of the Begin that is open
 }
+
+// wanted is which client asked for which key.
+type wanted struct{ node, key string }
 
 // furthest is the greatest time that an operation may name: 36 years of a
 // MONOTONIC clock, which leaves room to add and subtract such times and leases.
@@ -113,7 +138,7 @@ func (v *validator) invoke(op *Op) error {
 	case p.retired:
 		return fmt.Errorf("the process was retired by an unknown outcome")
 	case p.pending != 0:
-		return fmt.Errorf("operation %d of the process is still pending", p.pending-1)
+		return fmt.Errorf("the operation of line %d of the process is still pending", Line(p.pending-1))
 	}
 	v.processes[op.Process] = process{pending: op.Index + 1}
 	if op.F != Write && op.F != Effect {
@@ -133,7 +158,7 @@ func (v *validator) invoke(op *Op) error {
 // its grant, where that is known: without it no fence can be judged.
 func (v *validator) carries(op *Op) error {
 	if g, ok := v.owners[op.Owner]; ok && g.token != op.Token {
-		return fmt.Errorf("it carries token %d, but operation %d granted %q with token %d", op.Token, g.index, op.Owner, g.token)
+		return fmt.Errorf("it carries token %d, but line %d granted %q with token %d", op.Token, Line(g.index), op.Owner, g.token)
 	}
 	return nil
 }
@@ -149,25 +174,39 @@ func (v *validator) complete(ops []Op, op *Op) error {
 	invoke := &ops[p.pending-1]
 	switch {
 	case op.F != invoke.F:
-		return fmt.Errorf("operation %d invoked %s", invoke.Index, invoke.F)
+		return fmt.Errorf("line %d invoked %s", Line(invoke.Index), invoke.F)
 	case op.Key != "" && op.Key != invoke.Key:
-		return fmt.Errorf("operation %d invoked it on key %q", invoke.Index, invoke.Key)
+		return fmt.Errorf("line %d invoked it on key %q", Line(invoke.Index), invoke.Key)
 	case op.Owner != "" && invoke.Owner != "" && op.Owner != invoke.Owner:
-		return fmt.Errorf("operation %d invoked it for owner %q", invoke.Index, invoke.Owner)
+		return fmt.Errorf("line %d invoked it for owner %q", Line(invoke.Index), invoke.Owner)
 	case op.Sent != 0 && (op.Sent < invoke.Time || op.Sent > op.Time):
 		return fmt.Errorf("sent at %d, outside of its own span from %d to %d", op.Sent, invoke.Time, op.Time)
 	}
 	v.processes[op.Process] = process{retired: op.Type == Info}
+	if op.Type == Info && op.Owner != "" {
+		v.unknown[op.Owner] = true
+	} else if op.Type == Info && (op.F == Acquire || op.F == Try) {
+		v.lost[wanted{op.Node, invoke.Key}] = true
+	}
 	if op.Type == OK && (op.F == Acquire || op.F == Try) {
 		return v.granted(op)
 	}
 	return nil
 }
 
+// notes are all there are.
+var notes = []F{
+	Apply, ReadSeen, Suspended, Resumed, Lost, Abstain, Holder, Fault, Stall, HostClock, Clock, Stop, Final, Woken, Gate, End,
+	Unparsed, ServerEnd, Adapter, Happened,
+}
+
 func (v *validator) note(op *Op) error {
+	if !slices.Contains(notes, op.F) {
+		return fmt.Errorf("%q is no note that is known", op.F)
+	}
 	if op.F == Final {
 		for open, begun := range v.faults {
-			return fmt.Errorf("all is said to be healed, but fault %d on %q is open since operation %d", open.id, open.target, begun)
+			return fmt.Errorf("all is said to be healed, but fault %d on %q is open since line %d", open.id, open.target, Line(begun))
 		}
 	}
 	if op.F == Apply || op.F == Happened {
@@ -184,7 +223,7 @@ func (v *validator) note(op *Op) error {
 	switch op.Fault.Phase {
 	case Begin:
 		if open {
-			return fmt.Errorf("fault %d began at operation %d and was not healed", of.id, begun)
+			return fmt.Errorf("fault %d began on line %d and was not healed", of.id, Line(begun))
 		}
 		v.faults[of] = op.Index
 	case Heal:
@@ -198,7 +237,7 @@ func (v *validator) note(op *Op) error {
 		if !open {
 			return fmt.Errorf("fault %d is observed, but it is not open", of.id)
 		}
-	case Missed, Skipped:
+	case Missed, Skipped, Again:
 	default:
 		return fmt.Errorf("unknown phase %q of fault %d", op.Fault.Phase, of.id)
 	}
@@ -206,5 +245,5 @@ func (v *validator) note(op *Op) error {
 }
 
 func used(what, name string, before int) error {
-	return fmt.Errorf("%s %q was used by operation %d", what, name, before)
+	return fmt.Errorf("%s %q was used on line %d", what, name, Line(before))
 }

@@ -27,11 +27,7 @@ type Writer struct {
 
 // NewWriter writes the header to out.
 func NewWriter(out io.Writer, setup Setup) (*Writer, error) {
-	encoded, err := json.Marshal(setup)
-	if err != nil {
-		return nil, fmt.Errorf("history setup: %w", err)
-	}
-	line, err := json.Marshal(header{Version: Version, Setup: encoded})
+	line, err := json.Marshal(header{Version: Version, Setup: setup})
 	if err != nil {
 		return nil, fmt.Errorf("history header: %w", err)
 	}

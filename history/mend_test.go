@@ -1,0 +1,101 @@
+package history
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// recorded is a sound history whose sources have all ended their records.
+func recorded(n int) (Setup, []Op) {
+	setup, ops := sample(n)
+	setup.Sources = []string{"client-1", "client-2", "resource"}
+	here := map[string]int64{}
+	for _, op := range ops {
+		here[op.Node]++
+	}
+	for _, name := range setup.Sources {
+		ops = append(ops, Op{Index: len(ops), Time: ops[len(ops)-1].Time, Node: name, Type: Note, F: End, Length: here[name]})
+	}
+	return setup, ops
+}
+
+// without leaves out some operations.
+func without(ops []Op, gone ...int) (kept []Op) {
+	for i, op := range ops {
+		if !slices.Contains(gone, i) {
+			op.Index = len(kept)
+			kept = append(kept, op)
+		}
+	}
+	return kept
+}
+
+// Whatever is missing of a source that tells how much it recorded, what is left can be
+// judged: nothing of others is changed, and the source is never taken for whole.
+func TestMendOfAnyHole(t *testing.T) {
+	setup, whole := recorded(200)
+	if mended := Mend(setup, whole); len(mended) != len(whole) || Validate(setup, mended) != nil {
+		t.Fatal("a whole history was changed")
+	}
+	draw := rand.New(rand.NewPCG(1, 2))
+	broke := 0
+	for range 2000 {
+		var gone []int
+		for range 1 + draw.IntN(6) {
+			gone = append(gone, draw.IntN(200))
+		}
+		unended := draw.IntN(4) == 0
+		if unended { // nor is there an end
+			gone = append(gone, 200, 201)
+		}
+		ops := without(whole, gone...)
+		if Validate(setup, ops) != nil {
+			broke++
+		}
+		mended := Mend(setup, slices.Clone(ops))
+		if err := Validate(setup, mended); err != nil {
+			t.Fatalf("without %v: %v", gone, err)
+		}
+		here, said := map[string]int64{}, map[string]int64{}
+		for _, op := range mended {
+			if op.F == End {
+				said[op.Node] = op.Length
+			} else {
+				here[op.Node]++
+			}
+		}
+		for _, i := range gone {
+			if i >= 200 {
+				continue
+			}
+			node := whole[i].Node
+			if length, ended := said[node]; ended && length == here[node] {
+				t.Fatalf("without %v: %s passes for whole", gone, node)
+			}
+		}
+	}
+	if broke < 1000 {
+		t.Errorf("only %d of 2000 broke a rule, so little was put to the test", broke)
+	}
+}
+
+// A source whose records are all here has made a mistake, if they break a rule: that is
+// no hole, and the history is not judged.
+func TestMendHidesNoMistake(t *testing.T) {
+	setup, ops := recorded(20)
+	for name, spoil := range map[string]func([]Op) []Op{
+		"counted as whole": func(ops []Op) []Op {
+			ops = without(ops, 1)
+			ops[slices.IndexFunc(ops, func(op Op) bool { return op.F == End })].Length--
+			return ops
+		},
+		"time goes back":     func(ops []Op) []Op { ops = without(ops, 1); ops[5].Time = 0; return ops },
+		"of no known source": func(ops []Op) []Op { ops = without(ops, 1); ops[0].Node = "client-9"; return ops },
+	} {
+		is := spoil(slices.Clone(ops))
+		if err := Validate(setup, Mend(setup, is)); err == nil {
+			t.Errorf("%s: it is judged", name)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package trace
+
+import (
+	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// ClockNoise is how far the two clock readings of one stamp may lie apart before
+// they say something of the clock: a program can be preempted between them. No
+// verdict hangs on a deadline by less than this.
+const ClockNoise = 1e6 // 1 ms
+
+// Clock relates the own MONOTONIC of a node to the judge's time.
+type Clock struct {
+	offsets  []int64 // own minus judge's, at each stamp of an operation, in the order of time
+	Missing  bool    // a deadline came without the node's own time
+	Offset   int64
+	Constant bool
+	settled  bool
+}
+
+// stamp keeps the clock readings of an operation of a client. Those of notes are
+// left out: the node's agent writes some, and a clock fault need not reach it.
+func (t *Trace) stamp(op *history.Op) {
+	if op.Mono == 0 && op.Deadline == 0 {
+		return
+	}
+	c := t.clocks[op.Node]
+	if c == nil {
+		c = &Clock{}
+		t.clocks[op.Node] = c
+	}
+	if op.Mono == 0 {
+		c.Missing = true
+		return
+	}
+	c.offsets = append(c.offsets, op.Mono-op.Time)
+}
+
+// settle finds the offset: the least one, as the own clock is read last and a
+// preemption between the readings can only add to it. So a single late reading,
+// with one in line after it, says nothing of the clock. Under a clock fault
+// reading after reading is out of line, and one that is the last may be its begin.
+func (c *Clock) settle() {
+	c.settled = true
+	if len(c.offsets) == 0 {
+		return
+	}
+	c.Offset = slices.Min(c.offsets)
+	c.Constant = !c.Missing
+	late := false // the reading before
+	for _, o := range c.offsets {
+		if late && o > c.Offset+ClockNoise {
+			c.Constant = false
+		}
+		late = o > c.Offset+ClockNoise
+	}
+	if late {
+		c.Constant = false
+	}
+}
+
+// Clock returns the settled clock of a node, nil if none of its readings are known.
+func (t *Trace) Clock(node string) *Clock {
+	c := t.clocks[node]
+	if c != nil && !c.settled {
+		c.settle()
+	}
+	return c
+}
+
+// Raw converts a deadline of a node to the judge's time; false when it is 0, or
+// when the node's clock was missing or bent, so that it cannot be converted.
+func (t *Trace) Raw(node string, deadline int64) (int64, bool) {
+	c := t.Clock(node)
+	if deadline == 0 || c == nil {
+		return 0, false
+	}
+	return deadline - c.Offset, c.Constant
+}
