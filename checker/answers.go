@@ -2,74 +2,169 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// servicePromises are the properties that the lock service itself owes, however
-// its clients behave.
-var servicePromises = []string{
-	"lease-exclusion", "fencing-monotonic", "release-by-owner", "honest-claims", "deadlock-freedom", "validity-bound",
-	"false-loss", "recovery", "fairness", "reentrancy", "honest-refusal", "wait-limit", "lock-info", "starvation", "herd", "free-lock", "loss-noticed",
+// Reply is a verdict as the answer to a question. Of several, no beats unknown beats yes beats n/a.
+type Reply Verdict
+
+// The replies. Unknown is the zero value.
+const (
+	NotKnown = Reply(Unknown)
+	Yes      = Reply(Holds)
+	No       = Reply(Violated)
+	NotAsked = Reply(NA)
+)
+
+var replyNames = [...]string{NotKnown: "unknown", Yes: "yes", No: "no", NotAsked: "n/a"}
+
+// String is the reply in a word: yes, no, unknown or n/a.
+func (r Reply) String() string { return replyNames[r] }
+
+// MarshalText writes the reply's word.
+func (r Reply) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a word that MarshalText wrote.
+func (r *Reply) UnmarshalText(text []byte) error {
+	for i, name := range replyNames {
+		if name == string(text) {
+			*r = Reply(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("answer %q: want yes, no, unknown or n/a", text)
+}
+
+// Answers are what a user wants to know of a run. Which properties answer which question
+// stands in their rows.
+type Answers struct {
+	Promise    Reply `json:"promise"`       // did the service keep its promise?
+	Unfenced   Reply `json:"data_unfenced"` // was the data saved where nothing checks a token?
+	Fenced     Reply `json:"data_fenced"`   // was it where the resource checks tokens? n/a: the lock gives none
+	WentOn     Reply `json:"went_on"`       // did work go on?
+	AsExpected bool  `json:"as_expected"`   // see Result.asExpected
+}
+
+// With merges the answers of two runs into those of a cell that has both.
+func (a Answers) With(b Answers) Answers {
+	worse := func(a, b Reply) Reply { return Reply(Merge(Verdict(a), Verdict(b))) }
+	return Answers{worse(a.Promise, b.Promise), worse(a.Unfenced, b.Unfenced), worse(a.Fenced, b.Fenced),
+		worse(a.WentOn, b.WentOn), a.AsExpected && b.AsExpected}
+}
+
+// Doubted are the answers of a run that is not believed: nothing is green, what is red stays.
+func (a Answers) Doubted() Answers {
+	none := Answers{AsExpected: true}
+	doubted := a.With(none)
+	doubted.AsExpected = false
+	return doubted
+}
+
+// Violations are the answers of a run that was repeated: what it has violated stays, and is
+// otherwise than expected where the scenario says so; all else its repeat answers.
+func (a Answers) Violations(differs []Difference) Answers {
+	all := Skipped()
+	for _, r := range []struct{ from, to *Reply }{{&a.Promise, &all.Promise}, {&a.Unfenced, &all.Unfenced}, {&a.Fenced, &all.Fenced}, {&a.WentOn, &all.WentOn}} {
+		if *r.from == No {
+			*r.to = No
+		}
+	}
+	all.AsExpected = !slices.ContainsFunc(differs, func(d Difference) bool { return d.Is == Violated })
+	return all
+}
+
+// Skipped are the answers where nothing is run, since it makes no sense.
+func Skipped() Answers { return Answers{NotAsked, NotAsked, NotAsked, NotAsked, true} }
+
+// Sentences are the answers with their reasons, one sentence each.
+type Sentences struct {
+	Promise  string `json:"promise"`
+	Unfenced string `json:"data_unfenced"`
+	Fenced   string `json:"data_fenced"`
+	WentOn   string `json:"went_on"`
+}
+
+// answer is a reply with its reason.
+type answer struct {
+	Verdict
+	sentence string
+}
+
+// answer fills in the answers of a result.
+func (result *Result) answer(setup history.Setup) {
+	if setup.Shows != "" {
+		result.Answers, result.Sentences = Skipped(), Sentences{notAsked, notAsked, notAsked, notAsked}
+		return
+	}
+	promise, unfenced, fenced := answerService(setup, result), answerData(setup, result, false), answerData(setup, result, true)
+	work := answerWork(result)
+	result.Answers = Answers{Reply(promise.Verdict), Reply(unfenced.Verdict), Reply(fenced.Verdict), Reply(work.Verdict), result.asExpected(setup)}
+	result.Sentences = Sentences{promise.sentence, unfenced.sentence, fenced.sentence, work.sentence}
+}
+
+// Asked is one of the questions that a property answers.
+type Asked int
+
+// The questions.
+const (
+	OfNone Asked = iota // it answers none: what is left to the client of a lock with leases
+	OfPromise
+	OfUnfenced
+	OfFenced
+	OfWork
+)
+
+// answers says which question the property answers of a lock. One that says whether work
+// goes on may be a promise as well.
+func (c Checker) answers(p history.Promise) (all []Asked) {
+	switch {
+	case c.Owed == Service, c.Owed == Unleased && !p.Leased:
+		all = append(all, OfPromise)
+	case c.Owed == Data && c.Fenced, c.Owed == Fence:
+		all = append(all, OfFenced)
+	case c.Owed == Data:
+		all = append(all, OfUnfenced)
+	}
+	if c.work != notWork {
+		all = append(all, OfWork)
+	}
+	return all
 }
 
 // answerService answers whether the service kept its promise: the worst of what
 // it owes. A lock without a lease owes mutual exclusion, as no grant ends by itself.
-func answerService(setup history.Setup, result *Result) Answer {
-	names := servicePromises
-	if !setup.Promise.Leased {
-		names = append([]string{"mutual-exclusion", "rw-exclusion", "permits"}, names...)
-	}
+func answerService(setup history.Setup, result *Result) answer {
 	worst := Property{Verdict: NA}
-	for _, name := range names {
-		if p := result.Property(name); p != nil && Merge(worst.Verdict, p.Verdict) != worst.Verdict {
+	for _, c := range Checkers {
+		if c.Owed != Service && (c.Owed != Unleased || setup.Promise.Leased) {
+			continue
+		}
+		if p := result.Property(c.Name); p != nil && Merge(worst.Verdict, p.Verdict) != worst.Verdict {
 			worst = *p
 		}
 	}
-	a := Answer{Verdict: worst.Verdict}
+	if p := result.Property("mutual-exclusion"); worst.Verdict == Holds && p != nil && p.Verdict == Violated && result.Counts.Faults == 0 {
+		// Nothing that was done to a client explains it, so it may be the service's doing.
+		return answer{Unknown, fmt.Sprintf("Not decided: %s, and there was no fault that explains it (mutual-exclusion).", lower(p.Reason))}
+	}
 	switch worst.Verdict {
 	case Holds:
-		a.Sentence = fmt.Sprintf("Yes: the service kept its promise in %s.", nouns.Count(result.Counts.Grants, "grant"))
+		return answer{Holds, fmt.Sprintf("Yes: the service kept its promise in %s.", nouns.Count(result.Counts.Grants, "grant"))}
 	case Violated:
-		a.Sentence = fmt.Sprintf("No: %s (%s).", lower(worst.Reason), worst.Name)
+		return answer{Violated, fmt.Sprintf("No: %s (%s).", lower(worst.Reason), worst.Name)}
 	case Unknown:
-		a.Sentence = fmt.Sprintf("Not decided: %s (%s).", lower(worst.Reason), worst.Name)
-	default:
-		a.Sentence = "Not asked: the lock promises nothing that was judged."
+		return answer{Unknown, undecided(worst)}
 	}
-	return a
+	return answer{NA, "Not asked: the lock promises nothing that was judged."}
 }
 
-// answerData answers whether the data was saved: by fencing where the lock gives
-// tokens, else at all.
-func answerData(setup history.Setup, result *Result) Answer {
-	if a, told := answerShared(setup, result); told {
-		return a
-	}
-	plain := result.Property("no-lost-update/unfenced")
-	p := plain
-	if setup.Promise.Token {
-		p = result.Property("no-lost-update/fenced")
-	}
-	if p == nil || plain == nil {
-		return Answer{Verdict: Unknown, Sentence: "Not decided: nothing was judged."}
-	}
-	a := Answer{Verdict: p.Verdict}
-	switch {
-	case p.Verdict == Unknown:
-		a.Sentence = fmt.Sprintf("Not decided: %s.", lower(p.Reason))
-	case p.Verdict == Violated && setup.Promise.Token:
-		a.Sentence = fmt.Sprintf("No: %s, in spite of fencing.", lower(p.Reason))
-	case p.Verdict == Violated:
-		a.Sentence = fmt.Sprintf("No: %s, and this lock gives no token that could have stopped it.", lower(p.Reason))
-	case plain.Verdict == Violated:
-		a.Sentence = fmt.Sprintf("Yes: fencing saved it: %s, but %s.", lower(p.Reason), lower(plain.Reason))
-	default:
-		a.Sentence = fmt.Sprintf("Yes: %s.", lower(p.Reason))
-	}
-	return a
+// undecided says why an answer is open.
+func undecided(p Property) string {
+	return fmt.Sprintf("Not decided: %s (%s).", lower(strings.TrimPrefix(p.Reason, "Not decided: ")), p.Name)
 }
 
 // Property returns the judgement of one property, nil if it was not judged.

@@ -6,34 +6,48 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // availability looks, within each fault, for the longest time in which somebody
 // waited for a key and it was granted to nobody. It may last as long as a lease
-// and what the lock states for itself. Who is stopped is no witness, while a
-// client reaches no majority of the servers nothing is owed to it, and as long as
-// somebody whom the fault has not hit holds the lock it is not the fault that keeps it.
+// and what the lock states for itself. Faults that follow each other within that
+// time are judged as one: each alone may be too short to show what all of them stop.
+// Who is stopped is no witness, while a client reaches no majority of the servers
+// nothing is owed to it, and as long as somebody whom the fault has not hit holds the
+// lock it is not the fault that keeps it. An acquire with an unknown outcome may have
+// won, and keeps the key until its lease ends: see suspects.
 func availability(r *run) outcome {
 	var f found
-	limit := int64(r.setup.Lease) + int64(r.setup.Promise.Bound)
-	faults, judged, stopped, waits, longest := 0, 0, 0, 0, int64(0)
+	limit := r.aftermath()
+	faults, stopped, waits, longest := 0, 0, 0, int64(0)
+	var minor []*incident
 	for _, in := range r.incidents() {
 		faults++
-		if !r.minority(in) {
-			continue
+		if r.minority(in) {
+			minor = append(minor, in)
 		}
-		judged++
+	}
+	judged, suspects := len(minor), 0
+	for _, in := range r.near(minor) {
 		before := f.certain
-		for _, k := range r.keysIn(in.from, min(in.to, r.end)) {
-			d := r.drought(k, in)
-			waits += d.waits
+		for _, k := range r.keysIn(in.from, min(in.to, r.End)) {
+			plain := r.drought(k, in)
+			d := plain
+			if plain.to-plain.from > limit {
+				if d = r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, suspects: r.suspects(k)}); d.to-d.from <= limit {
+					suspects++
+				}
+			}
+			waits += plain.waits
 			longest = max(longest, d.to-d.from)
 			if d.to-d.from > limit {
 				waited := d.wait.within(d.from, d.to)
-				f.add(r, Violation{Key: k.name, At: d.from + limit, Operations: append(waited, in.begin)},
-					"During %s on %s nobody was granted %q for %s from %s, while %s waited.",
-					in.kind, in.on(), k.name, length(d.to-d.from), r.seconds(d.from), r.ops[waited[0]].Node)
+				during, begins := in.told(d.from, d.to)
+				f.add(r, Violation{Key: k.Name, At: d.from + limit, Operations: append(waited, begins...)},
+					"During %s nobody was granted %q for %s from %s, while %s waited.",
+					during, k.Name, length(d.to-d.from), r.seconds(d.from), r.Ops[waited[0]].Node)
 			}
 		}
 		if f.certain > before {
@@ -44,14 +58,17 @@ func availability(r *run) outcome {
 		reason:  fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.", nouns.Count(judged, "fault"), length(longest), length(limit)),
 		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.", nouns.Count(stopped, "fault"), length(longest), length(limit)),
 	}
+	if suspects > 0 {
+		o.reason += fmt.Sprintf(" %s longer, while an acquire with an unknown outcome may have held the key.", nouns.Count(suspects, "wait")+" "+was(suspects))
+	}
 	switch {
-	case faults == 0 && r.setup.Expect.Faults == 0:
+	case faults == 0 && r.Setup.Expect.Faults == 0:
 		o.verdict, o.reason = NA, "The scenario has no fault."
 	case faults == 0:
 		o.verdict, o.reason = Unknown, "No fault began."
 	case judged == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("No minority was at fault: during %s no client reached a sound majority of the servers (%d).", nouns.Count(faults, "fault"), len(r.setup.Servers))
-	case waits == 0 && r.setup.Expect.GrantsDuringFault == 0:
+		o.verdict, o.reason = NA, fmt.Sprintf("No minority was at fault: during %s no client reached a sound majority of the servers (%d).", nouns.Count(faults, "fault"), len(r.Setup.Servers))
+	case waits == 0 && r.Setup.Expect.GrantsDuringFault == 0:
 		o.verdict, o.reason = NA, fmt.Sprintf("Nobody waited for a key during %s, and the scenario asks for no grant there.", nouns.Count(judged, "fault"))
 	case waits == 0:
 		o.verdict, o.reason = Unknown, fmt.Sprintf("Nobody waited for a key during %s.", nouns.Count(judged, "fault"))
@@ -68,25 +85,25 @@ type drought struct {
 
 // drought finds it for one key in one fault.
 func (r *run) drought(k *keyLog, in *incident) drought {
-	end := min(in.to, r.end)
-	var waits []wait
-	var held []span
+	end := min(in.to, r.End)
+	var waits []trace.Wait
+	var held []trace.Span
 	d := drought{}
-	r.asked(k).in(in.from, end, func(node string, asked []wait) {
+	r.asked(k).in(in.from, end, func(node string, asked []trace.Wait) {
 		if held == nil {
 			held = r.holds(k, in, end)
 		}
 		for _, w := range asked {
-			owed := without(span{from: max(w.from, in.from), to: min(w.to, end)}, r.outages(node))
+			owed := without(trace.Span{From: max(w.From, in.from), To: min(w.To, end)}, r.outages(node))
 			for _, o := range owed {
-				for _, s := range without(o, held) {
-					waits = append(waits, wait{invoke: w.invoke, done: w.done, from: s.from, to: s.to})
+				for _, s := range r.unsuspected(in, w, without(o, held)) {
+					waits = append(waits, trace.Wait{Invoke: w.Invoke, Done: w.Done, From: s.From, To: s.To})
 				}
 			}
 			d.waits += min(len(owed), 1)
 		}
 	})
-	slices.SortStableFunc(waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.invoke, b.invoke)) })
+	slices.SortStableFunc(waits, func(a, b trace.Wait) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Invoke, b.Invoke)) })
 	for _, w := range r.joined(waits, in.from, end) {
 		if from, to := k.dry(w.from, w.to); to-from > d.to-d.from {
 			d.from, d.to, d.wait = from, to, w
@@ -98,58 +115,81 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 // holds are the times, in order, in which a client that a fault has not hit held
 // the key, at least those that meet the fault. Those of a quarter of a lease and less
 // change nothing: see joined.
-func (r *run) holds(k *keyLog, in *incident, end int64) []span {
+func (r *run) holds(k *keyLog, in *incident, end int64) []trace.Span {
 	if k.held == nil {
 		k.heldBy = map[string]int{}
-		latest := int64(-forever)
-		for i, g := range k.grants {
-			if _, before := k.heldBy[g.node]; !before {
-				k.heldBy[g.node] = i
+		latest := int64(-trace.Forever)
+		for i, g := range k.Grants {
+			if _, before := k.heldBy[g.Node]; !before {
+				k.heldBy[g.Node] = i
 			}
 			latest = max(latest, r.heldUntil(g))
 			k.heldReach = append(k.heldReach, latest)
 		}
-		k.held = append([]span{}, r.heldFrom(k, 0, forever, nil)...)
+		k.held = append([]trace.Span{}, r.heldFrom(k, 0, trace.Forever, nil)...)
 	}
-	hit := func(node string) bool {
+	meant := false
+	for node := range in.hit {
 		i, holds := k.heldBy[node]
-		return holds && k.grants[i].ok < end
+		meant = meant || holds && k.Grants[i].OK < end
 	}
-	if !slices.ContainsFunc(in.victims, hit) {
+	if !meant {
 		return k.held
 	}
 	// What was over when a grant was made has no part in it.
-	first := sort.Search(len(k.grants), func(i int) bool { return k.heldReach[i] > in.from })
-	for first < len(k.grants) {
-		before := sort.Search(first, func(i int) bool { return k.heldReach[i] > k.grants[first].ok })
+	first := sort.Search(len(k.Grants), func(i int) bool { return k.heldReach[i] > in.from })
+	for first < len(k.Grants) {
+		before := sort.Search(first, func(i int) bool { return k.heldReach[i] > k.Grants[first].OK })
 		if before == first {
 			break
 		}
 		first = before
 	}
-	return append([]span{}, r.heldFrom(k, first, end, in.victims)...)
+	return append([]trace.Span{}, r.heldFrom(k, first, end, in.hit)...)
 }
 
-// heldFrom are the holds from a grant on that began before an end.
-func (r *run) heldFrom(k *keyLog, first int, end int64, victims []string) (held []span) {
-	last := int64(-forever)
-	for _, g := range k.grants[first:] {
-		if g.ok >= end {
+// heldFrom are the holds from a grant on that began before an end. Of a holder that a
+// fault has hit they count where they are no fault's doing: see sound.
+func (r *run) heldFrom(k *keyLog, first int, end int64, hit map[string]*hits) (held []trace.Span) {
+	for _, g := range k.Grants[first:] {
+		if g.OK >= end {
 			break
 		}
-		from, to := max(g.ok, last), r.heldUntil(g)
-		if to-from > int64(r.setup.Lease)/4 && !slices.Contains(victims, g.node) {
-			held, last = extend(held, from, to), to
+		if whole := (trace.Span{From: g.OK, To: r.heldUntil(g)}); whole.To-whole.From > int64(r.Setup.Lease)/4 {
+			held = append(held, sound(g, whole, hit[g.Node])...)
 		}
 	}
-	return held
+	return trace.Union(held)
+}
+
+// sound are the parts of a hold of g in which no fault, but the work of its holder, keeps the
+// key. A holder whose renewals are answered is served and runs, whatever the fault does to its
+// links or its clock; if the fault has stopped its work, the renewals show that the watchdog
+// runs, and the fault keeps the key all the same.
+func sound(g *trace.Grant, hold trace.Span, h *hits) (sound []trace.Span) {
+	if h == nil {
+		return []trace.Span{hold}
+	}
+	renewed := int64(-trace.Forever)
+	for _, c := range g.Claims {
+		if !c.Cut {
+			renewed = c.At
+		}
+	}
+	if served := min(hold.To, renewed); served > hold.From {
+		sound = without(trace.Span{From: hold.From, To: served}, h.stopped)
+	}
+	if rest := max(hold.From, renewed); rest < hold.To {
+		sound = append(sound, without(trace.Span{From: rest, To: hold.To}, h.all)...)
+	}
+	return sound
 }
 
 // heldUntil is when the hold of a grant had certainly come to its end.
-func (r *run) heldUntil(g *grant) int64 {
-	to := min(g.end, r.end)
-	if g.by != nil && !r.setup.Kind.Shares() {
-		to = min(to, g.by.ok)
+func (r *run) heldUntil(g *trace.Grant) int64 {
+	to := min(g.End, r.End)
+	if g.By != nil && !r.Setup.Kind.Shares() {
+		to = min(to, g.By.OK)
 	}
 	return to
 }
@@ -157,37 +197,37 @@ func (r *run) heldUntil(g *grant) int64 {
 // stretch is a time for which somebody waited: few waits that span it, in order.
 type stretch struct {
 	from, to int64
-	waits    []wait
+	waits    []trace.Wait
 }
 
 // joined cuts waits, which are in the order of their start, to [from, to] and
 // joins those that follow each other within a quarter of a lease: a client that
 // is refused and asks again goes on waiting.
-func (r *run) joined(waits []wait, from, to int64) []stretch {
-	apart := int64(r.setup.Lease) / 4
+func (r *run) joined(waits []trace.Wait, from, to int64) []stretch {
+	apart := int64(r.Setup.Lease) / 4
 	var joined []stretch
 	for _, w := range waits {
-		w.from, w.to = max(w.from, from), min(w.to, to)
-		if w.from >= w.to {
+		w.From, w.To = max(w.From, from), min(w.To, to)
+		if w.From >= w.To {
 			continue
 		}
-		if n := len(joined) - 1; n >= 0 && w.from-joined[n].to <= apart {
+		if n := len(joined) - 1; n >= 0 && w.From-joined[n].to <= apart {
 			joined[n].add(w, apart)
 			continue
 		}
-		joined = append(joined, stretch{w.from, w.to, []wait{w}})
+		joined = append(joined, stretch{w.From, w.To, []trace.Wait{w}})
 	}
 	return joined
 }
 
 // add makes a stretch longer by a wait, and drops those that it takes the place of.
-func (s *stretch) add(w wait, apart int64) {
-	if w.to <= s.to {
+func (s *stretch) add(w trace.Wait, apart int64) {
+	if w.To <= s.to {
 		return
 	}
-	s.to = w.to
+	s.to = w.To
 	for n := len(s.waits); n > 0; n-- {
-		if n == 1 && w.from > s.from || n > 1 && w.from-s.waits[n-2].to > apart {
+		if n == 1 && w.From > s.from || n > 1 && w.From-s.waits[n-2].To > apart {
 			break
 		}
 		s.waits = s.waits[:n-1]
@@ -198,8 +238,8 @@ func (s *stretch) add(w wait, apart int64) {
 // within lists the operations of the waits that meet a part of the stretch.
 func (s *stretch) within(from, to int64) (ops []int) {
 	for _, w := range s.waits {
-		if w.from < to && w.to > from {
-			ops = append(ops, w.invoke, w.done)
+		if w.From < to && w.To > from {
+			ops = append(ops, w.Invoke, w.Done)
 		}
 	}
 	return ops
@@ -209,19 +249,19 @@ func (s *stretch) within(from, to int64) (ops []int) {
 // those that are as long.
 func (k *keyLog) dry(from, to int64) (int64, int64) {
 	if k.gaps == nil {
-		k.gaps = &peaks{n: max(len(k.grants)-1, 0), value: func(i int) int64 { return k.grants[i+1].ok - k.grants[i].ok }}
+		k.gaps = &peaks{n: max(len(k.Grants)-1, 0), value: func(i int) int64 { return k.Grants[i+1].OK - k.Grants[i].OK }}
 	}
-	first := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > from })
-	end := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= to })
+	first := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK > from })
+	end := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= to })
 	if first >= end {
 		return from, to
 	}
-	longest := span{from: from, to: k.grants[first].ok}
-	if i := k.gaps.in(first, end-1); i >= 0 && k.gaps.value(i) > longest.to-longest.from {
-		longest = span{from: k.grants[i].ok, to: k.grants[i+1].ok}
+	longest := trace.Span{From: from, To: k.Grants[first].OK}
+	if i := k.gaps.in(first, end-1); i >= 0 && k.gaps.value(i) > longest.To-longest.From {
+		longest = trace.Span{From: k.Grants[i].OK, To: k.Grants[i+1].OK}
 	}
-	if last := k.grants[end-1].ok; to-last > longest.to-longest.from {
-		longest = span{from: last, to: to}
+	if last := k.Grants[end-1].OK; to-last > longest.To-longest.From {
+		longest = trace.Span{From: last, To: to}
 	}
-	return longest.from, longest.to
+	return longest.From, longest.To
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definitions of honest-claims and release-by-owner, and what is counted.
@@ -25,38 +26,65 @@ func (y *tally) add(possible bool) {
 func (f found) tally() tally { return tally{f.certain, f.possible} }
 
 // firstLater is the first proven of those that were certainly granted after g.
-func (b brute) firstLater(g *grant) (first *grant) {
-	for _, h := range b.r.grants {
-		if h != g && b.before(g, h) && (first == nil || h.ok < first.ok) {
+func (b brute) firstLater(g *trace.Grant) (first *trace.Grant) {
+	for _, h := range b.r.Grants {
+		if h != g && b.before(g, h) && (first == nil || h.OK < first.OK) {
 			first = h
 		}
 	}
 	return first
 }
 
+// late: the next grant was made between a renewal and its ok, and within its lease, of a second;
+// no release had been asked for, and no loss told.
+func (b brute) late(g, by *trace.Grant, p, i int) bool {
+	invoke, ok := b.r.Ops[p], b.r.Ops[i]
+	if by == nil || invoke.F != history.Extend || by.OK < invoke.Time || by.OK >= ok.Time || by.OK >= max(ok.Sent, invoke.Time)+ok.Lease-ms {
+		return false
+	}
+	return !slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+		ended := o.F == history.Release && o.Type == history.Invoke || o.F == history.Lost || o.Type == history.Fail && (o.F == history.Extend || o.F == history.Release)
+		return ended && o.Owner == g.Owner && o.Time <= by.OK
+	})
+}
+
 func (b brute) honest() (y tally) {
-	for p, invoke := range b.r.ops {
+	for p, invoke := range b.r.Ops {
 		if invoke.Type != history.Invoke || invoke.F != history.Extend && invoke.F != history.Release {
 			continue
 		}
-		done := slices.IndexFunc(b.r.ops[p+1:], func(o history.Op) bool { return o.Process == invoke.Process })
-		if done < 0 || b.r.ops[p+1+done].Type != history.OK {
+		done := slices.IndexFunc(b.r.Ops[p+1:], func(o history.Op) bool { return o.Process == invoke.Process })
+		if done < 0 || b.r.Ops[p+1+done].Type != history.OK {
 			continue
 		}
-		g := b.r.byOwner[invoke.Owner]
+		g := b.r.ByOwner[invoke.Owner]
 		by := b.firstLater(g)
-		gaveBack := slices.ContainsFunc(b.r.ops[:p], func(o history.Op) bool {
-			return o.Type == history.OK && o.F == history.Release && o.Owner == g.owner
+		gaveBack := slices.ContainsFunc(b.r.Ops[:p], func(o history.Op) bool {
+			return o.Type == history.OK && o.F == history.Release && o.Owner == g.Owner
 		})
-		open := slices.ContainsFunc(b.r.grants, func(h *grant) bool {
-			asked := slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Release && o.Owner == h.owner })
-			return h.op > g.op && !b.before(g, h) && !b.before(h, g) && h.ok < invoke.Time && !asked
+		open := slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
+			asked := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool { return o.F == history.Release && o.Owner == h.Owner })
+			return h.Op > g.Op && !b.before(g, h) && !b.before(h, g) && h.OK < invoke.Time && !asked
 		})
+		gone := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+			return o.F == history.Holder && g.OK < o.Sent && o.Time < invoke.Time && o.Owner != g.Owner && (o.Owner == "" || b.r.ByOwner[o.Owner] != nil)
+		})
+		var rival *trace.Grant // the first of those whose order is open and that were told ok
+		for _, h := range b.r.Grants {
+			told := slices.ContainsFunc(b.r.Successes, func(c trace.Success) bool { return c.Grant == h })
+			if h.Op > g.Op && !b.before(g, h) && !b.before(h, g) && told && rival == nil {
+				rival = h
+			}
+		}
 		switch {
-		case by != nil && by.ok < invoke.Time:
-			y.add(b.validAt(g, by.ok))
-		case gaveBack:
+		case by != nil && by.OK < invoke.Time:
+			y.add(b.validAt(g, by.OK))
+		case gaveBack, gone:
 			y.add(false)
+		case rival != nil && rival.OK < invoke.Time:
+			y.add(b.validAt(g, rival.OK))
+		case b.late(g, by, p, p+1+done):
+			y.add(b.validAt(g, by.OK))
 		case open:
 			y.add(true)
 		}
@@ -69,42 +97,42 @@ func TestHonestClaimsAgree(t *testing.T) {
 }
 
 func (b brute) freedOthers() (y tally) {
-	ops := b.r.ops
-	for _, g := range b.r.grants {
-		asked := slices.IndexFunc(ops, func(o history.Op) bool { return o.F == history.Release && o.Owner == g.owner })
+	ops := b.r.Ops
+	for _, g := range b.r.Grants {
+		asked := slices.IndexFunc(ops, func(o history.Op) bool { return o.F == history.Release && o.Owner == g.Owner })
 		by := b.firstLater(g)
-		if asked < 0 || by == nil || by.ok >= ops[asked].Time {
+		if asked < 0 || by == nil || by.OK >= ops[asked].Time {
 			continue
 		}
 		at, said, done := ops[asked].Time, history.Info, int64(-1)
-		if i := slices.IndexFunc(ops[asked+1:], func(o history.Op) bool { return o.Process == g.process }); i >= 0 {
+		if i := slices.IndexFunc(ops[asked+1:], func(o history.Op) bool { return o.Process == g.Process }); i >= 0 {
 			said, done = ops[asked+1+i].Type, ops[asked+1+i].Time
 		}
-		var holder *grant // the last one proven before it
-		for _, h := range b.r.grants {
-			if h.ok < at {
+		var holder *trace.Grant // the last one proven before it
+		for _, h := range b.r.Grants {
+			if h.OK < at {
 				holder = h
 			}
 		}
-		if said == history.Fail || !b.before(g, holder) || b.lookedWithout(holder, holder.ok, at) {
+		if said == history.Fail || !b.before(g, holder) || b.lookedWithout(holder, holder.OK, at) {
 			continue
 		}
 		until := at
 		for until < 200*ms && b.validAt(holder, until) { // or for ever
 			until += ms
 		}
-		third := slices.IndexFunc(b.r.grants, func(h *grant) bool { return h.ok > at })
-		if third >= 0 && b.r.grants[third].ok < until || done >= 0 && b.lookedWithout(holder, done, until) {
-			y.add(said != history.OK || b.validAt(g, holder.ok))
+		third := slices.IndexFunc(b.r.Grants, func(h *trace.Grant) bool { return h.OK > at })
+		if third >= 0 && b.r.Grants[third].OK < until || done >= 0 && b.lookedWithout(holder, done, until) {
+			y.add(said != history.OK || b.validAt(g, holder.OK))
 		}
 	}
 	return y
 }
 
 // lookedWithout says whether a look at the server between two times found another holder.
-func (b brute) lookedWithout(g *grant, from, to int64) bool {
-	return slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
-		return o.F == history.Holder && from < o.Time && o.Time < to && o.Owner != g.owner
+func (b brute) lookedWithout(g *trace.Grant, from, to int64) bool {
+	return slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+		return o.F == history.Holder && from < o.Time && o.Time < to && o.Owner != g.Owner
 	})
 }
 
@@ -134,8 +162,8 @@ func tallies(t *testing.T, want func(brute) tally, judge func(*run) outcome) {
 
 // metAnother says whether an acquire waited while another client believed.
 func (b brute) metAnother(invoke history.Op) bool {
-	granted := slices.ContainsFunc(b.r.grants, func(g *grant) bool { return g.key.name == invoke.Key && g.node == invoke.Node })
-	unanswered := slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
+	granted := slices.ContainsFunc(b.r.Grants, func(g *trace.Grant) bool { return g.Key.Name == invoke.Key && g.Node == invoke.Node })
+	unanswered := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 		return o.Type == history.Info && o.Process == invoke.Process && o.Index > invoke.Index
 	})
 	if !granted && unanswered {
@@ -143,19 +171,19 @@ func (b brute) metAnother(invoke history.Op) bool {
 	}
 	to := invoke.Time
 	for _, w := range b.r.waits() {
-		if lasted, known := b.r.lasted(w); w.invoke == invoke.Index && known {
-			to = lasted.to
+		if lasted, known := b.r.lasted(w); w.Invoke == invoke.Index && known {
+			to = lasted.To
 		}
 	}
-	return slices.ContainsFunc(b.r.grants, func(g *grant) bool {
-		return g.key.name == invoke.Key && g.node != invoke.Node && g.ok < g.end && invoke.Time < g.end && (g.ok < to || g.ok <= invoke.Time)
+	return slices.ContainsFunc(b.r.Grants, func(g *trace.Grant) bool {
+		return g.Key.Name == invoke.Key && g.Node != invoke.Node && g.OK < g.End && invoke.Time < g.End && (g.OK < to || g.OK <= invoke.Time)
 	})
 }
 
 // waits are those of all keys.
-func (r *run) waits() (all []wait) {
+func (r *run) waits() (all []trace.Wait) {
 	for _, k := range r.keys {
-		all = append(all, k.waits...)
+		all = append(all, k.Waits...)
 	}
 	return all
 }
@@ -166,7 +194,7 @@ func TestCountsAgree(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			r := newRun(clash(t))
 			b, want := brute{r}, Counts{}
-			for _, op := range r.ops {
+			for _, op := range r.Ops {
 				if op.Type == history.Invoke && op.F == history.Acquire && b.metAnother(op) {
 					want.Contended++
 				}
@@ -174,13 +202,13 @@ func TestCountsAgree(t *testing.T) {
 					continue
 				}
 				at, refused := op.Time, false
-				if i := slices.IndexFunc(r.ops, func(o history.Op) bool { return o.F == history.Apply && o.Value == op.Value }); i >= 0 {
-					at = r.ops[i].Time
-					refused = !r.ops[i].Fenced.Accepted
-				} else if i := slices.IndexFunc(r.ops, func(o history.Op) bool { return o.Type == history.OK && o.Value == op.Value }); i >= 0 {
-					refused = !r.ops[i].Fenced.Accepted
+				if i := slices.IndexFunc(r.Ops, func(o history.Op) bool { return o.F == history.Apply && o.Value == op.Value }); i >= 0 {
+					at = r.Ops[i].Time
+					refused = !r.Ops[i].Fenced.Accepted
+				} else if i := slices.IndexFunc(r.Ops, func(o history.Op) bool { return o.Type == history.OK && o.Value == op.Value }); i >= 0 {
+					refused = !r.Ops[i].Fenced.Accepted
 				}
-				if by := b.firstLater(r.byOwner[op.Owner]); by != nil && by.ok < at {
+				if by := b.firstLater(r.ByOwner[op.Owner]); by != nil && by.OK < at {
 					want.StaleWrites++
 					if refused {
 						want.StaleRefused++

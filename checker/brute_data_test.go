@@ -7,27 +7,28 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definitions of fenced-writes and no-lost-update, each asked of every pair of
 // writes in the log of the resource.
 
 func (b brute) fencedWrongly() (y tally) {
-	var heard []*grant // of which the fenced copy has heard
-	for _, op := range b.r.ops {
+	var heard []*trace.Grant // of which the fenced copy has heard
+	for _, op := range b.r.Ops {
 		if op.Type != history.Note || op.F != history.Apply && op.F != history.ReadSeen {
 			continue
 		}
-		g := b.r.byOwner[op.Owner]
+		g := b.r.ByOwner[op.Owner]
 		if op.F == history.ReadSeen {
-			if b.r.setup.FenceOn == "read" {
+			if b.r.Setup.FenceOn == "read" {
 				heard = append(heard, g)
 			}
 			continue
 		}
-		certain := slices.ContainsFunc(heard, func(h *grant) bool { return b.before(g, h) })
-		possible := slices.ContainsFunc(heard, func(h *grant) bool { return h.pos > g.pos })
-		explained := b.r.setup.Fencing == "strict" && g.token == op.Fenced.Token
+		certain := slices.ContainsFunc(heard, func(h *trace.Grant) bool { return b.before(g, h) })
+		possible := slices.ContainsFunc(heard, func(h *trace.Grant) bool { return h.Pos > g.Pos })
+		explained := b.r.Setup.Fencing == "strict" && g.Token == op.Fenced.Token
 		switch {
 		case op.Fenced.Accepted && possible:
 			y.add(!certain)
@@ -42,13 +43,13 @@ func (b brute) fencedWrongly() (y tally) {
 }
 
 // surelyHolds says whether g was valid at t, and nobody else can have been granted the key.
-func (b brute) surelyHolds(g *grant, t int64) bool {
-	return b.validAt(g, t) && !slices.ContainsFunc(b.r.grants, func(h *grant) bool {
-		claims := h.ok < b.r.ops[h.op].Deadline-7*ms-clockNoise || b.r.ops[h.op].Deadline == 0
+func (b brute) surelyHolds(g *trace.Grant, t int64) bool {
+	return b.validAt(g, t) && !slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
+		claims := h.OK < b.r.Ops[h.Op].Deadline-7*ms-trace.ClockNoise || b.r.Ops[h.Op].Deadline == 0
 		if h == g || b.before(h, g) {
 			return false
 		}
-		return b.before(g, h) && claims && h.sent < t || !b.before(g, h) && (claims || h.pos < g.pos)
+		return b.before(g, h) && claims && h.Sent < t || !b.before(g, h) && (claims || h.Pos < g.Pos)
 	})
 }
 
@@ -61,12 +62,12 @@ func TestFencingIsTried(t *testing.T) {
 	bothWays(t, 5, func(t *rapid.T) bool {
 		r := newRun(clash(t))
 		b := brute{r}
-		tried := slices.ContainsFunc(r.ops, func(op history.Op) bool {
+		tried := slices.ContainsFunc(r.Ops, func(op history.Op) bool {
 			if op.F != history.Apply || op.Fenced.Accepted {
 				return false
 			}
-			by := b.firstLater(r.byOwner[op.Owner])
-			return by != nil && by.ok < op.Time
+			by := b.firstLater(r.ByOwner[op.Owner])
+			return by != nil && by.OK < op.Time
 		})
 		if o := fencedWrites(r); o.found.certain == 0 && (o.verdict == Holds) != tried {
 			t.Fatalf("%s: %s", o.verdict, o.reason)
@@ -77,10 +78,10 @@ func TestFencingIsTried(t *testing.T) {
 
 // What the copy has heard of and certainly came later is named before what is only possible.
 func TestHeardOf(t *testing.T) {
-	k := &keyLog{}
-	grants := []*grant{{ok: 5, sent: 1}, {ok: 9, sent: 7}, {ok: 11, sent: 4}, {ok: 14, sent: 3}}
+	k := &trace.Key{}
+	grants := []*trace.Grant{{OK: 5, Sent: 1}, {OK: 9, Sent: 7}, {OK: 11, Sent: 4}, {OK: 14, Sent: 3}}
 	for i, g := range grants {
-		g.key, g.pos = k, i
+		g.Key, g.Pos = k, i
 	}
 	for _, c := range []struct {
 		heard []int
@@ -95,7 +96,7 @@ func TestHeardOf(t *testing.T) {
 			t.Errorf("%v: %+v", c.heard, got)
 		}
 	}
-	k.sure = true
+	k.Sure = true
 	var s fenced
 	s.hear(grants[1], 1)
 	s.hear(grants[3], 3)
@@ -106,8 +107,8 @@ func TestHeardOf(t *testing.T) {
 
 // Who wrote nothing down of its node is named by its process.
 func TestWho(t *testing.T) {
-	for want, g := range map[string]grant{"a": {node: "a"}, "a (token 7)": {node: "a", token: 7}, "process 3": {process: 3}} {
-		if got := g.who(); got != want {
+	for want, g := range map[string]trace.Grant{"a": {Node: "a"}, "a (token 7)": {Node: "a", Token: 7}, "process 3": {Process: 3}} {
+		if got := g.Who(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -116,19 +117,19 @@ func TestWho(t *testing.T) {
 // lostUpdates follows what each accepted write of a copy replaced.
 func (b brute) lostUpdates(s side) (y tally) {
 	acked := func(value string) bool {
-		return slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
+		return slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 			return o.F == history.Write && o.Type == history.OK && o.Value == value && s.of(&o).Accepted
 		})
 	}
 	var log []history.Op // accepted writes
-	for _, op := range b.r.ops {
+	for _, op := range b.r.Ops {
 		if op.F != history.Apply || !s.of(&op).Accepted {
 			continue
 		}
 		c := s.of(&op)
 		if c.Base != c.Previous {
-			owner := slices.IndexFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Write && o.Value == c.Previous })
-			if owner < 0 || b.r.ops[owner].Owner != op.Owner {
+			owner := slices.IndexFunc(b.r.Ops, func(o history.Op) bool { return o.F == history.Write && o.Value == c.Previous })
+			if owner < 0 || b.r.Ops[owner].Owner != op.Owner {
 				y.add(owner >= 0 && !acked(c.Previous))
 			}
 		} else if other := lastOf(log, func(o history.Op) bool { return s.of(&o).Previous == c.Previous }); other != "" {
@@ -136,9 +137,9 @@ func (b brute) lostUpdates(s side) (y tally) {
 		}
 		log = append(log, op)
 	}
-	for _, op := range b.r.ops {
+	for _, op := range b.r.Ops {
 		if op.F == history.Write && op.Type == history.OK && s.of(&op).Accepted &&
-			!slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Apply && o.Value == op.Value }) && b.loggedAfter(op.Time) ||
+			!slices.ContainsFunc(b.r.Ops, func(o history.Op) bool { return o.F == history.Apply && o.Value == op.Value }) && b.loggedAfter(op.Time) ||
 			op.F == history.Write && op.Type == history.OK && s.of(&op).Accepted && b.refused(s, op.Value) {
 			y.add(false)
 		}
@@ -148,15 +149,15 @@ func (b brute) lostUpdates(s side) (y tally) {
 
 // loggedAfter says whether the resource's log, which holds a write, goes on after t.
 func (b brute) loggedAfter(t int64) bool {
-	wrote := slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Apply })
-	return wrote && slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
+	wrote := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool { return o.F == history.Apply })
+	return wrote && slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 		return o.Time > t && (o.F == history.Apply || o.F == history.ReadSeen || o.F == history.Happened)
 	})
 }
 
 // refused says whether the log holds a value as refused.
 func (b brute) refused(s side, value string) bool {
-	return slices.ContainsFunc(b.r.ops, func(o history.Op) bool { return o.F == history.Apply && o.Value == value && !s.of(&o).Accepted })
+	return slices.ContainsFunc(b.r.Ops, func(o history.Op) bool { return o.F == history.Apply && o.Value == value && !s.of(&o).Accepted })
 }
 
 // lastOf is the value of the last write that matches, "" if none does.

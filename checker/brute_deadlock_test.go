@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // inCircles draws three clients that take and give back three keys, one step after
@@ -56,15 +57,15 @@ func inCircles(t *rapid.T) *run {
 func (b brute) stood(at int64) (circles [][]int) {
 	waits, holder := map[string]int{}, map[string]string{} // invoke by client, client by key
 	for _, k := range b.r.keys {
-		for _, w := range k.waits {
-			if w.from <= at && at < w.to {
-				waits[b.r.client(w.invoke)] = w.invoke
+		for _, w := range k.Waits {
+			if w.From <= at && at < w.To {
+				waits[b.r.client(w.Invoke)] = w.Invoke
 			}
 		}
-		for i, g := range k.grants {
-			superseded := slices.ContainsFunc(k.grants[i+1:], func(h *grant) bool { return h.ok <= at })
-			if g.ok <= at && at < g.end && !superseded {
-				holder[k.name] = b.r.client(g.op)
+		for i, g := range k.Grants {
+			superseded := slices.ContainsFunc(k.Grants[i+1:], func(h *trace.Grant) bool { return h.OK <= at })
+			if g.OK <= at && at < g.End && !superseded {
+				holder[k.Name] = b.r.client(g.Op)
 			}
 		}
 	}
@@ -76,7 +77,7 @@ func (b brute) stood(at int64) (circles [][]int) {
 				break
 			}
 			circle = append(circle, invoke)
-			next, held := holder[b.r.ops[invoke].Key]
+			next, held := holder[b.r.Ops[invoke].Key]
 			if !held || next == who {
 				break
 			}
@@ -97,19 +98,19 @@ func (b brute) stood(at int64) (circles [][]int) {
 func (b brute) deadlocked() (ops []int) {
 	since := map[string]int64{}
 	end := func(circle []int, at int64) {
-		if at-since[fmt.Sprint(circle)] > int64(b.r.setup.Lease) {
+		if at-since[fmt.Sprint(circle)] > int64(b.r.Setup.Lease) {
 			ops = append(ops, circle[0])
 		}
 		delete(since, fmt.Sprint(circle))
 	}
 	var open [][]int
 	var instants []int64
-	for i := range b.r.ops {
-		instants = append(instants, b.r.ops[i].Time)
+	for i := range b.r.Ops {
+		instants = append(instants, b.r.Ops[i].Time)
 	}
-	for _, g := range b.r.grants { // a belief may end at a deadline, where nothing happens
-		if g.end < b.r.end {
-			instants = append(instants, g.end)
+	for _, g := range b.r.Grants { // a belief may end at a deadline, where nothing happens
+		if g.End < b.r.End {
+			instants = append(instants, g.End)
 		}
 	}
 	slices.Sort(instants)
@@ -129,7 +130,7 @@ func (b brute) deadlocked() (ops []int) {
 		open = now
 	}
 	for _, c := range open {
-		end(c, b.r.end)
+		end(c, b.r.End)
 	}
 	return ops
 }

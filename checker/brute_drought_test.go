@@ -7,51 +7,70 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definition of a drought, asked of every millisecond of a fault.
 
 // owedAt says whether, at t, somebody who could be served waited for the key, and
 // nobody whom the fault has not hit held it.
-func (b brute) owedAt(k *keyLog, in *incident, held []span, t int64) bool {
-	at := func(spans []span) bool {
-		return slices.ContainsFunc(spans, func(s span) bool { return s.from <= t && t < s.to })
+func (b brute) owedAt(k *keyLog, in *incident, held []trace.Span, t int64) bool {
+	at := func(spans []trace.Span) bool {
+		return slices.ContainsFunc(spans, func(s trace.Span) bool { return s.From <= t && t < s.To })
 	}
-	waits := slices.ContainsFunc(k.waits, func(w wait) bool {
-		op := &b.r.ops[w.invoke]
-		return op.F == history.Acquire && w.from <= t && t < b.until(w) && !at(b.r.outages(op.Node))
+	waits := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
+		op := &b.r.Ops[w.Invoke]
+		return (op.F == history.Acquire || op.F == history.Try) && w.From <= t && t < b.until(w) && !at(b.r.outages(op.Node))
 	})
 	return waits && !at(held)
 }
 
 // held are the times of more than a quarter of a lease for which somebody sound held
 // the key and nobody was certainly granted it after.
-func (b brute) held(k *keyLog, in *incident) (held []span) {
-	last := int64(-1)
-	for _, g := range k.grants {
-		from, to := max(g.ok, last), min(g.end, b.r.end)
-		for _, h := range k.grants {
-			if surely(g, h) {
-				to = min(to, h.ok)
+func (b brute) held(k *keyLog, in *incident) (held []trace.Span) {
+	for _, g := range k.Grants {
+		from, to := g.OK, min(g.End, b.r.End)
+		for _, h := range k.Grants {
+			if trace.Surely(g, h) {
+				to = min(to, h.OK)
 			}
 		}
-		if to-from > 25*ms && !slices.Contains(in.victims, g.node) {
-			held, last = append(held, span{from: from, to: to}), to
+		if to-from <= 25*ms {
+			continue
+		}
+		for t := from; t < to; t += ms {
+			if !b.keeps(in, g, t) {
+				held = append(held, trace.Span{From: t, To: min(t+ms, to)})
+			}
 		}
 	}
 	return held
 }
 
+// keeps says whether, at t, one of the faults keeps what g holds, and not its holder. A
+// holder that was answered a renewal later than that was served, unless its work stood.
+func (b brute) keeps(in *incident, g *trace.Grant, t int64) bool {
+	return slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
+		if f.Begin < 0 || f.ID != in.id || f.Target != g.Node || t < f.From || t >= f.To || f.Kind == "clock" {
+			return false
+		}
+		stands := slices.Contains([]string{"pause", "stall-worker", "kill", "crash", "disk-stall"}, f.Kind)
+		return stands || !slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+			return o.F == history.Extend && o.Type == history.OK && o.Owner == g.Owner && o.Time > t
+		})
+	})
+}
+
 // drought is the first of the longest times of a fault without a grant in which
 // somebody waited, with pauses of a quarter of a lease at most.
 func (b brute) drought(k *keyLog, in *incident) (from, to int64) {
-	held := b.held(k, in)
+	held := trace.Union(b.held(k, in))
 	begun, last := int64(-1), int64(-1) // of the stretch that is open
 	end := func() {
 		marks := []int64{begun}
-		for _, g := range k.grants {
-			if begun < g.ok && g.ok < last {
-				marks = append(marks, g.ok)
+		for _, g := range k.Grants {
+			if begun < g.OK && g.OK < last {
+				marks = append(marks, g.OK)
 			}
 		}
 		for i, mark := range append(marks, last)[1:] {
@@ -61,7 +80,7 @@ func (b brute) drought(k *keyLog, in *incident) (from, to int64) {
 		}
 		begun = -1
 	}
-	for t := in.from; t < min(in.to, b.r.end); t += ms {
+	for t := in.from; t < min(in.to, b.r.End); t += ms {
 		switch owed := b.owedAt(k, in, held, t); {
 		case owed && begun >= 0 && t-last > 25*ms:
 			end()
@@ -109,11 +128,11 @@ func TestDroughtAgrees(t *testing.T) {
 func TestGrantsDuringFaultAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRun(rough(t))
-		r.faults = append(r.faults, &fault{begin: -1, from: 0, to: forever, target: "nobody"})
-		slices.Reverse(r.faults)
+		r.Faults = append(r.Faults, &trace.Fault{Begin: -1, From: 0, To: trace.Forever, Target: "nobody"})
+		slices.Reverse(r.Faults)
 		want := 0
-		for _, g := range r.grants {
-			if slices.ContainsFunc(r.faults, func(f *fault) bool { return f.begin >= 0 && f.from < g.ok && g.ok < f.to && f.target != g.node }) {
+		for _, g := range r.Grants {
+			if slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return f.Begin >= 0 && f.From < g.OK && g.OK < f.To && f.Target != g.Node }) {
 				want++
 			}
 		}

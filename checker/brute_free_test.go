@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definition of free-lock, asked of every acquire and every other one.
@@ -76,64 +77,71 @@ func onOwnKeys(t *rapid.T) *run {
 
 // had says whether attempt o may have had its key, or stood in its queue, at a time of
 // [from, to].
-func (b brute) had(o wait, from, to int64) bool {
-	end := int64(forever)
-	owner := ""
-	if o.done >= 0 {
-		switch done := &b.r.ops[o.done]; done.Type {
+func (b brute) had(o trace.Wait, from, to int64) bool {
+	end := int64(trace.Forever)
+	owner, aftermath := "", int64(b.r.Setup.Lease)+int64(b.r.Setup.Promise.Bound)
+	if o.Done >= 0 {
+		switch done := &b.r.Ops[o.Done]; done.Type {
 		case history.Fail:
 			end = done.Time
+		case history.Info:
+			end = done.Time + aftermath
 		case history.OK:
 			owner = done.Owner
 		}
 	}
-	for _, op := range b.r.ops {
+	for _, op := range b.r.Ops { // what was never given back ends with its lease
+		if owner != "" && op.Owner == owner {
+			end = op.Time + aftermath
+		}
+	}
+	for _, op := range b.r.Ops {
 		if owner != "" && op.F == history.Release && op.Owner == owner && (op.Type == history.OK || op.Type == history.Fail) {
 			end = op.Time
 		}
 	}
-	if p := b.r.setup.Promise; end < forever && p.Mute {
-		end += int64(b.r.setup.Lease) + int64(p.Bound)
-	} else if end < forever && p.DriftFactor > 0 {
+	if p := b.r.Setup.Promise; end < trace.Forever && p.Mute {
+		end += int64(b.r.Setup.Lease) + int64(p.Bound)
+	} else if end < trace.Forever && p.DriftFactor > 0 {
 		end += int64(p.Bound)
 	}
-	return o.from <= to && from <= end
+	return o.From <= to && from <= end
 }
 
 // served is when the service has answered somebody after t; forever: never.
 func (b brute) served(t int64) int64 {
-	for _, op := range b.r.ops {
+	for _, op := range b.r.Ops {
 		if op.Type == history.OK && op.Time >= t && slices.Contains([]history.F{history.Acquire, history.Release}, op.F) {
 			return op.Time
 		}
 	}
-	return b.r.end
+	return b.r.End
 }
 
 // leftBehind are the acquires that nobody and nothing stood in the way of for three
 // quarters of a lease, and that were answered after that or refused.
 func (b brute) leftBehind() (invokes []int) {
-	final := slices.IndexFunc(b.r.ops, func(op history.Op) bool { return op.F == history.Final })
+	final := slices.IndexFunc(b.r.Ops, func(op history.Op) bool { return op.F == history.Final })
 	for _, k := range b.r.keys {
-		for i, w := range k.waits {
-			due := w.from + 750*ms
-			if b.until(w) <= due || b.r.ops[w.invoke].F != history.Acquire || final >= 0 && final < w.invoke {
+		for i, w := range k.Waits {
+			due := w.From + 750*ms
+			if b.until(w) <= due || b.r.Ops[w.Invoke].F != history.Acquire || final >= 0 && final < w.Invoke {
 				continue
 			}
 			free := true
-			for j, o := range k.waits {
-				free = free && (i == j || !b.had(o, w.from, due))
+			for j, o := range k.Waits {
+				free = free && (i == j || !b.had(o, w.From, due))
 			}
-			for _, f := range b.r.faults {
-				over := f.to
-				if f.kind == "kill" && f.target == "server-1" {
-					over = max(over, b.served(f.to))
+			for _, f := range b.r.Faults {
+				over := f.To
+				if f.Kind == "kill" && f.Target == "server-1" {
+					over = max(over, b.served(f.To))
 				}
-				slight := f.kind == "latency" && f.slow > 0 && f.slow < 32*ms
-				free = free && (slight || f.from > due || over+sec+70*ms < w.from)
+				slight := f.Kind == "latency" && f.Slow > 0 && f.Slow < 32*ms
+				free = free && (slight || f.From > due || over+sec+70*ms < w.From)
 			}
 			if free {
-				invokes = append(invokes, w.invoke)
+				invokes = append(invokes, w.Invoke)
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // waited at each as it was asked, all asked of every pair.
 func (b brute) herded() (releases, waiting int, woken int64) {
 	var counted []*history.Op
-	for i := range b.r.ops {
-		if op := &b.r.ops[i]; op.F == history.Woken && op.Error == "" {
+	for i := range b.r.Ops {
+		if op := &b.r.Ops[i]; op.F == history.Woken && op.Error == "" {
 			counted = append(counted, op)
 		}
 	}
@@ -24,12 +24,12 @@ func (b brute) herded() (releases, waiting int, woken int64) {
 		return 0, 0, -1
 	}
 	first, last := counted[0], counted[len(counted)-1]
-	for _, g := range b.r.grants {
+	for _, g := range b.r.Grants {
 		asked, answered := int64(-1), int64(-1)
-		for i := range b.r.ops {
-			if op := &b.r.ops[i]; op.Owner == g.owner && op.F == history.Release && op.Type == history.Invoke {
+		for i := range b.r.Ops {
+			if op := &b.r.Ops[i]; op.Owner == g.Owner && op.F == history.Release && op.Type == history.Invoke {
 				asked = op.Time
-			} else if op.Owner == g.owner && op.F == history.Release && op.Type == history.OK {
+			} else if op.Owner == g.Owner && op.F == history.Release && op.Type == history.OK {
 				answered = op.Time
 			}
 		}
@@ -37,8 +37,8 @@ func (b brute) herded() (releases, waiting int, woken int64) {
 			continue
 		}
 		releases++
-		for _, w := range g.key.waits {
-			if w.from <= asked && asked < w.to && w.done >= 0 {
+		for _, w := range g.Key.Waits {
+			if w.From <= asked && asked < w.To && w.Done >= 0 {
 				waiting++
 			}
 		}

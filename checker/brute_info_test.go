@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definitions of lock-info and wait-limit, each asked of every pair.
@@ -16,24 +17,25 @@ import (
 // toldOf are the looks at the servers that named somebody who had been told that it was
 // given back, or nobody while who was granted the key last was owed it at every instant.
 func (b brute) toldOf() (wrong []int, looks int) {
-	for i := range b.r.ops {
-		op := &b.r.ops[i]
+	for i := range b.r.Ops {
+		op := &b.r.Ops[i]
 		if op.F != history.Holder || op.Error != "" {
 			continue
 		}
 		looks++
 		bad := false
-		for _, g := range b.r.grants {
-			spans, _ := b.r.validity(nil, g, 0)
-			has := op.Owner == "" && g.key.name == op.Key && !slices.ContainsFunc(b.r.grants, func(h *grant) bool {
-				return h.key == g.key && g.ok < h.ok && h.ok <= op.Sent
+		for _, g := range b.r.Grants {
+			spans, _ := b.r.Validity(nil, g, 0)
+			other := b.r.ByOwner[op.Owner]
+			has := (op.Owner == "" || other != nil && other != g) && g.Key.Name == op.Key && !slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
+				return h.Key == g.Key && g.OK < h.OK && h.OK <= op.Sent
 			})
 			for at := op.Sent; at <= op.Time; at += ms / 2 {
-				owed := b.r.setup.Promise.Validity != history.Untold || at < g.sent+int64(b.r.setup.Lease)
-				has = has && owed && slices.ContainsFunc(spans, func(s span) bool { return s.from <= at && at < s.to })
+				owed := b.r.Setup.Promise.Validity != history.Untold || at < g.Sent+int64(b.r.Setup.Lease)
+				has = has && owed && slices.ContainsFunc(spans, func(s trace.Span) bool { return s.From <= at && at < s.To })
 			}
-			given := !b.r.setup.Promise.Mute && op.Owner == g.owner && slices.ContainsFunc(b.r.ops, func(o history.Op) bool {
-				return o.Owner == g.owner && o.F == history.Release && o.Type == history.OK && o.Time < op.Sent
+			given := !b.r.Setup.Promise.Mute && op.Owner == g.Owner && slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+				return o.Owner == g.Owner && o.F == history.Release && o.Type == history.OK && o.Time < op.Sent
 			})
 			bad = bad || has || given
 		}
@@ -89,11 +91,11 @@ func TestLockInfoAgrees(t *testing.T) {
 		o := lockInfo(r)
 		var got []int
 		for _, v := range o.found.list {
-			got = append(got, v.Operations[slices.IndexFunc(v.Operations, func(i int) bool { return r.ops[i].F == history.Holder })])
+			got = append(got, v.Operations[slices.IndexFunc(v.Operations, func(i int) bool { return r.Ops[i].F == history.Holder })])
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) || (o.verdict == NA) != (looks == 0) || !strings.Contains(o.summary, fmt.Sprintf("%d of %d look", len(want), looks)) {
-			for _, op := range r.ops {
+			for _, op := range r.Ops {
 				t.Logf("%d %d %s %s %s %s own=%s sent=%d", op.Index, (op.Time-origin)/ms, op.Node, op.Type, op.F, op.Key, op.Owner, (op.Sent-origin)/ms)
 			}
 			t.Fatalf("%v, want %v: %s", got, want, o.summary)
@@ -131,32 +133,32 @@ func TestWaitLimitAgrees(t *testing.T) {
 		var want, judged, longest = []int{}, 0, int64(0)
 		all := 0
 		for _, k := range r.keys {
-			for _, w := range k.waits {
-				op := &r.ops[w.invoke]
-				to := w.to
-				if w.done < 0 {
-					to = r.end
+			for _, w := range k.Waits {
+				op := &r.Ops[w.Invoke]
+				to := w.To
+				if w.Done < 0 {
+					to = r.End
 				}
-				if op.F == history.Acquire && (op.Limit == 0 || r.setup.Promise.NoLimit) || (brute{r}).faultAt(w.from, to, func(*fault) bool { return true }) {
+				if op.F == history.Acquire && (op.Limit == 0 || r.Setup.Promise.NoLimit) || (brute{r}).faultAt(w.From, to, func(*trace.Fault) bool { return true }) {
 					continue
 				}
-				late := to - w.from - op.Limit
-				if w.done >= 0 {
+				late := to - w.From - op.Limit
+				if w.Done >= 0 {
 					judged++
 					longest = max(longest, late)
 				}
-				if w.done >= 0 || late > 15*ms {
+				if w.Done >= 0 || late > 15*ms {
 					all++
 				}
 				if late > 15*ms {
-					want = append(want, w.invoke)
+					want = append(want, w.Invoke)
 				}
 			}
 		}
 		o := waitLimit(r)
 		got := []int{}
 		for _, v := range o.found.list {
-			got = append(got, v.Operations[slices.IndexFunc(v.Operations, func(i int) bool { return r.ops[i].Type == history.Invoke })])
+			got = append(got, v.Operations[slices.IndexFunc(v.Operations, func(i int) bool { return r.Ops[i].Type == history.Invoke })])
 		}
 		slices.Sort(got)
 		slices.Sort(want)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // A leader's write is wrong if, in the log, it comes after one of a later leader. Where
@@ -40,17 +41,17 @@ func TestOneLeaderAgrees(t *testing.T) {
 		}
 		r := newRun(b.done())
 		var log, want []int
-		for i := range r.ops {
-			if op := &r.ops[i]; op.F == history.Apply && op.Unfenced != nil && op.Unfenced.Accepted {
+		for i := range r.Ops {
+			if op := &r.Ops[i]; op.F == history.Apply && op.Unfenced != nil && op.Unfenced.Accepted {
 				log = append(log, i)
 			}
 		}
 		refused, led := 0, map[string][]string{} // by key: the leaders so far, in the order in which they first acted
 		for n, i := range log {
-			op := &r.ops[i]
+			op := &r.Ops[i]
 			later := slices.ContainsFunc(log[:n], func(j int) bool {
-				g, h := r.byOwner[op.Owner], r.byOwner[r.ops[j].Owner]
-				return g != nil && h != nil && g.key == h.key && surely(g, h)
+				g, h := r.ByOwner[op.Owner], r.ByOwner[r.Ops[j].Owner]
+				return g != nil && h != nil && g.Key == h.Key && trace.Surely(g, h)
 			})
 			place := slices.Index(led[op.Key], op.Owner)
 			switch {
@@ -68,12 +69,12 @@ func TestOneLeaderAgrees(t *testing.T) {
 		}
 		var got []int
 		for _, v := range o.found.list {
-			i := slices.IndexFunc(v.Operations, func(i int) bool { return r.ops[i].Time == v.At })
+			i := slices.IndexFunc(v.Operations, func(i int) bool { return r.Ops[i].Time == v.At })
 			got = append(got, v.Operations[i])
 		}
 		figures := fmt.Sprintf("of %d came from a leader after the next one had acted; the fenced copy refused %d of these.", len(log), refused)
 		if slices.Sort(got); !slices.Equal(got, want) || !strings.Contains(o.summary, figures) {
-			for _, op := range r.ops {
+			for _, op := range r.Ops {
 				t.Logf("%d %d %s %s %s %s own=%s tok=%d sent=%d", op.Index, (op.Time-origin)/ms, op.Node, op.Type, op.F, op.Key, op.Owner, op.Token, (op.Sent-origin)/ms)
 			}
 			t.Fatalf("%v, want %v: %s", got, want, o.summary)

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definitions of lease-exclusion and fencing-monotonic, asked of every pair.
@@ -19,30 +20,30 @@ func TestOverlaps(t *testing.T) {
 	}
 	for range 20 {
 		rapid.Check(t, func(t *rapid.T) {
-			var spans []span
+			var spans []trace.Span
 			for range rapid.IntRange(0, 9).Draw(t, "spans") {
 				from := rapid.Int64Range(-6, 6).Draw(t, "from")
-				spans = append(spans, span{from, from + rapid.Int64Range(0, 8).Draw(t, "length"), rapid.IntRange(0, 3).Draw(t, "owner")})
+				spans = append(spans, trace.Span{From: from, To: from + rapid.Int64Range(0, 8).Draw(t, "length"), Owner: rapid.IntRange(0, 3).Draw(t, "owner")})
 			}
 			inOrder := slices.Clone(spans)
-			slices.SortStableFunc(inOrder, func(a, b span) int { return int(a.from - b.from) })
+			slices.SortStableFunc(inOrder, func(a, b trace.Span) int { return int(a.From - b.From) })
 			var want, got []seen
 			for i, s := range inOrder {
-				rival := s.from
+				rival := s.From
 				for _, r := range inOrder[:i] {
-					if r.owner != s.owner && r.from < r.to {
-						rival = max(rival, r.to)
+					if r.Owner != s.Owner && r.From < r.To {
+						rival = max(rival, r.To)
 					}
 				}
-				if rival > s.from && s.from < s.to {
-					want = append(want, seen{s.owner, s.from, rival})
+				if rival > s.From && s.From < s.To {
+					want = append(want, seen{s.Owner, s.From, rival})
 				}
 			}
-			overlaps(spans, func(rival, s span) {
-				if rival.owner == s.owner {
+			overlaps(spans, func(rival, s trace.Span) {
+				if rival.Owner == s.Owner {
 					t.Fatalf("%v is no rival of %v", rival, s)
 				}
-				got = append(got, seen{s.owner, s.from, rival.to})
+				got = append(got, seen{s.Owner, s.From, rival.To})
 			})
 			if !slices.Equal(got, want) {
 				t.Fatalf("%v, want %v", got, want)
@@ -52,14 +53,14 @@ func TestOverlaps(t *testing.T) {
 }
 
 // validAt says whether the lease of g was valid at t.
-func (b brute) validAt(g *grant, t int64) bool {
-	if t < g.ok || t >= g.end {
+func (b brute) validAt(g *trace.Grant, t int64) bool {
+	if t < g.OK || t >= g.End {
 		return false
 	}
-	last, suspended := b.r.ops[g.op].Deadline, false
-	for _, op := range b.r.ops[g.op+1:] {
+	last, suspended := b.r.Ops[g.Op].Deadline, false
+	for _, op := range b.r.Ops[g.Op+1:] {
 		switch {
-		case op.Owner != g.owner || op.Time > t:
+		case op.Owner != g.Owner || op.Time > t:
 		case op.F == history.Lost || op.F == history.Extend && op.Type == history.Fail:
 			return false
 		case op.F == history.Extend && op.Type == history.OK:
@@ -70,11 +71,11 @@ func (b brute) validAt(g *grant, t int64) bool {
 			suspended = false
 		}
 	}
-	return !suspended && (last == 0 || t < last-7*ms-clockNoise)
+	return !suspended && (last == 0 || t < last-7*ms-trace.ClockNoise)
 }
 
 // bothValid says whether the leases of g and h were valid at once.
-func (b brute) bothValid(g, h *grant) bool {
+func (b brute) bothValid(g, h *trace.Grant) bool {
 	for t := int64(0); t < 200*ms; t += ms {
 		if b.validAt(g, t) && b.validAt(h, t) {
 			return true
@@ -87,8 +88,8 @@ func TestLeaseExclusionAgrees(t *testing.T) {
 	bothWays(t, 1, func(t *rapid.T) bool {
 		r := newRun(clash(t))
 		b, want := brute{r}, false
-		for i, g := range r.grants {
-			for _, h := range r.grants[:i] {
+		for i, g := range r.Grants {
+			for _, h := range r.Grants[:i] {
 				want = want || b.bothValid(g, h)
 			}
 		}
@@ -99,7 +100,7 @@ func TestLeaseExclusionAgrees(t *testing.T) {
 		told := map[[2]int]bool{}
 		for _, v := range f.list {
 			g, h := r.granted0(v.Operations[0]), r.granted0(v.Operations[1])
-			if pair := [2]int{g.op, h.op}; told[pair] || !b.bothValid(g, h) {
+			if pair := [2]int{g.Op, h.Op}; told[pair] || !b.bothValid(g, h) {
 				t.Fatalf("%+v", v)
 			} else {
 				told[pair] = true
@@ -110,8 +111,18 @@ func TestLeaseExclusionAgrees(t *testing.T) {
 }
 
 // granted0 is the grant of an operation.
-func (r *run) granted0(op int) *grant {
-	return r.grants[slices.IndexFunc(r.grants, func(g *grant) bool { return g.op == op })]
+func (r *run) granted0(op int) *trace.Grant {
+	return r.Grants[slices.IndexFunc(r.Grants, func(g *trace.Grant) bool { return g.Op == op })]
+}
+
+// lastFound is when the last look was sent that found g; 0: none did.
+func (b brute) lastFound(g *trace.Grant) (at int64) {
+	for _, op := range b.r.Ops {
+		if op.F == history.Holder && op.Owner == g.Owner {
+			at = max(at, op.Sent)
+		}
+	}
+	return at
 }
 
 // TestFencingMonotonicAgrees looks at every pair of tokens.
@@ -119,16 +130,27 @@ func TestFencingMonotonicAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRun(clash(t))
 		missing, lower, again := 0, 0, 0
-		for i, g := range r.grants {
-			same := func(h *grant) bool { return h.token == g.token }
+		for i, g := range r.Grants {
+			same := func(h *trace.Grant) bool { return h.Token == g.Token }
 			switch {
-			case g.token == 0:
+			case g.Token == 0:
 				missing++
 				continue
-			case slices.ContainsFunc(r.grants, func(h *grant) bool { return h.ok < g.invoked && h.token > g.token }):
+			case slices.ContainsFunc(r.Grants, func(h *trace.Grant) bool { return h.OK < g.Sent && h.Token > g.Token }):
 				lower++
+			default: // by the last looks that found them; what requests say of the greatest token stands above it
+				var top *trace.Grant
+				for _, h := range r.Grants {
+					ok, sent := max(h.OK, brute{r}.lastFound(h)), max(g.Sent, brute{r}.lastFound(g))
+					if ok < sent && (top == nil || h.Token > top.Token || h.Token == top.Token && h.Sent < top.Sent) {
+						top = h
+					}
+				}
+				if top != nil && top.Token > g.Token && g.OK >= top.Sent {
+					lower++
+				}
 			}
-			if slices.ContainsFunc(r.grants[:i], same) {
+			if slices.ContainsFunc(r.Grants[:i], same) {
 				again++
 			}
 		}

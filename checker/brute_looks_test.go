@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definitions of same-reads and starvation, each asked of every pair.
@@ -54,27 +55,27 @@ func TestSameReadsAgrees(t *testing.T) {
 		r := looked(t)
 		invoked := func(i int) *history.Op {
 			for j := i - 1; ; j-- {
-				if r.ops[j].Process == r.ops[i].Process && r.ops[j].Type == history.Invoke {
-					return &r.ops[j]
+				if r.Ops[j].Process == r.Ops[i].Process && r.Ops[j].Type == history.Invoke {
+					return &r.Ops[j]
 				}
 			}
 		}
 		var want []int
 		twice := 0
-		for i := range r.ops {
+		for i := range r.Ops {
 			last := -1 // its look before, since it wrote
-			for j := range r.ops[:i+1] {
-				op := &r.ops[j]
-				g := r.byOwner[op.Owner]
+			for j := range r.Ops[:i+1] {
+				op := &r.Ops[j]
+				g := r.ByOwner[op.Owner]
 				switch {
-				case op.Owner != r.ops[i].Owner || g == nil:
+				case op.Owner != r.Ops[i].Owner || g == nil:
 				case op.F == history.Write && op.Type == history.Invoke:
 					last = -1
-				case op.F != history.Read || op.Type != history.OK || op.Unfenced == nil || invoked(j).Time > g.end:
+				case op.F != history.Read || op.Type != history.OK || op.Unfenced == nil || invoked(j).Time > g.End:
 				case j < i:
 					last = j
 				case last >= 0:
-					if twice++; r.ops[last].Unfenced.Value != op.Unfenced.Value {
+					if twice++; r.Ops[last].Unfenced.Value != op.Unfenced.Value {
 						want = append(want, i)
 					}
 				}
@@ -96,21 +97,21 @@ func TestSameReadsAgrees(t *testing.T) {
 // reader was let in that had asked as much later, and how many waited.
 func (b brute) starved() (waits []int, all int, longest int64) {
 	for _, k := range b.r.keys {
-		for _, w := range k.waits {
-			op := &b.r.ops[w.invoke]
-			to := w.to
-			if w.done < 0 {
-				to = b.r.end
+		for _, w := range k.Waits {
+			op := &b.r.Ops[w.Invoke]
+			to := w.To
+			if w.Done < 0 {
+				to = b.r.End
 			}
-			if op.F != history.Acquire || op.Mode == shared || w.done >= 0 && b.r.ops[w.done].Type == history.Info {
+			if op.F != history.Acquire || op.Mode == shared || w.Done >= 0 && b.r.Ops[w.Done].Type == history.Info {
 				continue
 			}
 			all++
-			longest = max(longest, to-w.from)
-			if to-w.from > 5*sec && !b.faultAt(w.from, to, func(*fault) bool { return true }) && slices.ContainsFunc(k.grants, func(g *grant) bool {
-				return g.mode == shared && g.ok > w.from && g.ok < to && g.invoked-w.from > 5*sec
+			longest = max(longest, to-w.From)
+			if to-w.From > 5*sec && !b.faultAt(w.From, to, func(*trace.Fault) bool { return true }) && slices.ContainsFunc(k.Grants, func(g *trace.Grant) bool {
+				return g.Mode == shared && g.OK > w.From && g.OK < to && g.Invoked-w.From > 5*sec
 			}) {
-				waits = append(waits, w.invoke)
+				waits = append(waits, w.Invoke)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // nester is a sound reentrant lock, whose answers may be lost, and its clients.
@@ -195,22 +196,22 @@ func strangely(t *rapid.T) *run {
 
 // misled is what holders were told wrongly, and since when others may not be granted
 // what a grant has, as it has given back an inner hold.
-func (b brute) misled() (wrong []string, given map[*grant]int) {
-	given = map[*grant]int{}
-	for _, g := range b.r.grants {
+func (b brute) misled() (wrong []string, given map[*trace.Grant]int) {
+	given = map[*trace.Grant]int{}
+	for _, g := range b.r.Grants {
 		deep, want, sure, lost, left := 1, 1, true, false, -1
-		for i := g.op + 1; i < len(b.r.ops); i++ {
-			op := &b.r.ops[i]
-			if op.F == history.Acquire && op.Type == history.Invoke && op.Node == g.node {
-				end := slices.IndexFunc(b.r.ops[i+1:], func(o history.Op) bool { return o.Process == op.Process })
-				sure = sure && (op.Process != g.process || b.r.ops[i+1+end].Type != history.Info)
+		for i := g.Op + 1; i < len(b.r.Ops); i++ {
+			op := &b.r.Ops[i]
+			if op.F == history.Acquire && op.Type == history.Invoke && op.Node == g.Node {
+				end := slices.IndexFunc(b.r.Ops[i+1:], func(o history.Op) bool { return o.Process == op.Process })
+				sure = sure && (op.Process != g.Process || b.r.Ops[i+1+end].Type != history.Info)
 			}
 			what := "depth "
 			switch {
-			case op.Owner != g.owner || op.Type == history.Invoke:
+			case op.Owner != g.Owner || op.Type == history.Invoke:
 				continue
 			case op.F == history.Acquire:
-				if op.Token != g.token {
+				if op.Token != g.Token {
 					wrong = append(wrong, fmt.Sprint("token ", i))
 				}
 				if deep++; deep == 1 { // it holds on
@@ -254,21 +255,21 @@ func TestReentrancyAgrees(t *testing.T) {
 	bothWays(t, 10, func(t *rapid.T) bool {
 		r := strangely(t)
 		want, given := brute{r}.misled()
-		has := func(g *grant, at int64) bool {
-			spans, _ := r.validity(nil, g, 0)
-			untold := r.setup.Promise.Validity == history.Untold && at >= g.sent+int64(r.setup.Lease)
-			return !untold && slices.ContainsFunc(spans, func(s span) bool { return s.from <= at && at < s.to })
+		has := func(g *trace.Grant, at int64) bool {
+			spans, _ := r.Validity(nil, g, 0)
+			untold := r.Setup.Promise.Validity == history.Untold && at >= g.Sent+int64(r.Setup.Lease)
+			return !untold && slices.ContainsFunc(spans, func(s trace.Span) bool { return s.From <= at && at < s.To })
 		}
-		for _, h := range r.grants {
-			if slices.ContainsFunc(r.grants, func(g *grant) bool {
-				return g != h && given[g] > 0 && r.ops[given[g]].Time < h.ok && has(g, h.ok) && has(h, h.ok)
+		for _, h := range r.Grants {
+			if slices.ContainsFunc(r.Grants, func(g *trace.Grant) bool {
+				return g != h && given[g] > 0 && r.Ops[given[g]].Time < h.OK && has(g, h.OK) && has(h, h.OK)
 			}) {
-				want = append(want, fmt.Sprint("early ", h.op))
+				want = append(want, fmt.Sprint("early ", h.Op))
 			}
 		}
 		var got []string
 		for _, v := range reentrancy(r).found.list {
-			i := slices.IndexFunc(r.ops, func(op history.Op) bool {
+			i := slices.IndexFunc(r.Ops, func(op history.Op) bool {
 				return op.Time == v.At && op.Type != history.Invoke && slices.Contains(v.Operations, op.Index)
 			})
 			for part, what := range map[string]string{"and was told token": "token ", "and it holds it": "depth ", "for the last time": "left ", "before the last release": "early "} {
@@ -280,7 +281,7 @@ func TestReentrancyAgrees(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			for _, op := range r.ops {
+			for _, op := range r.Ops {
 				t.Logf("%d %d %s p%d %s %s own=%s tok=%d depth=%d", op.Index, (op.Time-origin)/ms, op.Node, op.Process, op.Type, op.F, op.Owner, op.Token, op.Depth)
 			}
 			t.Fatalf("%v, want %v", got, want)

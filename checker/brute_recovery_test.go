@@ -6,42 +6,43 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definition of recovery, asked of every millisecond after the death of a holder.
 
 // died calls f for each grant whose holder was killed while it held the key, with the
 // kill and the next grant, if there is one.
-func (b brute) died(f func(g *grant, death history.Op, next *grant)) {
-	for _, g := range b.r.grants {
-		if g.endOp < 0 || b.r.ops[g.endOp].F != history.Fault {
+func (b brute) died(f func(g *trace.Grant, death history.Op, next *trace.Grant)) {
+	for _, g := range b.r.Grants {
+		if g.EndOp < 0 || b.r.Ops[g.EndOp].F != history.Fault {
 			continue
 		}
-		death := b.r.ops[g.endOp]
-		observed := slices.ContainsFunc(b.r.faults, func(f *fault) bool { return f.begin == g.endOp && f.observed })
-		deadline, known := b.r.deadlineAt(g, g.deadline(b.r))
-		if !observed || known && g.deadline(b.r) != 0 && deadline+clockNoise <= death.Time {
+		death := b.r.Ops[g.EndOp]
+		observed := slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool { return f.Begin == g.EndOp && f.Observed })
+		deadline, known := b.r.DeadlineAt(g, b.r.Deadline(g))
+		if !observed || known && b.r.Deadline(g) != 0 && deadline+trace.ClockNoise <= death.Time {
 			continue
 		}
-		if slices.ContainsFunc(g.key.grants, func(h *grant) bool { return h.ok < death.Time && surely(g, h) }) {
+		if slices.ContainsFunc(g.Key.Grants, func(h *trace.Grant) bool { return h.OK < death.Time && trace.Surely(g, h) }) {
 			continue // it held the key no more when it died
 		}
-		next := slices.IndexFunc(g.key.grants, func(h *grant) bool { return h.ok > death.Time && !surely(h, g) })
+		next := slices.IndexFunc(g.Key.Grants, func(h *trace.Grant) bool { return h.OK > death.Time && !trace.Surely(h, g) })
 		if next < 0 {
 			f(g, death, nil)
 			continue
 		}
-		f(g, death, g.key.grants[next])
+		f(g, death, g.Key.Grants[next])
 	}
 }
 
 // tooEarly are the grants before the end of a dead holder's lease.
 func (b brute) tooEarly() (ops []int) {
-	b.died(func(g *grant, _ history.Op, h *grant) {
-		deadline, known := b.r.deadlineAt(g, g.deadline(b.r))
-		if h != nil && known && g.deadline(b.r) != 0 && h.ok < deadline && surely(g, h) && !g.suspended() &&
-			!b.faultAt(g.sent, h.ok, func(f *fault) bool { return f.kind == "clock" }) {
-			ops = append(ops, h.op)
+	b.died(func(g *trace.Grant, _ history.Op, h *trace.Grant) {
+		deadline, known := b.r.DeadlineAt(g, b.r.Deadline(g))
+		if h != nil && known && b.r.Deadline(g) != 0 && h.OK < deadline && trace.Surely(g, h) && !g.Suspended() &&
+			!b.faultAt(g.Sent, h.OK, func(f *trace.Fault) bool { return f.Kind == "clock" }) {
+			ops = append(ops, h.Op)
 		}
 	})
 	return ops
@@ -50,24 +51,24 @@ func (b brute) tooEarly() (ops []int) {
 // tooLate are the grants whose lease was over while somebody waited for longer than
 // the bound, and nothing else kept the key from being granted.
 func (b brute) tooLate() (ops []int) {
-	b.died(func(g *grant, death history.Op, next *grant) {
-		to := b.r.end
+	b.died(func(g *trace.Grant, death history.Op, next *trace.Grant) {
+		to := b.r.End
 		if next != nil {
-			to = next.ok
+			to = next.OK
 		}
 		begun, late := int64(-1), false
-		for t := death.Time + b.r.leaseOf(&b.r.ops[g.op]); t <= to; t += ms {
-			owed := t < to && !b.keptAt(g.key, t, g.endOp)
+		for t := death.Time + b.r.LeaseOf(&b.r.Ops[g.Op]); t <= to; t += ms {
+			owed := t < to && !b.keptAt(b.r.logOf(g.Key), t, g.EndOp)
 			if owed && begun < 0 {
 				begun = t
 			}
 			if !owed && begun >= 0 {
-				from, to := b.drought(g.key, &incident{from: begun, to: t})
-				begun, late = -1, late || to-from > int64(b.r.setup.Promise.Bound)
+				from, to := b.drought(b.r.logOf(g.Key), &incident{from: begun, to: t})
+				begun, late = -1, late || to-from > int64(b.r.Setup.Promise.Bound)
 			}
 		}
 		if late {
-			ops = append(ops, g.op)
+			ops = append(ops, g.Op)
 		}
 	})
 	return ops
@@ -76,20 +77,29 @@ func (b brute) tooLate() (ops []int) {
 // keptAt says whether at t another fault than one was felt, or somebody whose outcome is
 // unknown may have held the key.
 func (b brute) keptAt(k *keyLog, t int64, but int) bool {
-	felt := slices.ContainsFunc(b.r.faults, func(f *fault) bool {
-		return f.begin >= 0 && f.begin != but && f.from <= t && (f.to == forever || t < f.to+b.r.aftermath())
+	felt := slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
+		return f.Begin >= 0 && f.Begin != but && f.From <= t && t < b.fades(f)
 	})
-	return felt || slices.ContainsFunc(k.waits, func(w wait) bool {
-		end := w.to
-		if w.done < 0 {
-			if death := b.r.deathAfter(b.r.ops[w.invoke].Node, w.from); death != nil {
-				end = death.from
+	open := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
+		end := w.To
+		if w.Done < 0 {
+			death := b.r.deathAfter(b.r.Ops[w.Invoke].Node, w.From)
+			if death == nil {
+				return false // it still waits
 			}
-		} else if b.r.ops[w.done].Type != history.Info {
+			end = death.From
+		} else if b.r.Ops[w.Done].Type != history.Info {
 			return false
 		}
-		return w.from <= t && (end == forever || t < end+b.r.aftermath())
+		return max(w.From, end-int64(b.r.Setup.Lease)) <= t && t < end+b.r.aftermath()
 	})
+	for i, op := range b.r.Ops {
+		if op.Type == history.Info && (op.F == history.Extend || op.F == history.Release) {
+			asked := slices.IndexFunc(b.r.Ops[:i], func(o history.Op) bool { return o.Process == op.Process && o.F == op.F && o.Type == history.Invoke })
+			open = open || b.r.Ops[asked].Time <= t && t < op.Time+b.r.aftermath()
+		}
+	}
+	return felt || open
 }
 
 func TestRecoveryAgrees(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -60,12 +61,12 @@ func sharing(t *rapid.T, k history.Kind) (history.Setup, []history.Op) {
 }
 
 // modeAt is how g is held at t, by its own operations alone.
-func (b brute) modeAt(g *grant, at int64) history.Mode {
-	mode := modeOf(&b.r.ops[g.op])
+func (b brute) modeAt(g *trace.Grant, at int64) history.Mode {
+	mode := trace.ModeOf(&b.r.Ops[g.Op])
 	before := mode // it asked for another
-	for i := range b.r.ops {
-		op := &b.r.ops[i]
-		if op.F != history.Change || op.Owner != g.owner || op.Time > at {
+	for i := range b.r.Ops {
+		op := &b.r.Ops[i]
+		if op.F != history.Change || op.Owner != g.Owner || op.Time > at {
 			continue
 		}
 		switch {
@@ -84,18 +85,18 @@ func (b brute) modeAt(g *grant, at int64) history.Mode {
 
 // uses says whether g was used at t: believed in, and acted on later in the same mode
 // without having been in the other one between.
-func (b brute) uses(g *grant, at int64) bool {
-	if at < g.ok {
+func (b brute) uses(g *trace.Grant, at int64) bool {
+	if at < g.OK {
 		return false
 	}
-	for i := g.acts; i != 0; i = b.r.acts[i-1].next {
-		a := b.r.acts[i-1].time
-		if a <= at || a > g.end {
+	for _, act := range b.r.InOrder(g) {
+		a := act.Time
+		if a <= at || a > g.End {
 			continue
 		}
 		same := true
-		for i := range b.r.ops {
-			if op := &b.r.ops[i]; op.F == history.Change && op.Owner == g.owner && op.Time > at && op.Time < a {
+		for i := range b.r.Ops {
+			if op := &b.r.Ops[i]; op.F == history.Change && op.Owner == g.Owner && op.Time > at && op.Time < a {
 				same = same && b.modeAt(g, op.Time) == b.modeAt(g, at)
 			}
 		}
@@ -109,17 +110,17 @@ func (b brute) uses(g *grant, at int64) bool {
 // wrongAt says whether more is used at t than the lock may give.
 func (b brute) wrongAt(at int64) bool {
 	sum, writers, users := 0, 0, 0
-	for _, g := range b.r.grants {
+	for _, g := range b.r.Grants {
 		if b.uses(g, at) {
 			users++
-			sum += g.permits
+			sum += g.Permits
 			if b.modeAt(g, at) == exclusive {
 				writers++
 			}
 		}
 	}
-	if b.r.setup.Kind == history.Semaphore {
-		return sum > b.r.setup.Permits
+	if b.r.Setup.Kind == history.Semaphore {
+		return sum > b.r.Setup.Permits
 	}
 	return writers > 0 && users > 1
 }
@@ -142,7 +143,7 @@ func TestSharingAgrees(t *testing.T) {
 				switch op := &ops[i]; {
 				case op.F == history.Acquire && op.Type == history.OK && op.Mode == shared:
 					readers++
-				case op.F == history.Acquire && op.Type == history.OK, op.F == history.Change && op.Type != history.Invoke && b.modeAt(r.byOwner[op.Owner], op.Time) == exclusive && b.modeAt(r.byOwner[op.Owner], op.Time-1) == shared:
+				case op.F == history.Acquire && op.Type == history.OK, op.F == history.Change && op.Type != history.Invoke && b.modeAt(r.ByOwner[op.Owner], op.Time) == exclusive && b.modeAt(r.ByOwner[op.Owner], op.Time-1) == shared:
 					writers++
 				}
 			}
@@ -191,8 +192,8 @@ func TestHonestRefusalAgrees(t *testing.T) {
 		r := newRun(setup, ops)
 		want := 0
 		if len(r.keys) > 0 {
-			for i, w := range r.keys[0].waits {
-				if w.done >= 0 && ops[w.done].Busy && !aloneBut(r, i) {
+			for i, w := range r.keys[0].Waits {
+				if w.Done >= 0 && ops[w.Done].Busy && !aloneBut(r, i) {
 					want++
 				}
 			}
@@ -206,25 +207,25 @@ func TestHonestRefusalAgrees(t *testing.T) {
 
 // aloneBut says whether another attempt than number i may have been alive during it.
 func aloneBut(r *run, i int) bool {
-	mine := r.keys[0].waits[i]
-	for j, w := range r.keys[0].waits {
-		if j == i || w.from > mine.to {
+	mine := r.keys[0].Waits[i]
+	for j, w := range r.keys[0].Waits {
+		if j == i || w.From > mine.To {
 			continue
 		}
-		end := int64(forever)
-		g := slices.IndexFunc(r.grants, func(g *grant) bool { return g.invoke == w.invoke })
+		end := int64(trace.Forever)
+		g := slices.IndexFunc(r.Grants, func(g *trace.Grant) bool { return g.Invoke == w.Invoke })
 		switch {
-		case w.done < 0:
+		case w.Done < 0:
 		case g >= 0:
-			for _, op := range r.ops {
-				if op.F == history.Release && op.Owner == r.grants[g].owner && (op.Type == history.OK || op.Type == history.Fail) {
+			for _, op := range r.Ops {
+				if op.F == history.Release && op.Owner == r.Grants[g].Owner && (op.Type == history.OK || op.Type == history.Fail) {
 					end = op.Time
 				}
 			}
-		case r.ops[w.done].Type == history.Fail:
-			end = w.to
+		case r.Ops[w.Done].Type == history.Fail:
+			end = w.To
 		}
-		if end >= mine.from {
+		if end >= mine.From {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definition of deadlock-freedom while a run goes on, asked of every second.
@@ -55,10 +56,10 @@ func waiting(t *rapid.T) *run {
 // stuck counts the times of more than 5 s in which somebody waited, in each time in
 // which nobody believes in a grant, none is made and no fault is open.
 func (b brute) stuck() (n int) {
-	k := b.r.key("k")
-	from := b.r.begin
-	for at := b.r.begin; at <= b.r.end; at += sec {
-		granted := slices.ContainsFunc(k.grants, func(g *grant) bool { return g.ok == at })
+	k := b.r.named("k")
+	from := b.r.Begin
+	for at := b.r.Begin; at <= b.r.End; at += sec {
+		granted := slices.ContainsFunc(k.Grants, func(g *trace.Grant) bool { return g.OK == at })
 		if !b.idle(k, at) {
 			n += b.stuckIn(k, from, at)
 			from = at + sec
@@ -67,38 +68,40 @@ func (b brute) stuck() (n int) {
 			from = at
 		}
 	}
-	return n + b.stuckIn(k, from, b.r.end)
+	return n + b.stuckIn(k, from, b.r.End)
 }
 
 // idle says whether, for the second that begins at t, nobody believes to hold the key
 // and no fault is open. That of a server that died is until it answers somebody.
 func (b brute) idle(k *keyLog, t int64) bool {
-	held := slices.ContainsFunc(k.grants, func(g *grant) bool { return g.ok <= t && t < g.end })
-	return !held && !slices.ContainsFunc(b.r.faults, func(f *fault) bool {
-		over := f.to
-		if f.target == "s" && f.kind != "pause" {
-			answered := slices.IndexFunc(b.r.ops, func(o history.Op) bool { return o.Type == history.OK && o.Time >= f.to })
-			if over = max(f.to, b.r.end); answered >= 0 {
-				over = b.r.ops[answered].Time
+	held := slices.ContainsFunc(k.Grants, func(g *trace.Grant) bool { return g.OK <= t && t < g.End })
+	return !held && !slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
+		over := f.To
+		if f.Target == "s" && f.Kind != "pause" {
+			answered := slices.IndexFunc(b.r.Ops, func(o history.Op) bool { return o.Type == history.OK && o.Time >= f.To })
+			if over = max(f.To, b.r.End); answered >= 0 {
+				over = b.r.Ops[answered].Time
 			}
 		}
-		return f.from <= t && t < over
+		return f.From <= t && t < over
 	})
 }
 
 // stuckIn counts the unbroken times of more than 5 s in which somebody waited.
 func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
-	asks := func(w wait) bool { return b.r.ops[w.invoke].F == history.Acquire }
-	unknown := func(w wait) bool { return asks(w) && w.done >= 0 && b.r.ops[w.done].Type == history.Info && w.to < to }
+	asks := func(w trace.Wait) bool { return b.r.Ops[w.Invoke].F == history.Acquire }
+	unknown := func(w trace.Wait) bool {
+		return asks(w) && w.Done >= 0 && b.r.Ops[w.Done].Type == history.Info && w.To < to
+	}
 	long := 0
 	for at := from; at <= to; at += sec {
 		// Who was told nothing may have held the key meanwhile, and a lease beyond.
-		if at == to || slices.ContainsFunc(k.waits, func(w wait) bool { return unknown(w) && w.from <= at && at <= w.to }) {
+		if at == to || slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return unknown(w) && w.From <= at && at <= w.To }) {
 			n += min(long/6, 1)
 			long = 0
 		}
-		ghost := slices.ContainsFunc(k.waits, func(w wait) bool { return unknown(w) && w.from <= at && at < w.to })
-		if !ghost && slices.ContainsFunc(k.waits, func(w wait) bool { return asks(w) && w.from <= at && at < b.until(w) }) {
+		ghost := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return unknown(w) && w.From <= at && at < w.To })
+		if !ghost && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return asks(w) && w.From <= at && at < b.until(w) }) {
 			long++
 			continue
 		}
@@ -114,10 +117,10 @@ func TestStuckAgrees(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			r := waiting(t)
 			var f found
-			r.stuck(r.key("k"), &f)
+			r.stuck(r.named("k"), &f)
 			want := brute{r}.stuck()
 			if f.certain != want || f.possible > 0 {
-				for _, op := range r.ops {
+				for _, op := range r.Ops {
 					t.Logf("%2d %3d %s %s %s %v", op.Index, (op.Time-origin)/sec, op.Node, op.Type, op.F, op.Fault)
 				}
 				t.Fatalf("want %d: %+v", want, f.list)

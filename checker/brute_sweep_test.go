@@ -8,78 +8,42 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The sweeps over shares, each pair of shares asked of by itself.
 
 // someShares draws shares of three grants in any order, of which many begin or end at once.
-func someShares(t *rapid.T) (shares []share) {
-	grants := []*grant{{owner: "a"}, {owner: "b"}, {owner: "c"}}
+func someShares(t *rapid.T) (shares []trace.Share) {
+	grants := []*trace.Grant{{Owner: "a"}, {Owner: "b"}, {Owner: "c"}}
 	for range rapid.IntRange(0, 7).Draw(t, "shares") {
 		from := int64(rapid.IntRange(0, 9).Draw(t, "from"))
-		shares = append(shares, share{from: from, to: from + int64(rapid.IntRange(-1, 6).Draw(t, "length")), grant: rapid.SampledFrom(grants).Draw(t, "grant"),
-			exclusive: rapid.Bool().Draw(t, "exclusive"), permits: rapid.IntRange(1, 2).Draw(t, "permits")})
+		shares = append(shares, trace.Share{From: from, To: from + int64(rapid.IntRange(-1, 6).Draw(t, "length")), Grant: rapid.SampledFrom(grants).Draw(t, "grant"),
+			Exclusive: rapid.Bool().Draw(t, "exclusive"), Permits: rapid.IntRange(1, 2).Draw(t, "permits")})
 	}
 	return shares
 }
 
 // begun are the shares that last as number i begins, of those before it in order; nil
 // if it never lasts.
-func begun(shares []share, i int) (beside []share) {
-	if shares[i].from >= shares[i].to {
+func begun(shares []trace.Share, i int) (beside []trace.Share) {
+	if shares[i].From >= shares[i].To {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(shares[:i]), func(s share) bool { return s.to <= shares[i].from || s.from >= s.to })
-}
-
-// The shares of a grant are all of its time, cut where its mode changes.
-func TestSharesAgree(t *testing.T) {
-	bothWays(t, 50, func(t *rapid.T) bool {
-		g := &grant{mode: rapid.SampledFrom([]history.Mode{shared, exclusive}).Draw(t, "mode"), permits: 1}
-		mode, at := map[int64]history.Mode{}, int64(0)
-		for range rapid.IntRange(0, 4).Draw(t, "turns") {
-			at += int64(rapid.IntRange(0, 4).Draw(t, "later"))
-			g.turn(at, rapid.SampledFrom([]history.Mode{shared, exclusive}).Draw(t, "turns"))
-		}
-		for at := range int64(20) {
-			mode[at] = g.mode
-			for _, t := range g.turns {
-				if t.at <= at {
-					mode[at] = t.mode
-				}
-			}
-		}
-		from := int64(rapid.IntRange(0, 12).Draw(t, "from"))
-		until := from + int64(rapid.IntRange(0, 7).Draw(t, "length"))
-		now := from
-		for _, s := range g.shares(nil, from, until) {
-			if s.from != now || s.to <= s.from || s.grant != g || s.permits != 1 {
-				t.Fatalf("%+v at %d of [%d, %d]", s, now, from, until)
-			}
-			for ; now < s.to; now++ {
-				if s.exclusive != (mode[now] == exclusive) {
-					t.Fatalf("%+v of %+v at %d", s, g.turns, now)
-				}
-			}
-		}
-		if now != until {
-			t.Fatalf("[%d, %d] ends at %d", from, until, now)
-		}
-		return len(g.turns) > 0
-	})
+	return slices.DeleteFunc(slices.Clone(shares[:i]), func(s trace.Share) bool { return s.To <= shares[i].From || s.From >= s.To })
 }
 
 func TestRivalriesAgree(t *testing.T) {
 	bothWays(t, 50, func(t *rapid.T) bool {
 		shares := someShares(t)
 		got, want := []string{}, []string{}
-		rivalries(slices.Clone(shares), func(a, b share) { got = append(got, fmt.Sprint(a.to, b)) })
-		slices.SortStableFunc(shares, func(a, b share) int { return int(a.from - b.from) })
+		rivalries(slices.Clone(shares), func(a, b trace.Share) { got = append(got, fmt.Sprint(a.To, b)) })
+		slices.SortStableFunc(shares, func(a, b trace.Share) int { return int(a.From - b.From) })
 		for i, s := range shares {
 			last := int64(-1) // of its rivals, the end of the last
 			for _, b := range begun(shares, i) {
-				if b.grant != s.grant && (b.exclusive || s.exclusive) {
-					last = max(last, b.to)
+				if b.Grant != s.Grant && (b.Exclusive || s.Exclusive) {
+					last = max(last, b.To)
 				}
 			}
 			if last >= 0 {
@@ -96,7 +60,7 @@ func TestRivalriesAgree(t *testing.T) {
 func TestCrowdsAgree(t *testing.T) {
 	bothWays(t, 50, func(t *rapid.T) bool {
 		shares, n := someShares(t), rapid.IntRange(0, 5).Draw(t, "n")
-		told := func(s share, beside []share) string {
+		told := func(s trace.Share, beside []trace.Share) string {
 			var names []string
 			for _, b := range beside {
 				names = append(names, fmt.Sprint(b))
@@ -105,14 +69,14 @@ func TestCrowdsAgree(t *testing.T) {
 			return fmt.Sprint(s, names)
 		}
 		got, want := []string{}, []string{}
-		crowds(slices.Clone(shares), n, func(s share, beside []share, _ int) { got = append(got, told(s, beside)) })
-		slices.SortStableFunc(shares, func(a, b share) int { return int(a.from - b.from) })
+		crowds(slices.Clone(shares), n, func(s trace.Share, beside []trace.Share, _ int) { got = append(got, told(s, beside)) })
+		slices.SortStableFunc(shares, func(a, b trace.Share) int { return int(a.From - b.From) })
 		for i, s := range shares {
-			beside, sum := begun(shares, i), s.permits
+			beside, sum := begun(shares, i), s.Permits
 			for _, b := range beside {
-				sum += b.permits
+				sum += b.Permits
 			}
-			if s.from < s.to && sum > n {
+			if s.From < s.To && sum > n {
 				want = append(want, told(s, beside))
 			}
 		}
@@ -124,9 +88,9 @@ func TestCrowdsAgree(t *testing.T) {
 }
 
 // leasedAt says whether the lease of g was valid at t.
-func (b brute) leasedAt(g *grant, at int64) bool {
-	spans, _ := b.r.validity(nil, g, 0)
-	return slices.ContainsFunc(spans, func(s span) bool { return s.from <= at && at < s.to })
+func (b brute) leasedAt(g *trace.Grant, at int64) bool {
+	spans, _ := b.r.Validity(nil, g, 0)
+	return slices.ContainsFunc(spans, func(s trace.Span) bool { return s.From <= at && at < s.To })
 }
 
 // Two leases that must not be together are told of once, and more than there are
@@ -137,8 +101,8 @@ func TestSharedLeasesAgree(t *testing.T) {
 			r := newRun(sharing(t, k))
 			b := brute{r}
 			var instants []int64 // at which a lease or a mode begins
-			for i := range r.ops {
-				instants = append(instants, r.ops[i].Time)
+			for i := range r.Ops {
+				instants = append(instants, r.Ops[i].Time)
 			}
 			pairs, crowded := map[string]bool{}, 0
 			for n, at := range instants {
@@ -146,18 +110,18 @@ func TestSharedLeasesAgree(t *testing.T) {
 					continue
 				}
 				sum := 0
-				for i, g := range r.grants {
+				for i, g := range r.Grants {
 					if !b.leasedAt(g, at) {
 						continue
 					}
-					for _, h := range r.grants[:i] {
+					for _, h := range r.Grants[:i] {
 						if b.leasedAt(h, at) && (b.modeAt(g, at) == exclusive || b.modeAt(h, at) == exclusive) {
-							pairs[fmt.Sprint(h.op, g.op)] = true
+							pairs[fmt.Sprint(h.Op, g.Op)] = true
 						}
 					}
-					sum += g.permits
+					sum += g.Permits
 				}
-				if sum > r.setup.Permits {
+				if sum > r.Setup.Permits {
 					crowded++
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definitions of fairness and false-loss, each asked of every pair of
@@ -19,18 +20,18 @@ type brute struct {
 
 // until is when a wait came to an end, or when its client, for which it never did, was
 // killed or asked to end; 0: nobody knows.
-func (b brute) until(w wait) int64 {
-	if w.done >= 0 {
-		return w.to
+func (b brute) until(w trace.Wait) int64 {
+	if w.Done >= 0 {
+		return w.To
 	}
-	stop, death, missed := int64(forever), int64(forever), map[int]bool{}
-	for _, op := range b.r.ops {
+	stop, death, missed := int64(trace.Forever), int64(trace.Forever), map[int]bool{}
+	for _, op := range b.r.Ops {
 		if op.F == history.Fault && op.Fault.Phase == history.Missed {
 			missed[op.Fault.ID] = true
 		}
 	}
-	for _, op := range b.r.ops {
-		switch asked := b.r.ops[w.invoke]; {
+	for _, op := range b.r.Ops {
+		switch asked := b.r.Ops[w.Invoke]; {
 		case op.Node != asked.Node:
 		case op.F == history.Stop:
 			stop = op.Time
@@ -38,120 +39,114 @@ func (b brute) until(w wait) int64 {
 			death = min(death, op.Time)
 		}
 	}
-	if until := min(stop, death); until < forever {
+	if until := min(stop, death); until < trace.Forever {
 		return until
 	}
 	return 0
 }
 
 // faultAt says whether a fault that matches, or its aftermath, meets [from, to].
-func (b brute) faultAt(from, to int64, match func(*fault) bool) bool {
-	return slices.ContainsFunc(b.r.faults, func(f *fault) bool {
-		end := f.to
-		if end < forever {
-			end += b.r.aftermath()
-		}
-		return f.begin >= 0 && match(f) && f.from <= to && from <= end
+func (b brute) faultAt(from, to int64, match func(*trace.Fault) bool) bool {
+	return slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
+		end := b.fades(f)
+		return f.Begin >= 0 && match(f) && f.From <= to && from <= end
 	})
+}
+
+// fades is when what a fault left behind is over, by its definition.
+func (b brute) fades(f *trace.Fault) int64 {
+	if f.To == trace.Forever {
+		return trace.Forever
+	}
+	end := f.To + b.r.aftermath()
+	if f.Kind == "partition" {
+		end = max(end, 2*f.To-f.From+sec/2, f.Again)
+	}
+	return end
 }
 
 // overtaken are the invokes of the waits that were.
 func (b brute) overtaken() []int {
 	var waits []int
 	for _, k := range b.r.keys {
-		for _, w := range k.waits {
-			if w.done >= 0 && b.r.ops[w.invoke].F == history.Acquire && b.isOvertaken(k, w) {
-				waits = append(waits, w.invoke)
+		for _, w := range k.Waits {
+			if w.Done >= 0 && b.r.Ops[w.Invoke].F == history.Acquire && b.isOvertaken(k, w) {
+				waits = append(waits, w.Invoke)
 			}
 		}
 	}
 	return waits
 }
 
-func (b brute) isOvertaken(k *keyLog, w wait) bool {
-	done := &b.r.ops[w.done]
-	var g *grant
-	until := w.to - b.r.aftermath()
+func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
+	done := &b.r.Ops[w.Done]
+	var g *trace.Grant
+	until := w.To - b.r.aftermath()
 	switch done.Type {
 	case history.Info:
 		return false
 	case history.OK:
-		g = b.r.byOwner[done.Owner]
-		until = g.sent
+		g = b.r.ByOwner[done.Owner]
+		until = g.Sent
 	}
-	return slices.ContainsFunc(k.grants, func(h *grant) bool {
-		if h.ok <= w.from || h.ok >= until {
+	return slices.ContainsFunc(k.Grants, func(h *trace.Grant) bool {
+		if h.OK <= w.From || h.OK >= until {
 			return false
 		}
-		if g != nil && g.token > 0 && h.token > g.token &&
-			!b.faultAt(w.from, until, func(f *fault) bool { return f.kind == "crash" }) {
+		if g != nil && g.Token > 0 && h.Token > g.Token &&
+			!b.faultAt(w.From, until, func(f *trace.Fault) bool { return f.Kind == "crash" }) {
 			return true
 		}
-		return h.invoked > w.from+b.r.aftermath() && h.ok > w.from+b.r.aftermath() &&
-			!b.faultAt(w.from, h.ok, func(*fault) bool { return true })
+		return h.Invoked > w.From+b.r.aftermath() && h.OK > w.From+b.r.aftermath() &&
+			!b.faultAt(w.From, h.OK, func(*trace.Fault) bool { return true })
 	})
 }
 
 // falselyLost are the operations by which holders were told of a loss that was none.
 func (b brute) falselyLost() []int {
 	var ops []int
-	for _, l := range b.r.losses {
-		deadline, known := b.r.deadlineAt(l.grant, l.claim.deadline)
-		if known && b.r.ops[l.op].Time < deadline && !l.claim.cut && !b.explained(l) {
-			ops = append(ops, l.op)
+	for _, l := range b.r.Losses {
+		deadline, known := b.r.DeadlineAt(l.Grant, l.Claim.Deadline)
+		if known && b.r.Ops[l.Op].Time < deadline && !l.Claim.Cut && !b.explained(l) {
+			ops = append(ops, l.Op)
 		}
 	}
 	return ops
 }
 
-func (b brute) explained(l loss) bool {
-	g, told, from := l.grant, b.r.ops[l.op].Time, b.r.ops[l.claim.op].Sent
-	for i := range b.r.ops { // a renewal without an answer
-		op := &b.r.ops[i]
-		if op.Type == history.Invoke && op.F == history.Extend && op.Owner == g.owner && i > g.op {
-			j := slices.IndexFunc(b.r.ops[i+1:], func(o history.Op) bool { return o.Process == op.Process && o.Type != history.Note })
-			if j < 0 || b.r.ops[i+1+j].Type == history.Info {
+func (b brute) explained(l trace.Loss) bool {
+	g, told, from := l.Grant, b.r.Ops[l.Op].Time, b.r.Ops[l.Claim.Op].Sent
+	for i := range b.r.Ops { // a renewal without an answer
+		op := &b.r.Ops[i]
+		if op.Type == history.Invoke && op.F == history.Extend && op.Owner == g.Owner && i > g.Op {
+			j := slices.IndexFunc(b.r.Ops[i+1:], func(o history.Op) bool { return o.Process == op.Process && o.Type != history.Note })
+			if j < 0 || b.r.Ops[i+1+j].Type == history.Info {
 				return true
 			}
 		}
 	}
-	for _, h := range g.key.grants { // somebody else was granted it
-		if h != g && h.sent <= told && !surely(h, g) {
-			return true
-		}
-	}
-	for _, w := range g.key.waits { // or may have been
-		end := w.to
-		switch {
-		case w.done < 0:
-			for _, f := range b.r.faults {
-				if f.kind == "kill" && f.begin >= 0 && !f.missed && f.from >= w.from && f.target == b.r.ops[w.invoke].Node {
-					end = min(end, f.from)
-				}
-			}
-		case b.r.ops[w.done].Type != history.Info:
-			continue
-		}
-		if w.from <= told && (end == forever || end+b.r.aftermath() >= g.sent) {
-			return true
-		}
-	}
-	own := func(f *fault) bool {
-		if f.kind == "latency" && f.slow > 0 && 4*f.slow <= int64(b.r.setup.Lease) {
+	own := func(f *trace.Fault) bool {
+		if f.Kind == "latency" && f.Slow > 0 && 4*f.Slow <= int64(b.r.Setup.Lease) {
 			return false
 		}
-		return f.target == g.node || slices.Contains(f.cut, g.node) || len(b.r.setup.Servers) == 0
+		return f.Target == g.Node || slices.Contains(f.Cut, g.Node) || len(b.r.Setup.Servers) == 0
 	}
-	forgets := func(f *fault) bool {
-		return (f.kind == "kill" || f.kind == "crash" || f.kind == "clock") && !slices.Contains(b.r.setup.Clients, f.target)
+	forgets := func(f *trace.Fault) bool {
+		return (f.Kind == "kill" || f.Kind == "crash" || f.Kind == "clock") && !slices.Contains(b.r.Setup.Clients, f.Target)
 	}
-	return b.faultAt(from, told, own) || b.faultAt(g.sent, told, forgets) || b.away(g.node, from, told)
+	return b.faultAt(from, told, own) || b.faultAt(g.Sent, told, forgets) || b.away(g.Node, from, told)
 }
 
 // away asks at each change of a fault whether too few servers were in reach.
 func (b brute) away(node string, from, to int64) bool {
+	lingers := b.r.aftermath()
+	for _, f := range b.r.Faults {
+		if f.Begin >= 0 && f.To < trace.Forever {
+			lingers = max(lingers, b.fades(f)-f.To)
+		}
+	}
 	for _, s := range b.r.outages(node) { // compared with each instant in TestWithout
-		if s.from <= to && (s.to == forever || from <= s.to+b.r.aftermath()) {
+		if s.From <= to && (s.To == trace.Forever || from <= s.To+lingers) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // The definitions of the well-known uses, each asked of every operation against every
@@ -80,11 +81,11 @@ func useAgrees(t *testing.T, draw func(*rapid.T) *run, brute func(*run) []int, j
 		}
 		for _, i := range want {
 			if !slices.ContainsFunc(o.found.list, func(v Violation) bool { return slices.Contains(v.Operations, i) }) {
-				for _, op := range r.ops {
+				for _, op := range r.Ops {
 					t.Logf("%d %dµs %s %s %s %s", op.Index, (op.Time-origin)/1000, op.Node, op.Type, op.F, op.Key)
 				}
-				for _, g := range r.grants {
-					t.Logf("%s %s %d-%d", g.node, g.key.name, (g.ok-origin)/1000, (g.end-origin)/1000)
+				for _, g := range r.Grants {
+					t.Logf("%s %s %d-%d", g.Node, g.Key.Name, (g.OK-origin)/1000, (g.End-origin)/1000)
 				}
 				t.Fatalf("%+v, want %v", o.found.list, want)
 			}
@@ -95,8 +96,8 @@ func useAgrees(t *testing.T, draw func(*rapid.T) *run, brute func(*run) []int, j
 
 // accepted are the effects of a world, by their place in the log.
 func accepted(r *run, s side, prefix string) (notes []int) {
-	for i := range r.ops {
-		op := &r.ops[i]
+	for i := range r.Ops {
+		op := &r.Ops[i]
 		if c := s.of(op); op.F == history.Happened && c.Accepted && strings.HasPrefix(c.Value, prefix) {
 			notes = append(notes, i)
 		}
@@ -112,7 +113,7 @@ func TestOnlyOnceAgrees(t *testing.T) {
 			all := accepted(r, s, "charge ")
 			for n, i := range all {
 				if slices.ContainsFunc(all[:n], func(j int) bool {
-					return r.ops[j].Key == r.ops[i].Key && s.of(&r.ops[j]).Value == s.of(&r.ops[i]).Value
+					return r.Ops[j].Key == r.Ops[i].Key && s.of(&r.Ops[j]).Value == s.of(&r.Ops[i]).Value
 				}) {
 					twice = append(twice, i)
 				}
@@ -129,9 +130,9 @@ func TestNoInterleavingAgrees(t *testing.T) {
 		}, func(r *run) (torn []int) {
 			all := accepted(r, s, "version ")
 			for n, i := range all {
-				before := slices.DeleteFunc(slices.Clone(all[:n]), func(j int) bool { return r.ops[j].Key != r.ops[i].Key })
-				own := slices.ContainsFunc(before, func(j int) bool { return r.ops[j].Owner == r.ops[i].Owner })
-				if own && r.ops[before[len(before)-1]].Owner != r.ops[i].Owner {
+				before := slices.DeleteFunc(slices.Clone(all[:n]), func(j int) bool { return r.Ops[j].Key != r.Ops[i].Key })
+				own := slices.ContainsFunc(before, func(j int) bool { return r.Ops[j].Owner == r.Ops[i].Owner })
+				if own && r.Ops[before[len(before)-1]].Owner != r.Ops[i].Owner {
 					torn = append(torn, i)
 				}
 			}
@@ -156,13 +157,13 @@ func TestNeverOversoldAgrees(t *testing.T) {
 				return p.Unfenced
 			}
 			isSale := func(i int) bool {
-				c := s.of(&r.ops[i])
-				return r.ops[i].F == history.Apply && c.Accepted && number(c.Base) > number(r.ops[i].Value)
+				c := s.of(&r.Ops[i])
+				return r.Ops[i].F == history.Apply && c.Accepted && number(c.Base) > number(r.Ops[i].Value)
 			}
-			for i := range r.ops {
+			for i := range r.Ops {
 				sales := 0
 				for j := range i + 1 {
-					if isSale(j) && r.ops[j].Key == r.ops[i].Key {
+					if isSale(j) && r.Ops[j].Key == r.Ops[i].Key {
 						sales++
 					}
 				}
@@ -180,30 +181,30 @@ func TestOneRebuilderAgrees(t *testing.T) {
 		return deeds(t, []string{"begin version 1"}, history.Use{Name: history.Cache})
 	}, func(r *run) (both []int) {
 		end := func(invoke int) int64 { // what its owner puts last, else its release
-			to := int64(forever)
-			for i := range r.ops {
-				if op := &r.ops[i]; op.Owner == r.ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Release {
+			to := int64(trace.Forever)
+			for i := range r.Ops {
+				if op := &r.Ops[i]; op.Owner == r.Ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Release {
 					if i > invoke { // only its first counts
 						to = op.Time
 					}
 					break
 				}
 			}
-			for i := range r.ops {
-				if op := &r.ops[i]; i > invoke && op.Owner == r.ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Write {
+			for i := range r.Ops {
+				if op := &r.Ops[i]; i > invoke && op.Owner == r.Ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Write {
 					to = op.Time
 				}
 			}
 			return to
 		}
 		var begun []int
-		for i := range r.ops {
-			op := &r.ops[i]
-			note := slices.IndexFunc(r.ops, func(o history.Op) bool { return o.F == history.Happened && o.Value == op.Value })
-			if op.F != history.Effect || op.Type != history.Invoke || !r.ops[note].Unfenced.Accepted && !r.ops[note].Fenced.Accepted {
+		for i := range r.Ops {
+			op := &r.Ops[i]
+			note := slices.IndexFunc(r.Ops, func(o history.Op) bool { return o.F == history.Happened && o.Value == op.Value })
+			if op.F != history.Effect || op.Type != history.Invoke || !r.Ops[note].Unfenced.Accepted && !r.Ops[note].Fenced.Accepted {
 				continue
 			}
-			if slices.ContainsFunc(begun, func(j int) bool { return r.ops[j].Key == op.Key && end(j) > op.Time }) {
+			if slices.ContainsFunc(begun, func(j int) bool { return r.Ops[j].Key == op.Key && end(j) > op.Time }) {
 				both = append(both, i)
 			}
 			begun = append(begun, i)

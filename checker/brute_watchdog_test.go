@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // watched draws holders that renew, are told of this and that, and are stopped or not.
@@ -59,28 +60,28 @@ func watched(t *rapid.T) *run {
 // unnoticed are the operations that made a claim whose holder believed in it beyond its
 // end, not warned and not stopped; renewed and told count renewals and warnings.
 func (b brute) unnoticed() (late []int, renewed, told int) {
-	for _, g := range b.r.grants {
-		until := min(g.end, g.told)
+	for _, g := range b.r.Grants {
+		until := min(g.End, g.Told)
 		var said []int // all that it was told of its claim, in order
-		for i := range b.r.ops {
-			op := &b.r.ops[i]
+		for i := range b.r.Ops {
+			op := &b.r.Ops[i]
 			renewal := op.F == history.Extend && op.Type == history.OK
-			if op.Owner == g.owner && op.Time <= until && (i == g.op || renewal || op.F == history.Suspended || op.F == history.Resumed) {
+			if op.Owner == g.Owner && op.Time <= until && (i == g.Op || renewal || op.F == history.Suspended || op.F == history.Resumed) {
 				said = append(said, i)
 			}
 		}
-		if g.told < forever {
+		if g.Told < trace.Forever {
 			told++
 		}
 		var deadline int64 // what is claimed, by the clock of the node
 		for n, i := range said {
-			op, next := &b.r.ops[i], until
+			op, next := &b.r.Ops[i], until
 			if n+1 < len(said) {
-				next = b.r.ops[said[n+1]].Time
+				next = b.r.Ops[said[n+1]].Time
 			}
 			switch op.F {
 			case history.Suspended:
-				if b.r.ops[said[n-1]].F != history.Suspended {
+				if b.r.Ops[said[n-1]].F != history.Suspended {
 					told++
 				}
 				continue
@@ -90,7 +91,7 @@ func (b brute) unnoticed() (late []int, renewed, told int) {
 			case history.Acquire:
 				deadline = op.Deadline
 			}
-			if end := deadline - ahead; deadline != 0 && next > end && !b.stoppedBefore(g.node, end-ms) {
+			if end := deadline - ahead; deadline != 0 && next > end && !b.stoppedBefore(g.Node, end-ms) {
 				late = append(late, i)
 			}
 		}
@@ -100,8 +101,8 @@ func (b brute) unnoticed() (late []int, renewed, told int) {
 
 // stoppedBefore says whether a program of a node was stopped in the half of a lease before a time.
 func (b brute) stoppedBefore(node string, at int64) bool {
-	return slices.ContainsFunc(b.r.faults, func(f *fault) bool {
-		return f.target == node && f.kind != "partition" && f.from <= at && at <= f.to+sec/2
+	return slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
+		return f.Target == node && f.Kind != "partition" && f.From <= at && at <= f.To+sec/2
 	})
 }
 
@@ -116,7 +117,7 @@ func TestLossNoticedAgrees(t *testing.T) {
 			want, reason = Violated, fmt.Sprintf("%d were told", told)
 		case renewed == 0:
 			want, reason = Unknown, "Nothing was renewed"
-		case told == 0 && r.setup.Expect.Faults == 0:
+		case told == 0 && r.Setup.Expect.Faults == 0:
 			want, reason = NA, fmt.Sprintf("No claim ran out: all of %d renewal", renewed)
 		case told == 0:
 			want, reason = Unknown, "No claim ran out while its holder ran"
@@ -150,7 +151,7 @@ func TestLossNoticedAtItsLimits(t *testing.T) {
 	stopped := func(from, to int64) func(*builder) {
 		return func(b *builder) { held(b); b.fault(from, to, 1, "pause", "client-1") }
 	}
-	ends := 1300*ms - clockNoise
+	ends := 1300*ms - trace.ClockNoise
 	atLimits(t, "loss-noticed", lossNoticed, []limit{
 		{"stopped until half a lease before", stopped(100*ms, ends-500*ms), Unknown, "(1 ran out while it was stopped)"},
 		{"not so long", stopped(100*ms, ends-500*ms-1), Violated, "1 holder was not told before the claim ended; 0 were told"},

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 const (
@@ -235,4 +236,12 @@ func (b *builder) session(random *rand.Rand, t int64, i, unknown int, zombie boo
 	}
 	b.does(end, h, history.Release, outcome())
 	return end + 2*ms
+}
+
+// named is the log of a key, empty where nothing happened to it.
+func (r *run) named(key string) *keyLog {
+	if k := r.logOf(r.ByKey[key]); k != nil {
+		return k
+	}
+	return &keyLog{Key: &trace.Key{Name: key}}
 }

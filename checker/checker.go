@@ -7,20 +7,84 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// Checker judges one property.
+// Checker is one property: all that is known of it stands in its row of Checkers.
 type Checker struct {
-	Name  string
-	About string // one sentence: when the property is violated
+	Name   string // in scenarios, results and reports
+	About  string // one sentence: when the property is violated
+	Remedy string // what would have prevented a violation, where the run itself does not tell more
+	Owed   Debtor
+	Fenced bool // it judges the copy, or the table of a use, that checks tokens
 
-	promised func(history.Setup) (bool, string) // and why not
+	outside bool // it judges an effect that no token reaches
+	work    work // what it says of whether work goes on
+
+	kinds    []history.Kind // of lock that it is asked of; none: all
+	use      string         // of history.Use that it is asked of, "": all
+	lockless bool           // it means something where nobody takes a lock, too
+	promised promised       // nil: by every lock
 	check    func(*run) outcome
-	// kinds are those of lock that it is asked of, and that its name stands in a result of; none: all.
-	kinds []history.Kind
+	oracle   posed
+	rests    rests
+	needs    needs
+	tests    []test            // what puts it to the test, and what each shows
+	passed   func(*run) string // what was seen and not counted, "" where there is nothing
+}
+
+// Debtor is whose promise a property is.
+type Debtor int
+
+const (
+	// Nobody promises it outright: how long a fault keeps everybody waiting.
+	Nobody Debtor = iota
+	// Service owes it, however its clients behave.
+	Service
+	// Unleased: a service without leases owes it, as no grant of its ends by itself. Else it is a
+	// matter of the client, too.
+	Unleased
+	// Data: the resource that the lock guards is as it should be.
+	Data
+	// Fence: the resource decides by tokens as it should.
+	Fence
+)
+
+// needs is what a run must have seen before the property holds, where its scenario asks for that.
+type needs struct {
+	staleWrite   bool // a write on a superseded grant
+	grantInFault bool // a grant of others during a fault
+}
+
+// Find returns the row of a property.
+func Find(name string) (Checker, bool) {
+	i := slices.IndexFunc(Checkers, func(c Checker) bool { return c.Name == name })
+	if i < 0 {
+		return Checker{}, false
+	}
+	return Checkers[i], true
+}
+
+// Names are those of all properties, in the order of a report.
+func Names() (names []string) {
+	for _, c := range Checkers {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // Always says whether the property stands in the result of every history.
-func (c Checker) Always() bool {
-	return len(c.kinds) == 0 && slices.ContainsFunc(Checkers, func(x Checker) bool { return x.Name == c.Name })
+func (c Checker) Always() bool { return len(c.kinds) == 0 && c.use == "" }
+
+// OfUse says whether the property is one of a well-known use of a lock.
+func (c Checker) OfUse() bool { return c.use != "" }
+
+// asked says whether the property is asked of a history: by its kind of lock, and its use.
+func (c Checker) asked(s history.Setup) bool {
+	return (len(c.kinds) == 0 || slices.Contains(c.kinds, s.Kind)) && (c.use == "" || c.use == s.Use.Name)
+}
+
+// on judges the property. What its violations rest on is known meanwhile.
+func (c Checker) on(r *run) outcome {
+	r.rests = c.rests
+	return c.check(r)
 }
 
 // outcome is what a checker says: the verdict and its reason when nothing was
@@ -32,42 +96,10 @@ type outcome struct {
 	summary string
 }
 
-// Checkers is the table of all properties, in the order of a report.
-var Checkers = []Checker{
-	{"mutual-exclusion", "Two clients believe to hold a key, and the one whose grant is older acts on it after the newer grant.", alone, mutualExclusion, nil},
-	{"rw-exclusion", "A writer and another client believe to hold a key, and both act on it after both were granted it.", always, rwExclusion, only(history.ReadWrite)},
-	{"permits", "More permits of a key are believed to be held than it has, and each of their holders acts after all were granted.", always, permits, only(history.Semaphore)},
-	{"lease-exclusion", "Clients hold valid leases on a key at once that the lock must not give together: the service broke its own promise.", dated, leaseExclusion, nil},
-	{"reentrancy", "A holder that takes its lock again is refused, is told the wrong count or token, or loses the lock before its last release.", always, reentrancy, only(history.Reentrant)},
-	{"fencing-monotonic", "A later grant carries a token that is not greater, reused or missing.", both(tokened, alone), fencingMonotonic, nil},
-	{"fenced-writes", "The fenced copy accepts a write of a superseded grant after one of a later grant, or refuses the valid holder.", both(tokened, alone), fencedWrites, nil},
-	{"no-lost-update/unfenced", "An acknowledged update of the copy without fencing is lost or overwritten unseen.", written, noLostUpdateUnfenced, nil},
-	{"no-lost-update/fenced", "An acknowledged update of the fenced copy is lost or overwritten unseen.", both(tokened, written), noLostUpdateFenced, nil},
-	{"same-reads", "A reader looks twice while it believes to hold a key, and sees what another has written between.", always, sameReads, only(history.ReadWrite)},
-	{"one-leader", "A leader's write is accepted after one of the next leader: two act at once.", always, oneLeader, only(history.Leader)},
-	{"release-by-owner", "A release frees the grant of somebody else.", alone, releaseByOwner, nil},
-	{"honest-claims", "An extend or release reports success although the client held the lock at no instant of it.", both(replies, alone), honestClaims, nil},
-	{"false-loss", "A client is told of a loss before its deadline, although its links are up, its renewals are answered and nobody else is granted the key.", both(leased, alone), falseLoss, nil},
-	{"loss-noticed", "A holder whose renewals fail is not told before the deadline of the last one that was answered.", dated, lossNoticed, only(history.Watchdog)},
-	{"validity-bound", "A client claims its grant for longer than lease, less elapsed time, less drift.", told, validityBound, nil},
-	{"deadlock-freedom", "A key that nobody holds is not granted within two leases and 3 s although all is healed.", always, deadlockFreedom, nil},
-	{"availability", "A fault stops all grants of a key for longer than a lease and the bound that the lock states.", always, availability, nil},
-	{"recovery", "After the death of a holder the next grant comes before its lease ends, or later than a lease and the bound that the lock states.", alone, recovery, nil},
-	{"honest-refusal", "A client is told that another holds a key although nobody can have held it.", always, honestRefusal, only(history.Tried)},
-	{"wait-limit", "An acquire comes back later than its wait limit and the bound that the lock states.", always, waitLimit, only(history.Tried)},
-	{"lock-info", "A look at the server names somebody who had given the key back, or nobody while somebody held it.", always, lockInfo, []history.Kind{history.Tried, history.Leader, history.Watchdog, history.Herd}},
-	{"fairness", "A client that waits is overtaken by one that came after it.", both(ordered, alone), fairness, nil},
-	{"starvation", "A writer waits while readers that asked after it are let in.", ordered, starvation, only(history.ReadWrite)},
-	{"free-lock", "A key that nobody holds, and that nobody else asks for, is not granted within three quarters of a lease.", tellsFree, freeLock, only(history.Alone)},
-	{"herd", "A release wakes more than one waiter.", always, herd, only(history.Herd)},
-}
-
 // replies: somebody answers an extend or a release, so there are claims.
 func replies(s history.Setup) (bool, string) {
 	return !s.Promise.Mute || s.Promise.Extends, "The lock answers nothing to a release, and has no extend."
 }
-
-func always(history.Setup) (bool, string) { return true, "" }
 
 func leased(s history.Setup) (bool, string) {
 	return s.Promise.Leased, "The lock gives no lease."
@@ -77,6 +109,15 @@ func leased(s history.Setup) (bool, string) {
 func dated(s history.Setup) (bool, string) {
 	if s.Promise.Validity == history.Untold {
 		return false, "The lock does not tell until when a grant is valid, and it cannot be reckoned."
+	}
+	return leased(s)
+}
+
+// owed: a lease is owed for its time at least from the invoke of its acquire, whether it is told
+// or not. Of shares that cannot be said of each alone.
+func owed(s history.Setup) (bool, string) {
+	if s.Kind.Shares() {
+		return dated(s)
 	}
 	return leased(s)
 }
@@ -106,11 +147,16 @@ func Judge(setup history.Setup, ops []history.Op) Result {
 	var r *run
 	broken := guard(func() { r = newRun(setup, ops) })
 	result := Result{}
-	for _, c := range checkersOf(setup) {
-		result.Properties = append(result.Properties, judgeOne(c, setup, r, broken))
+	for _, c := range Checkers {
+		if c.asked(setup) {
+			result.Properties = append(result.Properties, judgeOne(c, setup, r, broken))
+		}
 	}
 	if broken == "" {
 		broken = guard(func() { conclude(r, &result) })
+	}
+	if broken == "" && setup.Shows == "" {
+		broken = guard(func() { result.tell(r) })
 	}
 	if broken != "" {
 		result.Doubts = append(result.Doubts, "the judge failed, which is a bug of dlmtest: "+broken)
@@ -121,6 +167,16 @@ func Judge(setup history.Setup, ops []history.Op) Result {
 		result.Verdict = Merge(result.Verdict, Unknown)
 	}
 	return result
+}
+
+// tell says beside each property that holds how far that goes.
+func (result *Result) tell(r *run) {
+	for i := range result.Properties {
+		if p := &result.Properties[i]; p.Verdict == Holds {
+			c, _ := Find(p.Name)
+			p.Tested = c.tell(r)
+		}
+	}
 }
 
 // number numbers the violations of all properties, in the order of a report.
@@ -134,7 +190,7 @@ func (result *Result) number() {
 	}
 }
 
-// conclude merges the properties into the verdict and the two answers.
+// conclude merges the properties into the verdict and the answers.
 func (result *Result) conclude(setup history.Setup) {
 	result.Verdict = NA
 	for _, p := range result.Properties {
@@ -143,11 +199,7 @@ func (result *Result) conclude(setup history.Setup) {
 	if result.Verdict == NA {
 		result.Verdict = Unknown
 	}
-	if setup.Shows != "" {
-		result.Service, result.Data = Answer{NA, notAsked}, Answer{NA, notAsked}
-		return
-	}
-	result.Service, result.Data = answerService(setup, result), answerUse(setup, result, answerData(setup, result))
+	result.answer(setup)
 }
 
 // notAsked is said where the rest of a history is missing: see history.Setup.Shows.
@@ -159,13 +211,15 @@ func judgeOne(c Checker, setup history.Setup, r *run, broken string) Property {
 		p.Verdict, p.Reason = NA, notAsked
 		return p
 	}
-	if setup.Use.Lockless && !lockless(c.Name) {
+	if setup.Use.Lockless && !c.lockless {
 		p.Verdict, p.Reason = NA, "No client takes the lock."
 		return p
 	}
-	if promised, why := c.promised(setup); !promised {
-		p.Verdict, p.Reason = NA, why
-		return p
+	if c.promised != nil {
+		if promised, why := c.promised(setup); !promised {
+			p.Verdict, p.Reason = NA, why
+			return p
+		}
 	}
 	if broken == "" {
 		broken = guard(func() { p = c.on(r).property(c.Name) })

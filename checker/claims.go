@@ -5,39 +5,56 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // honestClaims finds extends and releases that said ok although the client held
 // the lock at no instant of them: a later grant had been proven before the
-// invoke, or a release of the same grant had said ok before it.
+// invoke, or a release of the same grant had said ok before it, or a look at the server
+// had found another holder or none. Where the order of two grants is open and each was
+// told ok after both had been made, one of the two was told so falsely, whichever came first.
 func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
-	claim := func(g *grant, i int, p int) {
-		if r.setup.Promise.Mute && r.ops[i].F == history.Release {
+	claim := func(g *trace.Grant, i int, p int) {
+		if r.Setup.Promise.Mute && r.Ops[i].F == history.Release {
 			return // its ok says that the call returned
 		}
 		seen++
-		op, invoke := &r.ops[i], &r.ops[p]
-		maybe := g.key.maybeKept(g)
+		op, invoke := &r.Ops[i], &r.Ops[p]
+		maybe, rival := r.logOf(g.Key).maybeKept(g), r.rivalClaim(g)
+		gone := r.lookedWithout(g, invoke.Time)
 		switch {
-		case g.supersededAt(invoke.Time):
-			f.add(r, Violation{Key: g.key.name, At: op.Time, Possible: r.both(g, g.by), Operations: []int{g.op, g.by.op, p, i}},
+		case g.SupersededAt(invoke.Time):
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, g.By), Operations: []int{g.Op, g.By.Op, p, i}},
 				"%s was told ok to its %s of %q at %s, but %s had been granted it at %s, before that was asked.",
-				g.who(), op.F, g.key.name, r.seconds(op.Time), g.by.who(), r.seconds(g.by.ok))
-		case g.released >= 0 && g.released < p:
-			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, g.released, p, i}},
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), g.By.Who(), r.seconds(g.By.OK))
+		case g.Released >= 0 && g.Released < p:
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, g.Released, p, i}},
 				"%s was told ok to its %s of %q at %s, but it had released it by %s.",
-				g.who(), op.F, g.key.name, r.seconds(op.Time), r.seconds(r.ops[g.released].Time))
-		case maybe != nil && maybe.ok < invoke.Time:
-			f.add(r, Violation{Key: g.key.name, At: op.Time, Possible: true, Operations: []int{g.op, maybe.op, p, i}},
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.seconds(r.Ops[g.Released].Time))
+		case gone >= 0:
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, gone, p, i}},
+				"%s was told ok to its %s of %q at %s, but a look at the server had found %s at %s.",
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.holderOf(gone), r.seconds(r.Ops[gone].Time))
+		case rival.claim >= 0 && rival.grant.OK < invoke.Time:
+			h := rival.grant
+			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[rival.claim].Time), Possible: r.both(g, h), Operations: []int{g.Op, h.Op, p, i, rival.claim}},
+				"%s was told ok to its %s of %q at %s, and %s, which was granted it at %s, to its %s at %s: whoever was first, one of them held it no more.",
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), h.Who(), r.seconds(h.OK), r.Ops[rival.claim].F, r.seconds(r.Ops[rival.claim].Time))
+		case r.lateOK(g, p, i):
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, g.By), Operations: []int{g.Op, g.By.Op, p, i}},
+				"%s was told ok at %s to the renewal of %q that it had asked for at %s, but %s was granted it at %s, within a lease of that request: whichever came first, one of the two was not to be.",
+				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), g.By.Who(), r.seconds(g.By.OK))
+		case maybe != nil && maybe.OK < invoke.Time:
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: true, Operations: []int{g.Op, maybe.Op, p, i}},
 				"%s was told ok to its %s of %q at %s, and %s may have been granted it before that, at %s.",
-				g.who(), op.F, g.key.name, r.seconds(op.Time), maybe.who(), r.seconds(maybe.ok))
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), maybe.Who(), r.seconds(maybe.OK))
 		}
 	}
-	for _, c := range r.claims {
-		claim(c.grant, c.done, c.invoke)
+	for _, c := range r.Successes {
+		claim(c.Grant, c.Done, c.Invoke)
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("%s to extend or release, each while its client could hold the lock.", nouns.Count(seen, "ok answer")),
@@ -49,22 +66,100 @@ func honestClaims(r *run) outcome {
 	return o
 }
 
+// lateOK says that the renewal invoked by p was told ok by i when another had been granted the key
+// since, within the lease that the ok speaks of and that nothing else had ended. Had the renewal
+// come first, its lease was still owed then; else there was nothing left to renew. What is
+// answered in time is judged by leaseExclusion, too: this is for answers that are late.
+func (r *run) lateOK(g *trace.Grant, p, i int) bool {
+	op, invoke := &r.Ops[i], &r.Ops[p]
+	lease := r.LeaseOf(op)
+	if op.F != history.Extend || g.By == nil || !r.Setup.Promise.Leased || g.Told < g.By.OK || g.Release >= 0 && r.Ops[g.Release].Time <= g.By.OK {
+		return false
+	}
+	until := min(op.Time, after(max(op.Sent, invoke.Time), lease)-trace.ClockNoise)
+	return invoke.Time <= g.By.OK && g.By.OK < until && !r.mayForget(g.Sent, op.Time) && !r.fewKnow(g.Sent, op.Time)
+}
+
+// rivalClaim is the first grant that may have come after g, or before, and whose holder was
+// told ok to a renewal or a release, with that answer; -1: there is none.
+func (r *run) rivalClaim(g *trace.Grant) (rival struct {
+	grant *trace.Grant
+	claim int
+}) {
+	rival.claim = -1
+	k := r.logOf(g.Key)
+	if k.Sure {
+		return rival
+	}
+	if k.claimed == nil {
+		k.claimed = k.openAfter(func(h *trace.Grant) bool { return r.lastClaim(h) >= 0 })
+	}
+	if rival.grant = k.claimed[g.Pos]; rival.grant != nil {
+		rival.claim = r.lastClaim(rival.grant)
+	}
+	return rival
+}
+
+// lastClaim is the last ok to a renewal or a release of g; -1: there was none.
+func (r *run) lastClaim(g *trace.Grant) int {
+	if r.known.claimed == nil {
+		r.known.claimed = map[*trace.Grant]int{}
+		for _, c := range r.Successes {
+			if !r.Setup.Promise.Mute || r.Ops[c.Done].F != history.Release {
+				r.known.claimed[c.Grant] = c.Done
+			}
+		}
+	}
+	if claim, ok := r.known.claimed[g]; ok {
+		return claim
+	}
+	return -1
+}
+
+// lookedWithout is the first look at the server, sent after g was granted and answered before
+// a time, that found nobody, or another client of this run; -1: there is none.
+func (r *run) lookedWithout(g *trace.Grant, before int64) int {
+	k := r.logOf(g.Key)
+	for i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > g.OK }); i < len(k.Holders); {
+		op := &r.Ops[k.Holders[i]]
+		switch other := r.ByOwner[op.Owner]; {
+		case op.Time >= before:
+			return -1
+		case r.trusted(op) && op.Sent > g.OK && (op.Owner == "" || other != nil && other != g):
+			return k.Holders[i]
+		case op.Owner == g.Owner:
+			i = r.otherLook(k, i)
+		default:
+			i++
+		}
+	}
+	return -1
+}
+
+// holderOf names whom a look found.
+func (r *run) holderOf(look int) string {
+	if g := r.ByOwner[r.Ops[look].Owner]; g != nil {
+		return g.Who()
+	}
+	return "nobody"
+}
+
 // maybeKept is the first grant that may have come after g and was never given back.
-func (k *keyLog) maybeKept(g *grant) *grant {
-	if k.sure {
+func (k *keyLog) maybeKept(g *trace.Grant) *trace.Grant {
+	if k.Sure {
 		return nil
 	}
 	if k.kept == nil {
-		k.kept = k.openAfter(func(h *grant) bool { return h.release < 0 })
+		k.kept = k.openAfter(func(h *trace.Grant) bool { return h.Release < 0 })
 	}
-	return k.kept[g.pos]
+	return k.kept[g.Pos]
 }
 
 // both says that h was granted while the lease of g was valid. The service has two
 // holders then, as on two masters, and each was told the truth about its own.
 // Of a lock that tells no deadline that cannot be said: nothing ends its claim.
-func (r *run) both(g, h *grant) bool {
-	return r.setup.Promise.Validity != history.Untold && r.validUntil(g, h.ok) > h.ok
+func (r *run) both(g, h *trace.Grant) bool {
+	return r.Setup.Promise.Validity != history.Untold && r.validUntil(g, h.OK) > h.OK
 }
 
 // releaseByOwner finds releases that freed the grant of somebody else. What is
@@ -75,84 +170,88 @@ func (r *run) both(g, h *grant) bool {
 func releaseByOwner(r *run) outcome {
 	var f found
 	late, all := 0, 0
-	for _, g := range r.grants {
-		if g.release < 0 {
+	for _, g := range r.Grants {
+		if g.Release < 0 {
 			continue
 		}
 		all++
-		if !g.supersededAt(r.ops[g.release].Time) {
+		if !g.SupersededAt(r.Ops[g.Release].Time) {
 			continue
 		}
 		late++
 		r.judgeRelease(g, &f)
 	}
+	put := fmt.Sprintf("%d of %s came after their grant was superseded", late, nouns.Count(all, "release"))
+	if late == 0 {
+		put = fmt.Sprintf("none of %s came after its grant was superseded, so this was not put to the test", nouns.Count(all, "release"))
+	}
 	return outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("No release freed another's grant; %d of %s came after their grant was superseded.", late, nouns.Count(all, "release")),
+		reason:  fmt.Sprintf("No release freed another's grant; %s.", put),
 		summary: fmt.Sprintf("%s of %d freed the grant of another client.", nouns.Count(f.certain, "release"), all),
 	}
 }
 
 // judgeRelease judges the first release of g, which had been superseded.
-func (r *run) judgeRelease(g *grant, f *found) {
-	k, invoke := g.key, &r.ops[g.release]
+func (r *run) judgeRelease(g *trace.Grant, f *found) {
+	k, invoke := r.logOf(g.Key), &r.Ops[g.Release]
 	done, said := r.releaseEnd(g)
 	if said == history.Fail {
 		return
 	}
 	holder := k.holderAt(invoke.Time)
-	if !surely(g, holder) {
+	if !trace.Surely(g, holder) {
 		return
 	}
 	until := r.owedUntil(holder, invoke.Time)
-	if r.seenWithout(k, holder, holder.ok, invoke.Time) >= 0 {
+	if r.seenWithout(k, holder, holder.OK, invoke.Time) >= 0 {
 		return
 	}
 	possible := said != history.OK || r.both(g, holder)
 	if third := k.grantBetween(invoke.Time, until, holder); third != nil {
-		f.add(r, Violation{Key: k.name, At: third.ok, Possible: possible, Operations: []int{g.op, holder.op, g.release, done, third.op}},
+		f.add(r, Violation{Key: k.Name, At: third.OK, Possible: possible, Operations: []int{g.Op, holder.Op, g.Release, done, third.Op}},
 			"%s released %q at %s on a grant that %s had superseded, and %s was granted it at %s while that grant was valid.",
-			g.who(), k.name, r.seconds(invoke.Time), holder.who(), third.who(), r.seconds(third.ok))
+			g.Who(), k.Name, r.seconds(invoke.Time), holder.Who(), third.Who(), r.seconds(third.OK))
 		return
 	}
 	if done < 0 {
 		return
 	}
-	if seen := r.seenWithout(k, holder, r.ops[done].Time, until); seen >= 0 {
-		f.add(r, Violation{Key: k.name, At: r.ops[seen].Time, Possible: possible, Operations: []int{g.op, holder.op, g.release, done, seen}},
+	if seen := r.seenWithout(k, holder, r.Ops[done].Time, until); seen >= 0 {
+		f.add(r, Violation{Key: k.Name, At: r.Ops[seen].Time, Possible: possible, Operations: []int{g.Op, holder.Op, g.Release, done, seen}},
 			"%s released %q at %s on a grant that %s had superseded, and at %s the server knew that grant no more.",
-			g.who(), k.name, r.seconds(invoke.Time), holder.who(), r.seconds(r.ops[seen].Time))
+			g.Who(), k.Name, r.seconds(invoke.Time), holder.Who(), r.seconds(r.Ops[seen].Time))
 	}
 }
 
 // holderAt is the last grant proven before t, of which there is one at least.
-func (k *keyLog) holderAt(t int64) *grant {
-	return k.grants[sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= t })-1]
+func (k *keyLog) holderAt(t int64) *trace.Grant {
+	return k.Grants[sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= t })-1]
 }
 
 // grantBetween is the first grant after t, if it was proven before until.
-func (k *keyLog) grantBetween(t, until int64, not *grant) *grant {
-	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > t })
-	if i == len(k.grants) || k.grants[i].ok >= until || k.grants[i] == not {
+func (k *keyLog) grantBetween(t, until int64, not *trace.Grant) *trace.Grant {
+	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK > t })
+	if i == len(k.Grants) || k.Grants[i].OK >= until || k.Grants[i] == not {
 		return nil
 	}
-	return k.grants[i]
+	return k.Grants[i]
 }
 
 // validUntil is the end of the validity interval of g that contains t, else t.
-func (r *run) validUntil(g *grant, t int64) int64 {
-	until, _ := r.validAt(g, t)
+func (r *run) validUntil(g *trace.Grant, t int64) int64 {
+	until, _ := r.ValidAt(g, t)
 	return until
 }
 
 // seenWithout is the first look at the server between two times that found
 // somebody else than g, or nobody; -1 if there was none.
-func (r *run) seenWithout(k *keyLog, g *grant, from, to int64) int {
-	i := sort.Search(len(k.holders), func(i int) bool { return r.ops[k.holders[i]].Time > from })
-	if i < len(k.holders) && r.ops[k.holders[i]].Owner == g.owner {
+func (r *run) seenWithout(k *keyLog, g *trace.Grant, from, to int64) int {
+	i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > from })
+	if i < len(k.Holders) && r.Ops[k.Holders[i]].Owner == g.Owner {
 		i = r.otherLook(k, i)
 	}
-	if i < len(k.holders) && r.ops[k.holders[i]].Time < to {
-		return k.holders[i]
+	if i < len(k.Holders) && r.Ops[k.Holders[i]].Time < to {
+		return k.Holders[i]
 	}
 	return -1
 }
@@ -160,9 +259,9 @@ func (r *run) seenWithout(k *keyLog, g *grant, from, to int64) int {
 // otherLook is the first look after look i of a key that found somebody else.
 func (r *run) otherLook(k *keyLog, i int) int {
 	if k.others == nil {
-		k.others = make([]int, len(k.holders))
-		for i := len(k.holders) - 1; i >= 0; i-- {
-			if k.others[i] = i + 1; i+1 < len(k.holders) && r.ops[k.holders[i]].Owner == r.ops[k.holders[i+1]].Owner {
+		k.others = make([]int, len(k.Holders))
+		for i := len(k.Holders) - 1; i >= 0; i-- {
+			if k.others[i] = i + 1; i+1 < len(k.Holders) && r.Ops[k.Holders[i]].Owner == r.Ops[k.Holders[i+1]].Owner {
 				k.others[i] = k.others[i+1]
 			}
 		}
@@ -172,9 +271,9 @@ func (r *run) otherLook(k *keyLog, i int) int {
 
 // releaseEnd is the completion of the first release of g and what it said;
 // Info if there is none.
-func (r *run) releaseEnd(g *grant) (done int, said history.Type) {
-	if g.done < 0 {
+func (r *run) releaseEnd(g *trace.Grant) (done int, said history.Type) {
+	if g.Done < 0 {
 		return -1, history.Info
 	}
-	return g.done, r.ops[g.done].Type
+	return g.Done, r.Ops[g.Done].Type
 }

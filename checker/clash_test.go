@@ -94,7 +94,8 @@ func (c *clashes) session(i int) {
 		case "lost":
 			c.add(i, history.Note, history.Lost)
 		case "look":
-			c.add(i, history.Note, history.Holder).Owner = fmt.Sprint("o", c.number("holder", 6))
+			op := c.add(i, history.Note, history.Holder)
+			op.Owner, op.Sent = fmt.Sprint("o", c.number("holder", 6)), op.Time-c.number("looks for", 3)*ms
 		}
 	}
 	for range c.number("gives back", 2) {

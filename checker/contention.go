@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // contended counts the acquires of a key that waited at some instant at which another
@@ -13,8 +14,8 @@ import (
 // granted the key is none: its request need not have reached the service.
 func (r *run) contended(k *keyLog) int {
 	all, own := &beliefs{}, map[string]*beliefs{}
-	for _, g := range k.grants {
-		client := r.client(g.op)
+	for _, g := range k.Grants {
+		client := r.client(g.Op)
 		if own[client] == nil {
 			own[client] = &beliefs{}
 		}
@@ -26,18 +27,18 @@ func (r *run) contended(k *keyLog) int {
 		b.sort()
 	}
 	n := 0
-	for _, w := range k.waits {
-		to := w.from // of what was never answered nothing else is known
+	for _, w := range k.Waits {
+		to := w.From // of what was never answered nothing else is known
 		if lasted, known := r.lasted(w); known {
-			to = max(w.from, lasted.to-1)
+			to = max(w.From, lasted.To-1)
 		}
-		b := own[r.client(w.invoke)]
-		if b == nil && w.done >= 0 && r.ops[w.done].Type == history.Info {
+		b := own[r.client(w.Invoke)]
+		if b == nil && w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
 			continue
 		}
-		others := all.during(w.from, to)
+		others := all.during(w.From, to)
 		if b != nil {
-			others -= b.during(w.from, to)
+			others -= b.during(w.From, to)
 		}
 		if others > 0 {
 			n++
@@ -49,9 +50,9 @@ func (r *run) contended(k *keyLog) int {
 // beliefs are times in which somebody believed to hold a key.
 type beliefs struct{ begins, ends []int64 }
 
-func (b *beliefs) add(g *grant) {
-	if g.ok < g.end {
-		b.begins, b.ends = append(b.begins, g.ok), append(b.ends, g.end)
+func (b *beliefs) add(g *trace.Grant) {
+	if g.OK < g.End {
+		b.begins, b.ends = append(b.begins, g.OK), append(b.ends, g.End)
 	}
 }
 

@@ -6,21 +6,30 @@ import (
 	"strconv"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // count fills the counts that need the whole history.
 func (r *run) count() {
 	c := &r.counts
-	c.Grants = len(r.grants)
+	c.Grants, c.FaultsSkipped = len(r.Grants), r.Unbegun
+	for i := range r.Ops {
+		switch r.Ops[i].Type {
+		case history.Invoke:
+			c.Operations++
+		case history.Info:
+			c.Unknowns++
+		}
+	}
 	seen := map[int]bool{} // by fault: all its victims were observed
 	skipped := map[int]bool{}
-	for _, f := range r.faults {
-		if f.skipped {
-			skipped[f.id] = true
+	for _, f := range r.Faults {
+		if f.Skipped {
+			skipped[f.ID] = true
 			continue
 		}
-		before, known := seen[f.id]
-		seen[f.id] = f.observed && !f.missed && (before || !known)
+		before, known := seen[f.ID]
+		seen[f.ID] = f.Observed && !f.Missed && (before || !known)
 	}
 	c.Faults = len(seen)
 	for id := range skipped {
@@ -33,11 +42,14 @@ func (r *run) count() {
 			c.FaultsSeen++
 		}
 	}
-	for i := range r.writes {
-		r.countStale(&r.writes[i])
+	for i := range r.Writes {
+		if r.Writes[i].Invoke >= 0 {
+			c.Writes++
+		}
+		r.countStale(&r.Writes[i])
 	}
-	for _, i := range r.abstained {
-		if g := r.byOwner[r.ops[i].Owner]; g != nil && g.supersededAt(r.ops[i].Time) {
+	for _, i := range r.Abstained {
+		if g := r.ByOwner[r.Ops[i].Owner]; g != nil && g.SupersededAt(r.Ops[i].Time) {
 			c.Abstained++
 		}
 	}
@@ -49,50 +61,50 @@ func (r *run) count() {
 
 // countStale counts a write that was invoked, or reached the resource, after
 // its grant had been superseded.
-func (r *run) countStale(w *write) {
-	if w.grant == nil {
+func (r *run) countStale(w *trace.Write) {
+	if w.Grant == nil {
 		return
 	}
-	at := r.ops[max(w.invoke, w.apply)].Time
-	if !w.grant.supersededAt(at) {
+	at := r.Ops[max(w.Invoke, w.Apply)].Time
+	if !w.Grant.SupersededAt(at) {
 		return
 	}
 	r.counts.StaleWrites++
 	refused := func(op int, t history.Type) bool {
-		return op >= 0 && r.ops[op].Type == t && r.ops[op].Fenced != nil && !r.ops[op].Fenced.Accepted
+		return op >= 0 && r.Ops[op].Type == t && r.Ops[op].Fenced != nil && !r.Ops[op].Fenced.Accepted
 	}
-	if refused(w.apply, history.Note) || (w.apply < 0 && refused(w.done, history.OK)) {
+	if refused(w.Apply, history.Note) || (w.Apply < 0 && refused(w.Done, history.OK)) {
 		r.counts.StaleRefused++
 	}
 }
 
 // client names the client of an operation.
 func (r *run) client(op int) string {
-	if node := r.ops[op].Node; node != "" {
+	if node := r.Ops[op].Node; node != "" {
 		return node
 	}
-	return strconv.Itoa(r.ops[op].Process)
+	return strconv.Itoa(r.Ops[op].Process)
 }
 
 // grantsDuringFault counts the grants of others than the victim while a fault
 // lasts. Both are in the order of time, so it is one walk.
 func (r *run) grantsDuringFault() int {
-	begins := slices.DeleteFunc(slices.Clone(r.faults), func(f *fault) bool { return f.begin < 0 || f.to <= f.from })
-	slices.SortStableFunc(begins, func(a, b *fault) int { return cmp.Compare(a.from, b.from) })
+	begins := slices.DeleteFunc(slices.Clone(r.Faults), func(f *trace.Fault) bool { return f.Begin < 0 || f.To <= f.From })
+	slices.SortStableFunc(begins, func(a, b *trace.Fault) int { return cmp.Compare(a.From, b.From) })
 	ends := slices.Clone(begins)
-	slices.SortStableFunc(ends, func(a, b *fault) int { return cmp.Compare(a.to, b.to) })
+	slices.SortStableFunc(ends, func(a, b *trace.Fault) int { return cmp.Compare(a.To, b.To) })
 	open, at := 0, map[string]int{} // at each node
 	n, begun, ended := 0, 0, 0
-	for _, g := range r.grants {
-		for ; begun < len(begins) && begins[begun].from < g.ok; begun++ {
+	for _, g := range r.Grants {
+		for ; begun < len(begins) && begins[begun].From < g.OK; begun++ {
 			open++
-			at[begins[begun].target]++
+			at[begins[begun].Target]++
 		}
-		for ; ended < len(ends) && ends[ended].to <= g.ok; ended++ {
+		for ; ended < len(ends) && ends[ended].To <= g.OK; ended++ {
 			open--
-			at[ends[ended].target]--
+			at[ends[ended].Target]--
 		}
-		if open > at[g.node] {
+		if open > at[g.Node] {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -17,7 +18,7 @@ type waitTurn struct {
 	client string
 	key    *keyLog
 	op     int // what shows it
-	grant  *grant
+	grant  *trace.Grant
 }
 
 // circle is a time in which clients wait for each other.
@@ -52,20 +53,20 @@ func noDeadlock(r *run) outcome {
 // ends with its holder's belief, or as soon as somebody else is granted the key.
 func (r *run) turns() (all []waitTurn) {
 	for _, k := range r.keys {
-		for i, g := range k.grants {
-			to, op := g.end, g.endOp
-			if i+1 < len(k.grants) && k.grants[i+1].ok < to {
-				to, op = k.grants[i+1].ok, k.grants[i+1].op
+		for i, g := range k.Grants {
+			to, op := g.End, g.EndOp
+			if i+1 < len(k.Grants) && k.Grants[i+1].OK < to {
+				to, op = k.Grants[i+1].OK, k.Grants[i+1].Op
 			}
-			who := r.client(g.op)
-			if to > g.ok {
-				all = append(all, waitTurn{g.ok, true, true, who, k, g.op, g}, waitTurn{to, false, true, who, k, op, g})
+			who := r.client(g.Op)
+			if to > g.OK {
+				all = append(all, waitTurn{g.OK, true, true, who, k, g.Op, g}, waitTurn{to, false, true, who, k, op, g})
 			}
 		}
-		for _, w := range k.waits {
-			who := r.client(w.invoke)
-			if w.to > w.from {
-				all = append(all, waitTurn{w.from, true, false, who, k, w.invoke, nil}, waitTurn{w.to, false, false, who, k, w.done, nil})
+		for _, w := range k.Waits {
+			who := r.client(w.Invoke)
+			if w.To > w.From {
+				all = append(all, waitTurn{w.From, true, false, who, k, w.Invoke, nil}, waitTurn{w.To, false, false, who, k, w.Done, nil})
 			}
 		}
 	}
@@ -124,7 +125,7 @@ func (d *deadlocks) look(client string, at int64) {
 	if d.in[client] != nil {
 		return
 	}
-	c := &circle{from: at, to: forever}
+	c := &circle{from: at, to: trace.Forever}
 	for who := client; ; {
 		h, held := d.holds[d.waits[who]] // nobody holds what nobody waits for
 		if !held || h.client == who || slices.Contains(c.members, who) || d.in[who] != nil {
@@ -132,7 +133,7 @@ func (d *deadlocks) look(client string, at int64) {
 		}
 		c.members = append(c.members, who)
 		c.ops = append(c.ops, d.asked[who], h.op)
-		c.limit = max(c.limit, d.r.leaseOf(&d.r.ops[h.op])+int64(d.r.setup.Promise.Bound))
+		c.limit = max(c.limit, d.r.LeaseOf(&d.r.Ops[h.op])+int64(d.r.Setup.Promise.Bound))
 		if who = h.client; who == client {
 			break
 		}
@@ -143,7 +144,7 @@ func (d *deadlocks) look(client string, at int64) {
 }
 
 func (d *deadlocks) close(c *circle, at int64, op int) {
-	c.to = min(at, d.r.end) // what is open at the end has lasted so long
+	c.to = min(at, d.r.End) // what is open at the end has lasted so long
 	for _, m := range c.members {
 		delete(d.in, m)
 	}
@@ -154,7 +155,7 @@ func (d *deadlocks) close(c *circle, at int64, op int) {
 		return
 	}
 	names := slices.Sorted(slices.Values(c.members))
-	d.found.add(d.r, Violation{Key: d.r.ops[c.ops[0]].Key, At: c.from + c.limit, Operations: append(c.ops, op)},
+	d.found.add(d.r, Violation{Key: d.r.Ops[c.ops[0]].Key, At: c.from + c.limit, Operations: append(c.ops, op)},
 		"%s waited for each other for %s from %s; a lease and the lock's bound are %s.",
 		strings.Join(names, ", "), length(lasted), d.r.seconds(c.from), length(c.limit))
 }

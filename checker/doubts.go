@@ -18,7 +18,7 @@ const hostClockLimit = 5e6 // 5 ms
 // doubt is a reason not to believe that a property holds.
 type doubt struct {
 	text    string
-	affects []string // prefixes of the names of properties; nil: all
+	affects func(Checker) bool // nil: all
 }
 
 // conclude turns what would be "holds" into unknown where the run did not put
@@ -28,9 +28,9 @@ func conclude(r *run, result *Result) {
 	vacuous, incomplete := r.vacuous(), r.incomplete()
 	result.TooLittle, result.Incomplete = r.tooLittle || len(vacuous) > 0, len(incomplete) > 0
 	doubts := append(append(vacuous, incomplete...), r.unobserved()...)
-	for _, i := range r.jumps {
-		if n := r.ops[i].Length; n > hostClockLimit || n < -hostClockLimit {
-			doubts = append(doubts, doubt{text: fmt.Sprintf("The host's clock moved by %s at %s.", length(n), r.seconds(r.ops[i].Time))})
+	for _, i := range r.Jumps {
+		if n := r.Ops[i].Length; n > hostClockLimit || n < -hostClockLimit {
+			doubts = append(doubts, doubt{text: fmt.Sprintf("The host's clock moved by %s at %s.", length(n), r.seconds(r.Ops[i].Time))})
 		}
 	}
 	for _, d := range doubts {
@@ -40,7 +40,7 @@ func conclude(r *run, result *Result) {
 		}
 	}
 	for _, p := range result.Properties {
-		if strings.HasPrefix(p.Reason, "Disturbed") {
+		if p.Disturbed {
 			result.Doubts = append(result.Doubts, fmt.Sprintf("%s: %s", p.Name, p.Reason))
 		}
 	}
@@ -51,8 +51,8 @@ func conclude(r *run, result *Result) {
 // blame takes back every judgement of a lock whose adapter broke the protocol: what
 // such a client says that it held is nothing that the lock has said.
 func (r *run) blame(result *Result) {
-	for _, i := range r.blamed {
-		op := &r.ops[i]
+	for _, i := range r.Blamed {
+		op := &r.Ops[i]
 		result.Doubts = append(result.Doubts, fmt.Sprintf("%s: %s. Nothing is said about the lock.", op.Node, strings.TrimSuffix(op.Error, ".")))
 		for k := range result.Properties {
 			if p := &result.Properties[k]; p.Verdict != NA {
@@ -64,16 +64,18 @@ func (r *run) blame(result *Result) {
 
 // dim applies a doubt to a property that would hold.
 func (d doubt) dim(p *Property) {
-	affected := d.affects == nil || slices.ContainsFunc(d.affects, func(prefix string) bool { return strings.HasPrefix(p.Name, prefix) })
-	if p.Verdict == Holds && affected {
-		p.Verdict = Unknown
+	if p.Verdict != Holds {
+		return
+	}
+	if c, known := Find(p.Name); d.affects == nil || known && d.affects(c) {
+		p.Verdict, p.WouldHold, p.Tested = Unknown, true, ""
 		p.Reason = fmt.Sprintf("Would hold, but: %s (%s)", d.text, strings.TrimSuffix(p.Reason, "."))
 	}
 }
 
 // vacuous compares the counts with what the scenario must have seen.
 func (r *run) vacuous() []doubt {
-	want, got := r.setup.Expect, r.counts
+	want, got := r.Setup.Expect, r.counts
 	if r.keptWaiting() {
 		// Nothing was granted over the holder's head: that is the answer, not a lack of one.
 		want.StaleWrites, want.GrantsDuringFault = 0, 0
@@ -82,12 +84,12 @@ func (r *run) vacuous() []doubt {
 	for _, e := range []struct {
 		what, more string // more follows the noun
 		got, want  int
-		affects    []string
+		affects    func(Checker) bool
 	}{
 		{"acquire", " while another client held the key", got.Contended, want.Contention, nil},
-		{"write", ", or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites, []string{"mutual-exclusion", "fenced-writes", "no-lost-update", "never-oversold", "charged-once", "one-run-a-slot", "no-interleaving", "one-rebuilder", "one-leader"}},
+		{"write", ", or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites, func(c Checker) bool { return c.needs.staleWrite }},
 		{"fault", " observed at the victim", got.FaultsSeen, want.Faults, nil},
-		{"grant", " of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, []string{"mutual-exclusion", "rw-exclusion", "permits", "one-leader", "lease-exclusion", "fencing-monotonic", "availability"}},
+		{"grant", " of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, func(c Checker) bool { return c.needs.grantInFault }},
 	} {
 		if e.got < e.want {
 			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %s%s, the scenario needs %d.", nouns.Count(e.got, e.what), e.more, e.want), e.affects})
@@ -99,12 +101,12 @@ func (r *run) vacuous() []doubt {
 // keptWaiting says that a lock without a lease did what it promises under a
 // fault: for at least Setup.Lease somebody waited for a key and nobody got it.
 func (r *run) keptWaiting() bool {
-	if r.setup.Promise.Leased {
+	if r.Setup.Promise.Leased {
 		return false
 	}
 	for _, in := range r.incidents() {
-		for _, k := range r.keysIn(in.from, min(in.to, r.end)) {
-			if d := r.drought(k, in); d.to-d.from >= int64(r.setup.Lease) {
+		for _, k := range r.keysIn(in.from, min(in.to, r.End)) {
+			if d := r.drought(k, in); d.to-d.from >= int64(r.Setup.Lease) {
 				return true
 			}
 		}
@@ -127,37 +129,34 @@ func Doubt(setup history.Setup, result *Result, texts []string) {
 // unobserved lists the faults that were not seen at their victim.
 func (r *run) unobserved() []doubt {
 	var doubts []doubt
-	for _, f := range r.faults {
+	for _, f := range r.Faults {
 		switch {
-		case f.skipped:
-		case f.missed:
-			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was looked for at its victim and not found%s.", f.id, f.kind, f.target, r.deaf(f.kind, f.target))})
-		case !f.observed && f.begin >= 0:
-			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was never observed at its victim.", f.id, f.kind, f.target)})
+		case f.Skipped:
+		case f.Missed:
+			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was looked for at its victim and not found%s.", f.ID, f.Kind, f.Target, r.deaf(f.Kind, f.Target))})
+		case !f.Observed && f.Begin >= 0:
+			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was never observed at its victim.", f.ID, f.Kind, f.Target)})
 		}
 	}
-	for _, i := range r.skips { // who draws at random draws such faults, too, and that is no loss; unless nobody could see
-		if f := r.ops[i].Fault; r.deaf(f.Kind, f.Target) != "" {
+	for _, i := range r.Skips { // who draws at random draws such faults, too, and that is no loss; unless nobody could see
+		if f := r.Ops[i].Fault; r.deaf(f.Kind, f.Target) != "" {
 			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) waited for a message that could not be seen%s.", f.ID, f.Kind, f.Target, r.deaf(f.Kind, f.Target))})
 		}
 	}
 	return doubts
 }
 
-// messageFaults are the faults that can wait for a message on a link.
-var messageFaults = map[string]bool{"hold-request": true, "hold-answer": true, "cut-link": true}
-
 // deaf says why a fault may have waited in vain for its message: a link is not understood
 // any more, the victim's if that is known.
 func (r *run) deaf(kind, target string) string {
-	if !messageFaults[kind] || len(r.unparsed) == 0 {
+	if !history.FaultOf(kind).Message || len(r.Unparsed) == 0 {
 		return ""
 	}
 	node := target
-	if _, ok := r.unparsed[node]; !ok {
-		node = slices.Sorted(maps.Keys(r.unparsed))[0]
+	if _, ok := r.Unparsed[node]; !ok {
+		node = slices.Sorted(maps.Keys(r.Unparsed))[0]
 	}
-	return fmt.Sprintf(": %s: %s", node, strings.TrimSuffix(r.ops[r.unparsed[node]].Error, "."))
+	return fmt.Sprintf(": %s: %s", node, strings.TrimSuffix(r.Ops[r.Unparsed[node]].Error, "."))
 }
 
 // firstViolation is the time from the first grant to the first violation that counts.
@@ -170,8 +169,8 @@ func (r *run) firstViolation(result *Result) int64 {
 			}
 		}
 	}
-	if first == math.MaxInt64 || len(r.grants) == 0 {
+	if first == math.MaxInt64 || len(r.Grants) == 0 {
 		return 0
 	}
-	return first - r.grants[0].ok
+	return first - r.Grants[0].OK
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // A clock of the host that moves too far, in either direction, lets nothing hold.
@@ -44,27 +45,27 @@ func TestRecorderDoubts(t *testing.T) {
 		}
 		if was.Verdict == Holds {
 			held++
-			if p.Verdict != Unknown || !strings.HasPrefix(p.Reason, "Would hold, but: Lines were lost.") {
+			if p.Verdict != Unknown || !p.WouldHold || !strings.HasPrefix(p.Reason, "Would hold, but: Lines were lost.") {
 				t.Errorf("%s is %s: %s", p.Name, p.Verdict, p.Reason)
 			}
 		}
 	}
-	if held == 0 || before.Service.Verdict != Holds || result.Service.Verdict != Unknown {
-		t.Errorf("%d held; the service: %+v, then %+v", held, before.Service, result.Service)
+	if held == 0 || before.Answers.Promise == No || result.Answers.Promise != NotKnown {
+		t.Errorf("%d held; the service: %+v, then %+v", held, before.Answers, result.Answers)
 	}
 }
 
 // A fault that began, be it before all else, and was not seen at its victim is doubted.
 func TestUnobservedFaults(t *testing.T) {
 	for _, c := range []struct {
-		fault fault
+		fault trace.Fault
 		want  string
 	}{
-		{fault{begin: 0}, "never observed"}, {fault{begin: 3}, "never observed"}, {fault{begin: -1}, ""},
-		{fault{begin: 3, observed: true}, ""}, {fault{begin: 3, observed: true, missed: true}, "not found"}, {fault{begin: -1, missed: true}, "not found"},
-		{fault{begin: 3, skipped: true}, ""}, {fault{begin: 3, skipped: true, missed: true}, ""},
+		{trace.Fault{Begin: 0}, "never observed"}, {trace.Fault{Begin: 3}, "never observed"}, {trace.Fault{Begin: -1}, ""},
+		{trace.Fault{Begin: 3, Observed: true}, ""}, {trace.Fault{Begin: 3, Observed: true, Missed: true}, "not found"}, {trace.Fault{Begin: -1, Missed: true}, "not found"},
+		{trace.Fault{Begin: 3, Skipped: true}, ""}, {trace.Fault{Begin: 3, Skipped: true, Missed: true}, ""},
 	} {
-		got := (&run{faults: []*fault{&c.fault}}).unobserved()
+		got := (&run{Trace: &trace.Trace{Faults: []*trace.Fault{&c.fault}}}).unobserved()
 		if (len(got) > 0) != (c.want != "") || len(got) > 0 && !strings.Contains(got[0].text, c.want) {
 			t.Errorf("%+v: %v", c.fault, got)
 		}
@@ -87,7 +88,7 @@ func TestKeptWaitingAtItsLimits(t *testing.T) {
 
 // Only what counts as a violation may be the first one.
 func TestFirstViolation(t *testing.T) {
-	r := &run{grants: []*grant{{ok: 10}}}
+	r := &run{Trace: &trace.Trace{Grants: []*trace.Grant{{OK: 10}}}}
 	result := &Result{Properties: []Property{
 		{Verdict: Violated, Violations: []Violation{{At: 11, Possible: true}, {At: 12, Disturbed: true}, {At: 40}, {At: 50}}},
 		{Verdict: Unknown, Violations: []Violation{{At: 13}}},
@@ -96,7 +97,7 @@ func TestFirstViolation(t *testing.T) {
 	if got := r.firstViolation(result); got != 20 {
 		t.Errorf("%d", got)
 	}
-	if got := (&run{}).firstViolation(result); got != 0 {
+	if got := (&run{Trace: &trace.Trace{}}).firstViolation(result); got != 0 {
 		t.Errorf("with no grant: %d", got)
 	}
 	if got := r.firstViolation(&Result{}); got != 0 {
@@ -106,7 +107,7 @@ func TestFirstViolation(t *testing.T) {
 
 // What the scenario must have seen is compared count by count.
 func TestVacuousAtItsLimits(t *testing.T) {
-	r := &run{setup: history.Setup{Promise: history.Promise{Leased: true}, Expect: history.Expect{Contention: 1, StaleWrites: 2, Faults: 3, GrantsDuringFault: 4}}}
+	r := &run{Trace: &trace.Trace{Setup: history.Setup{Promise: history.Promise{Leased: true}, Expect: history.Expect{Contention: 1, StaleWrites: 2, Faults: 3, GrantsDuringFault: 4}}}}
 	r.counts = Counts{Contended: 1, StaleWrites: 1, Abstained: 1, FaultsSeen: 3, GrantsDuringFault: 4}
 	if got := r.vacuous(); len(got) > 0 {
 		t.Errorf("%v", got)

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -12,22 +13,36 @@ import (
 // later grant of the key was made, while both holders believed. Looking at the
 // first proven of the later grants that it meets is enough: who acted after some
 // later grant acted after that one. So it is O(n log n), where all pairs would be O(n²).
+// Where nothing can have ended the older grant by then, the overlap counts though
+// nobody acted: see keptUntil.
 func mutualExclusion(r *run) outcome {
 	var f found
 	var idle idleOverlaps
+	twice := 0
 	for _, k := range r.keys {
-		for _, g := range k.grants {
-			r.judgePair(g, k, &f, &idle)
+		doubles := r.doubles(k)
+		for _, g := range k.Grants {
+			r.judgePair(g, k, &f, &idle, doubles)
 		}
+		twice += len(doubles)
+		r.addDoubles(k, doubles, &f)
 		r.judgeGhosts(k, &f)
 	}
-	r.counts.IdleOverlaps = idle.count
+	acted := f.certain - twice
+	r.strangers(&f)
+	r.counts.IdleOverlaps, r.counts.IdleLongest = idle.count, idle.longest
 	o := outcome{verdict: Holds, found: f}
-	o.reason = fmt.Sprintf("No stale holder acted on its grant in %s", nouns.Count(len(r.grants), "grant"))
-	o.summary = fmt.Sprintf("%s acted after a later grant of %d was made", nouns.Count(f.certain, "stale holder"), len(r.grants))
-	if r.setup.Strict {
-		o.reason = fmt.Sprintf("No two clients believed to hold a key at once in %s", nouns.Count(len(r.grants), "grant"))
-		o.summary = fmt.Sprintf("%s of %d %s a later one", nouns.Count(f.certain, "grant"), len(r.grants), verb(f.certain, "overlap"))
+	o.reason = fmt.Sprintf("No stale holder acted on its grant in %s", nouns.Count(len(r.Grants), "grant"))
+	o.summary = fmt.Sprintf("%s acted after a later grant of %d was made", nouns.Count(acted, "stale holder"), len(r.Grants))
+	if strange := f.certain - twice - acted; strange > 0 {
+		o.summary += fmt.Sprintf("; %s of owners that were granted nothing", nouns.Count(strange, "write"))
+	}
+	if twice > 0 {
+		o.summary += fmt.Sprintf("; %s to another while nothing had ended the one before", nouns.Count(twice, "grant"))
+	}
+	if r.Setup.Strict {
+		o.reason = fmt.Sprintf("No two clients believed to hold a key at once in %s", nouns.Count(len(r.Grants), "grant"))
+		o.summary = fmt.Sprintf("%s of %d %s a later one", nouns.Count(f.certain, "grant"), len(r.Grants), verb(f.certain, "overlap"))
 	}
 	o.reason += idle.String() + "."
 	o.summary += idle.String() + "."
@@ -38,12 +53,12 @@ func mutualExclusion(r *run) outcome {
 func (r *run) orUnseen(o outcome) outcome {
 	switch {
 	case o.verdict != Holds:
-	case len(r.grants) == 0:
+	case len(r.Grants) == 0:
 		o.verdict, o.reason, r.tooLittle = Unknown, "Nobody was granted the lock.", true
 	case r.counts.Contended == 0:
 		o.verdict, r.tooLittle = Unknown, true
-		o.reason = fmt.Sprintf("No contention: in %s nobody waited for a key that another client held.", nouns.Count(len(r.grants), "grant"))
-		if r.setup.Kind == history.Alone && len(o.found.list) == 0 {
+		o.reason = fmt.Sprintf("No contention: in %s nobody waited for a key that another client held.", nouns.Count(len(r.Grants), "grant"))
+		if r.Setup.Kind == history.Alone && len(o.found.list) == 0 {
 			o.verdict, r.tooLittle = NA, false // nobody was meant to
 		}
 	}
@@ -65,18 +80,22 @@ func (i idleOverlaps) String() string {
 
 // judgePair judges g against the later grants that its belief can meet. What is
 // certain comes before what is only possible.
-func (r *run) judgePair(g *grant, k *keyLog, f *found, idle *idleOverlaps) {
+func (r *run) judgePair(g *trace.Grant, k *keyLog, f *found, idle *idleOverlaps, doubles map[[2]*trace.Grant]bool) {
 	worst := int64(-1)
 	var both, acted []overlap
 	for _, h := range k.later(g) {
-		from, to := max(g.ok, h.ok), min(g.end, h.end)
+		from, to := max(g.OK, h.OK), min(g.End, h.End)
 		if from >= to {
 			continue
 		}
-		o := overlap{g: g, h: h, from: from, length: min(to, max(r.end, from)) - from}
+		o := overlap{g: g, h: h, from: from, length: min(to, max(r.End, from)) - from}
 		if o.stale, o.at, o.op, o.certain = r.staleAct(g, h); o.certain {
+			delete(doubles, [2]*trace.Grant{g, h})
 			r.addAct(o, f)
 			return
+		}
+		if doubles[[2]*trace.Grant{g, h}] {
+			return // it is no idle one
 		}
 		if both = append(both, o); o.stale != nil {
 			acted = append(acted, o)
@@ -84,11 +103,11 @@ func (r *run) judgePair(g *grant, k *keyLog, f *found, idle *idleOverlaps) {
 		worst = max(worst, o.length)
 	}
 	switch {
-	case len(both) > 0 && r.setup.Strict:
+	case len(both) > 0 && r.Setup.Strict:
 		o := both[0]
-		f.add(r, Violation{Key: k.name, At: o.from, Operations: []int{g.op, o.h.op, g.endOp}},
+		f.add(r, Violation{Key: k.Name, At: o.from, Operations: []int{g.Op, o.h.Op, g.EndOp}},
 			"%s and %s both believed to hold %q for %s from %s.",
-			g.who(), o.h.who(), k.name, length(o.length), r.seconds(o.from))
+			g.Who(), o.h.Who(), k.Name, length(o.length), r.seconds(o.from))
 	case len(acted) > 0:
 		r.addAct(acted[0], f)
 	case worst >= 0:
@@ -100,9 +119,9 @@ func (r *run) judgePair(g *grant, k *keyLog, f *found, idle *idleOverlaps) {
 // overlap is a time in which the holders of g and of the later h both believe,
 // with the act of the stale one of them.
 type overlap struct {
-	g, h         *grant
+	g, h         *trace.Grant
 	from, length int64
-	stale        *grant // nil: it did nothing
+	stale        *trace.Grant // nil: it did nothing
 	at           int64
 	op           int
 	certain      bool
@@ -113,23 +132,23 @@ func (r *run) addAct(o overlap, f *found) {
 	if o.stale == o.h {
 		other = o.g
 	}
-	f.add(r, Violation{Key: o.g.key.name, At: o.at, Possible: !o.certain, Operations: []int{o.stale.op, other.op, o.op}},
+	f.add(r, Violation{Key: o.g.Key.Name, At: o.at, Possible: !o.certain, Operations: []int{o.stale.Op, other.Op, o.op}},
 		"%s acted on its grant of %q at %s (%s) although %s had been granted it at %s.",
-		o.stale.who(), o.g.key.name, r.seconds(o.at), r.ops[o.op].F, other.who(), r.seconds(other.ok))
+		o.stale.Who(), o.g.Key.Name, r.seconds(o.at), r.Ops[o.op].F, other.Who(), r.seconds(other.OK))
 }
 
 // staleAct finds the act that makes an overlap of g and the later h a violation.
 // Where their order is open, it is certain only if both acted after both were
 // granted: one of them was stale then, whichever it was.
-func (r *run) staleAct(g, h *grant) (stale *grant, at int64, op int, certain bool) {
-	mine, mineOp := r.actAfter(g, h.ok)
-	if surely(g, h) {
+func (r *run) staleAct(g, h *trace.Grant) (stale *trace.Grant, at int64, op int, certain bool) {
+	mine, mineOp := r.actAfter(g, h.OK)
+	if trace.Surely(g, h) {
 		if mineOp < 0 {
 			return nil, 0, -1, false
 		}
 		return g, mine, mineOp, true
 	}
-	theirs, theirsOp := r.actAfter(h, max(g.ok, h.ok))
+	theirs, theirsOp := r.actAfter(h, max(g.OK, h.OK))
 	switch {
 	case mineOp >= 0 && theirsOp >= 0:
 		return g, max(mine, theirs), mineOp, true
@@ -142,16 +161,31 @@ func (r *run) staleAct(g, h *grant) (stale *grant, at int64, op int, certain boo
 }
 
 // actAfter returns the first act of g after t.
-func (r *run) actAfter(g *grant, t int64) (at int64, op int) {
+func (r *run) actAfter(g *trace.Grant, t int64) (at int64, op int) {
 	op = -1
-	if g.lastAct <= t {
+	if g.LastAct <= t {
 		return 0, op
 	}
-	acts := r.inOrder(g)
-	if i := sort.Search(len(acts), func(i int) bool { return acts[i].time > t }); i < len(acts) {
-		return acts[i].time, acts[i].op
+	acts := r.InOrder(g)
+	if i := sort.Search(len(acts), func(i int) bool { return acts[i].Time > t }); i < len(acts) {
+		return acts[i].Time, acts[i].Op
 	}
 	return 0, op
+}
+
+// strangers finds writes of owners that nobody was ever granted a key as, nor may have been.
+func (r *run) strangers(f *found) {
+	for _, w := range r.Writes {
+		if w.Grant != nil || w.Invoke < 0 {
+			continue
+		}
+		op := &r.Ops[w.Invoke]
+		if _, maybe := r.Ghosts[op.Owner]; op.Owner == "" || maybe || r.ByOwner[op.Owner] != nil {
+			continue
+		}
+		f.add(r, Violation{Key: op.Key, At: op.Time, Operations: []int{w.Invoke, w.Apply, w.Done}},
+			"%s wrote %q to %q at %s as %q, which was never granted it.", r.client(w.Invoke), op.Value, op.Key, r.seconds(op.Time), op.Owner)
+	}
 }
 
 // judgeGhosts judges acquires whose outcome is unknown but whose owner acted: they
@@ -159,23 +193,23 @@ func (r *run) actAfter(g *grant, t int64) (at int64, op int) {
 // before the act, the one believed longest tells whether any was believed beyond
 // the answer that never told. O(n).
 func (r *run) judgeGhosts(k *keyLog, f *found) {
-	if len(k.ghosts) == 0 {
+	if len(k.Ghosts) == 0 {
 		return
 	}
-	longest := make([]*grant, len(k.grants)+1) // of the first i grants
-	for i, g := range k.grants {
-		if longest[i+1] = longest[i]; longest[i] == nil || g.end > longest[i].end {
+	longest := make([]*trace.Grant, len(k.Grants)+1) // of the first i grants
+	for i, g := range k.Grants {
+		if longest[i+1] = longest[i]; longest[i] == nil || g.End > longest[i].End {
 			longest[i+1] = g
 		}
 	}
-	for _, ghost := range k.ghosts {
-		act := r.ops[ghost.act].Time
-		g := longest[sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= act })]
-		if g == nil || g.end <= r.ops[ghost.info].Time {
+	for _, ghost := range k.Ghosts {
+		act := r.Ops[ghost.Act].Time
+		g := longest[sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= act })]
+		if g == nil || g.End <= r.Ops[ghost.Info].Time {
 			continue
 		}
-		f.add(r, Violation{Key: k.name, At: act, Possible: true, Operations: []int{ghost.info, ghost.act, g.op}},
+		f.add(r, Violation{Key: k.Name, At: act, Possible: true, Operations: []int{ghost.Info, ghost.Act, g.Op}},
 			"%s acted on %q at %s after an acquire with an unknown outcome, and %s had been granted it at %s.",
-			r.ops[ghost.act].Node, k.name, r.seconds(act), g.who(), r.seconds(g.ok))
+			r.Ops[ghost.Act].Node, k.Name, r.seconds(act), g.Who(), r.seconds(g.OK))
 	}
 }

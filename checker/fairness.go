@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -18,7 +19,7 @@ import (
 // O(n log n).
 func fairness(r *run) outcome {
 	q := queue{run: r, noise: r.anyFault()}
-	q.lost = r.faultyAs("crash", func(f *fault) bool { return f.kind == "crash" }) // tokens may begin again
+	q.lost = r.faultyAs("crash", func(f *trace.Fault) bool { return f.Kind == "crash" }) // tokens may begin again
 	for _, k := range r.keys {
 		q.key(k)
 	}
@@ -40,38 +41,38 @@ type queue struct {
 	*run
 	found       found
 	waits       int // in which others were granted the key, in an order that is known
-	lost, noise []span
+	lost, noise []trace.Span
 }
 
 func (q *queue) key(k *keyLog) {
-	places := peaks{n: len(k.grants), value: func(i int) int64 { return k.grants[i].token }}
-	starts := peaks{n: len(k.grants), value: func(i int) int64 { return k.grants[i].invoked }}
+	places := peaks{n: len(k.Grants), value: func(i int) int64 { return k.Grants[i].Token }}
+	starts := peaks{n: len(k.Grants), value: func(i int) int64 { return k.Grants[i].Invoked }}
 	// Where tokens rise with the answers, as they mostly do, nobody's place was taken.
-	rising := slices.IsSortedFunc(k.grants, func(a, b *grant) int { return cmp.Compare(a.token, b.token) })
+	rising := slices.IsSortedFunc(k.Grants, func(a, b *trace.Grant) int { return cmp.Compare(a.Token, b.Token) })
 	first := 0 // of the grants proven after the wait began
-	for _, w := range k.waits {
-		for ; first < len(k.grants) && k.grants[first].ok <= w.from; first++ {
+	for _, w := range k.Waits {
+		for ; first < len(k.Grants) && k.Grants[first].OK <= w.From; first++ {
 		}
-		if first == len(k.grants) || w.done < 0 || q.ops[w.invoke].F != history.Acquire {
+		if first == len(k.Grants) || w.Done < 0 || q.Ops[w.Invoke].F != history.Acquire {
 			continue
 		}
 		g, until := q.waited(w)
-		if k.grants[first].ok >= until {
+		if k.Grants[first].OK >= until {
 			continue
 		}
 		byPlace, byTime := -1, starts.in(k.granted(q.undisturbed(w, until)))
-		placed := g != nil && g.token != 0 && !meets(q.lost, w.from, until)
+		placed := g != nil && g.Token != 0 && !trace.Meets(q.lost, w.From, until)
 		if placed && !rising {
-			byPlace = places.in(k.granted(w.from, until))
+			byPlace = places.in(k.granted(w.From, until))
 		}
 		if placed || byTime >= 0 {
 			q.waits++
 		}
 		switch {
-		case byPlace >= 0 && k.grants[byPlace].token > g.token:
-			q.tell(k, w, k.grants[byPlace], "which had a place behind it in the queue")
-		case byTime >= 0 && k.grants[byTime].invoked > w.from+q.aftermath():
-			q.tell(k, w, k.grants[byTime], "which asked "+length(k.grants[byTime].invoked-w.from)+" after it")
+		case byPlace >= 0 && k.Grants[byPlace].Token > g.Token:
+			q.tell(k, w, k.Grants[byPlace], "which had a place behind it in the queue")
+		case byTime >= 0 && k.Grants[byTime].Invoked > w.From+q.aftermath():
+			q.tell(k, w, k.Grants[byTime], "which asked "+length(k.Grants[byTime].Invoked-w.From)+" after it")
 		}
 	}
 }
@@ -79,38 +80,38 @@ func (q *queue) key(k *keyLog) {
 // waited is the grant that a wait ended with, nil if there was none, and the time
 // until which it certainly waited: who gives up leaves the queue before it says so,
 // and of an unknown outcome nothing is certain.
-func (q *queue) waited(w wait) (g *grant, until int64) {
-	switch op := &q.ops[w.done]; op.Type {
+func (q *queue) waited(w trace.Wait) (g *trace.Grant, until int64) {
+	switch op := &q.Ops[w.Done]; op.Type {
 	case history.OK:
-		g := q.byOwner[op.Owner]
-		return g, g.sent
+		g := q.ByOwner[op.Owner]
+		return g, g.Sent
 	case history.Fail:
-		return nil, w.to - q.aftermath()
+		return nil, w.To - q.aftermath()
 	}
-	return nil, w.from
+	return nil, w.From
 }
 
 // undisturbed is the time, after a lease and the bound, in which w still waited and
 // nothing had been at fault since it began.
-func (q *queue) undisturbed(w wait, until int64) (from, to int64) {
-	i := sort.Search(len(q.noise), func(i int) bool { return q.noise[i].to >= w.from })
+func (q *queue) undisturbed(w trace.Wait, until int64) (from, to int64) {
+	i := sort.Search(len(q.noise), func(i int) bool { return q.noise[i].To >= w.From })
 	if i < len(q.noise) {
-		until = min(until, q.noise[i].from)
+		until = min(until, q.noise[i].From)
 	}
-	return w.from + q.aftermath(), until
+	return w.From + q.aftermath(), until
 }
 
-func (q *queue) tell(k *keyLog, w wait, by *grant, how string) {
-	q.found.add(q.run, Violation{Key: k.name, At: by.ok, Operations: []int{w.invoke, w.done, by.invoke, by.op}},
+func (q *queue) tell(k *keyLog, w trace.Wait, by *trace.Grant, how string) {
+	q.found.add(q.run, Violation{Key: k.Name, At: by.OK, Operations: []int{w.Invoke, w.Done, by.Invoke, by.Op}},
 		"%s waited for %q since %s and was overtaken at %s by %s, %s.",
-		q.client(w.invoke), k.name, q.seconds(w.from), q.seconds(by.ok), by.who(), how)
+		q.client(w.Invoke), k.Name, q.seconds(w.From), q.seconds(by.OK), by.Who(), how)
 }
 
 // granted are the indexes, in k.grants, of those proven after from and before to;
 // where from is not before to, end is not after first.
 func (k *keyLog) granted(from, to int64) (first, end int) {
-	first = sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > from })
-	end = sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok >= to })
+	first = sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK > from })
+	end = sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= to })
 	return first, end
 }
 

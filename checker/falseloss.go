@@ -5,19 +5,23 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// falseLoss looks at each time at which a holder was told that its grant is lost.
-// That is false when its lease cannot have ended: the deadline was still to come,
-// the client reached the service ever since the request that its claim rests on,
-// every renewal was answered, and nobody else was granted the key.
+// falseLoss looks at each time at which a holder was told that its grant is lost, also by
+// the answer to its release that it held nothing. That is false when its lease cannot have
+// ended: the deadline was still to come, the client reached the service ever since the
+// request that its claim rests on, and every renewal was answered. Whether somebody else
+// is granted the key by then or not is no excuse: a lease that is still owed is nobody else's.
 func falseLoss(r *run) outcome {
 	var f found
 	due, caused, open := 0, 0, ""
-	for _, l := range r.losses {
+	losses := slices.Concat(r.Losses, r.denied())
+	for _, l := range losses {
 		deadline, known := r.dueAt(l)
-		told := &r.ops[l.op]
+		told := &r.Ops[l.Op]
 		switch {
 		case known && told.Time >= deadline:
 			due++
@@ -25,26 +29,26 @@ func falseLoss(r *run) outcome {
 			caused++
 		case !known:
 			open = fmt.Sprintf("%s was told of a loss at %s, and the deadline of that grant cannot be converted: %s.",
-				l.grant.who(), r.seconds(told.Time), r.bentClock(l.grant.node))
-		case deadline == forever: // the lock renews by itself, and tells no deadline
-			f.add(r, Violation{Key: l.grant.key.name, At: told.Time, Operations: []int{l.grant.op, l.claim.op, l.op}},
-				"%s was told at %s (%s) that %q is lost, which its lock renews by itself, although it reached the service and nobody else was granted it.",
-				l.grant.who(), r.seconds(told.Time), told.F, l.grant.key.name)
+				l.Grant.Who(), r.seconds(told.Time), r.bentClock(l.Grant.Node))
+		case deadline == trace.Forever: // the lock renews by itself, and tells no deadline
+			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.Op, l.Op}},
+				"%s was told at %s (%s) that %q is lost, which its lock renews by itself, although it reached the service.",
+				l.Grant.Who(), r.seconds(told.Time), told.F, l.Grant.Key.Name)
 		default:
-			f.add(r, Violation{Key: l.grant.key.name, At: told.Time, Operations: []int{l.grant.op, l.claim.op, l.op}},
-				"%s was told at %s (%s) that %q is lost, %s before its deadline, although it reached the service and nobody else was granted it.",
-				l.grant.who(), r.seconds(told.Time), told.F, l.grant.key.name, length(deadline-told.Time))
+			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.Op, l.Op}},
+				"%s was told at %s (%s) that %q is lost, %s before its deadline, although it reached the service.",
+				l.Grant.Who(), r.seconds(told.Time), told.F, l.Grant.Key.Name, length(deadline-told.Time))
 		}
 	}
-	told := nouns.Count(len(r.losses), "time")
+	told := nouns.Count(len(losses), "time")
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("In %s clients were told of a loss %s: %d after the deadline, %d with a cause, such as a fault, another grant or a renewal without an answer.", nouns.Count(len(r.grants), "grant"), told, due, caused),
+		reason:  fmt.Sprintf("In %s clients were told of a loss %s: %d after the deadline, %d with a cause, such as a fault or a renewal without an answer.", nouns.Count(len(r.Grants), "grant"), told, due, caused),
 		summary: fmt.Sprintf("Clients were told of a loss %s, %d before the deadline and without a cause.", told, f.certain),
 	}
 	switch {
-	case len(r.grants) == 0:
+	case len(r.Grants) == 0:
 		o.verdict, o.reason = Unknown, "Nobody was granted the lock."
-	case !r.setup.Promise.Session && len(r.losses) == 0 && !slices.ContainsFunc(r.grants, func(g *grant) bool { return g.asked > 0 }):
+	case !r.Setup.Promise.Session && len(losses) == 0 && !slices.ContainsFunc(r.Grants, func(g *trace.Grant) bool { return g.Asked > 0 }):
 		o.verdict, o.reason = NA, "Clients learn of no loss: the lock does not tell, and nobody renewed a grant."
 	case open != "":
 		o.verdict, o.reason = Unknown, open
@@ -52,64 +56,79 @@ func falseLoss(r *run) outcome {
 	return o
 }
 
+// denied are the first releases of grants that their holders believed in and that the
+// service said not to be held.
+func (r *run) denied() (losses []trace.Loss) {
+	for _, g := range r.Grants {
+		if g.Release < 0 || g.EndOp != g.Release || g.Done < 0 || r.Ops[g.Done].Type != history.Fail || g.Told != trace.Forever {
+			continue
+		}
+		last := trace.Claim{At: r.Ops[g.Op].Time, Deadline: r.Ops[g.Op].Deadline, Op: g.Op}
+		if n := len(g.Claims); n > 0 {
+			last = g.Claims[n-1]
+		}
+		losses = append(losses, trace.Loss{Grant: g, Op: g.Done, Claim: last})
+	}
+	return losses
+}
+
 // dueAt is when the lease of a loss was due to end, and whether that is known; forever
 // where the lock renews by itself. Where a deadline is neither told nor reckoned, only
 // the lease that was asked for is certain, from the request on that started it.
-func (r *run) dueAt(l loss) (int64, bool) {
-	if l.claim.deadline == 0 && r.setup.Promise.Leased && !r.setup.Promise.Renews {
-		claim := &r.ops[l.claim.op]
-		return after(max(claim.Sent, l.grant.invoked), int64(r.setup.Lease)) - clockNoise, true
+func (r *run) dueAt(l trace.Loss) (int64, bool) {
+	if l.Claim.Deadline == 0 && r.Setup.Promise.Leased && !r.Setup.Promise.Renews {
+		claim := &r.Ops[l.Claim.Op]
+		return after(max(claim.Sent, l.Grant.Invoked), r.LeaseOf(claim)) - trace.ClockNoise, true
 	}
-	return r.deadlineAt(l.grant, l.claim.deadline)
+	return r.DeadlineAt(l.Grant, l.Claim.Deadline)
 }
 
 // hasCause says whether something else may have ended the lease, or have kept the
 // client from holding it.
-func (r *run) hasCause(l loss) bool {
-	g, from, told := l.grant, r.ops[l.claim.op].Time, r.ops[l.op].Time
-	if sent := r.ops[l.claim.op].Sent; sent != 0 {
+func (r *run) hasCause(l trace.Loss) bool {
+	g, from, told := l.Grant, r.Ops[l.Claim.Op].Time, r.Ops[l.Op].Time
+	if sent := r.Ops[l.Claim.Op].Sent; sent != 0 {
 		from = sent
 	}
-	return l.claim.cut || g.asked > g.answered || g.key.mayPass(g, told) ||
-		meets(r.ghostly(g.key), g.sent, told) || r.outOfReach(g.node, from, told) || r.mayForget(g.sent, told)
+	return l.Claim.Cut || g.Asked > g.Answered || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told)
 }
 
-// mayPass says whether somebody else may have been granted the key after g and by t.
-func (k *keyLog) mayPass(g *grant, t int64) bool {
-	k.reachSent()
-	if !k.sure && g.pos > 0 && k.order[g.pos-1].ok >= g.sent {
-		return true // the one before may have come after
+// fewKnow says whether, of a lock that has its grants from a majority of independent servers,
+// so many were hit by faults meanwhile that less than a majority may know a grant: each alone
+// is too few, but who was away when it was made and who is away when it is renewed are others.
+func (r *run) fewKnow(from, to int64) bool {
+	if r.Setup.Promise.DriftFactor == 0 {
+		return false
 	}
-	return k.sentAfter[g.pos+1] <= t
-}
-
-// reachSent fills sentAfter: of each grant and all after it, the earliest request.
-func (k *keyLog) reachSent() {
-	if k.sentAfter != nil {
-		return
+	hit := map[string]bool{}
+	for _, f := range r.Faults {
+		if f.Begin >= 0 && slices.Contains(r.Setup.Servers, f.Target) && f.From <= to && r.faded(f, f.To) >= from {
+			hit[f.Target] = true
+		}
 	}
-	k.sentAfter = make([]int64, len(k.order)+1)
-	k.sentAfter[len(k.order)] = forever
-	for i := len(k.order) - 1; i >= 0; i-- {
-		k.sentAfter[i] = min(k.order[i].sent, k.sentAfter[i+1])
-	}
+	return 2*(len(r.Setup.Servers)-len(hit)) <= len(r.Setup.Servers) && len(hit) > 0
 }
 
 // outOfReach says whether, at some time, the client may not have reached the
 // service: a fault is its own or one of its links, or too many servers are away.
 func (r *run) outOfReach(node string, from, to int64) bool {
-	if meets(r.ownFaults(node), from, to) {
+	if trace.Meets(r.ownFaults(node), from, to) {
 		return true
 	}
-	lease, away := r.aftermath(), r.outages(node)
-	i := sort.Search(len(away), func(i int) bool { return after(away[i].to, lease) >= from })
-	return i < len(away) && away[i].from <= to
+	lingers, away := r.lingers(), r.outages(node)
+	i := sort.Search(len(away), func(i int) bool { return after(away[i].To, lingers) >= from })
+	return i < len(away) && away[i].From <= to
 }
 
 // mayForget says whether a server may have lost the grant, or what its lease is
 // measured by: then the loss is true, and other properties judge it.
 func (r *run) mayForget(from, to int64) bool {
-	return meets(r.faultyAs("forgets", func(f *fault) bool {
-		return slices.Contains([]string{"kill", "crash", "clock"}, f.kind) && !r.isClient(f.target)
-	}), from, to)
+	return trace.Meets(r.forgetful(), from, to)
+}
+
+// forgetful are the times of the faults after which a server may have lost what it knew.
+func (r *run) forgetful() []trace.Span {
+	return r.faultyAs("forgets", func(f *trace.Fault) bool {
+		return history.FaultOf(f.Kind).EndsLeases && !r.isClient(f.Target)
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // Where a lock tells no deadline, the lease that was asked for is due after the request
@@ -14,13 +15,13 @@ func TestDueWithoutADeadline(t *testing.T) {
 		leased, renews bool
 		sent, want     int64
 	}{
-		{"from the request that is known", true, false, 500, 500 + 2000 - clockNoise},
-		{"from the acquire", true, false, 0, 300 + 2000 - clockNoise},
-		{"renewed by the session", true, true, 500, forever},
-		{"without a lease", false, false, 500, forever},
+		{"from the request that is known", true, false, 500, 500 + 2000 - trace.ClockNoise},
+		{"from the acquire", true, false, 0, 300 + 2000 - trace.ClockNoise},
+		{"renewed by the session", true, true, 500, trace.Forever},
+		{"without a lease", false, false, 500, trace.Forever},
 	} {
-		r := &run{ops: []history.Op{{}, {Sent: c.sent}}, setup: history.Setup{Lease: 2000, Promise: history.Promise{Leased: c.leased, Renews: c.renews}}}
-		if due, known := r.dueAt(loss{grant: &grant{invoked: 300}, claim: claim{op: 1}}); due != c.want || !known {
+		r := &run{Trace: &trace.Trace{Ops: []history.Op{{}, {Sent: c.sent}}, Setup: history.Setup{Lease: 2000, Promise: history.Promise{Leased: c.leased, Renews: c.renews}}}}
+		if due, known := r.dueAt(trace.Loss{Grant: &trace.Grant{Invoked: 300}, Claim: trace.Claim{Op: 1}}); due != c.want || !known {
 			t.Errorf("%s: %d, want %d", c.name, due, c.want)
 		}
 	}

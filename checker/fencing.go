@@ -6,13 +6,16 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// fencingMonotonic compares each token with the greatest of the grants that had
-// returned before its acquire was invoked, and finds tokens that repeat or are
-// missing. Acquires that were under way together are in no order: etcd and
-// ZooKeeper make the token when the client queues. O(n log n).
+// fencingMonotonic compares each token with those of the grants that were certainly made
+// before, and finds tokens that repeat or are missing. One was before another if its answer
+// had come when the request of the other was sent, or when a look at the server was sent
+// that found the other, so long as no later look found it again: see proven. A lock that
+// makes its tokens when clients queue serves them in that order, so it is judged by the
+// order of grants as well. O(n log n).
 func fencingMonotonic(r *run) outcome {
 	var f found
 	for _, k := range r.keys {
@@ -20,49 +23,110 @@ func fencingMonotonic(r *run) outcome {
 		r.repeatedTokens(k, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("The tokens of %s rise.", nouns.Count(len(r.grants), "grant")),
-		summary: fmt.Sprintf("Of %s, %d got a token that does not rise, is reused or is missing.", nouns.Count(len(r.grants), "grant"), f.certain),
+		reason:  fmt.Sprintf("The tokens of %s rise.", nouns.Count(len(r.Grants), "grant")),
+		summary: fmt.Sprintf("Of %s, %d got a token that does not rise, is reused or is missing.", nouns.Count(len(r.Grants), "grant"), f.certain),
 	}
-	if len(r.grants) < 2 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: nothing to compare.", nouns.Count(len(r.grants), "grant"))
+	if len(r.Grants) < 2 {
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: nothing to compare.", nouns.Count(len(r.Grants), "grant"))
 	}
 	return o
 }
 
+// proven are the first and the last time at which a grant is known to have been held,
+// each as the span of what shows it: the request that won, and the looks that found it.
+type proven struct {
+	*trace.Grant
+	sent, ok int64 // of the request, or of the last look
+}
+
+// byLooks are the grants of a key, each as the last look at the server shows it.
+func (r *run) byLooks(k *keyLog) []proven {
+	last := map[*trace.Grant]int64{}
+	for _, i := range k.Holders {
+		if op := &r.Ops[i]; r.trusted(op) && r.ByOwner[op.Owner] != nil {
+			last[r.ByOwner[op.Owner]] = max(last[r.ByOwner[op.Owner]], op.Sent)
+		}
+	}
+	all := make([]proven, len(k.Grants))
+	for i, g := range k.Grants {
+		all[i] = proven{g, max(g.Sent, last[g]), max(g.OK, last[g])}
+	}
+	slices.SortStableFunc(all, func(a, b proven) int { return cmp.Compare(a.ok, b.ok) })
+	return all
+}
+
 func (r *run) risingTokens(k *keyLog, f *found) {
-	byInvoke := slices.Clone(k.grants)
-	slices.SortFunc(byInvoke, func(a, b *grant) int { return cmp.Compare(a.invoke, b.invoke) })
-	var top *grant // greatest token of the grants that have returned
-	next := 0
-	for _, g := range byInvoke {
-		for ; next < len(k.grants) && k.grants[next].ok < g.invoked; next++ {
-			if top == nil || k.grants[next].token > top.token {
-				top = k.grants[next]
-			}
+	asked := make([]proven, len(k.Grants))
+	for i, g := range k.Grants {
+		asked[i] = proven{g, g.Sent, g.OK}
+	}
+	byRequest, byLook := topBefore(asked), topBefore(r.byLooks(k))
+	for _, g := range k.Grants {
+		top := byRequest[g]
+		if seen := byLook[g]; seen != nil && g.OK >= seen.Sent && (top == nil || seen.Token > top.Token) {
+			top = seen
 		}
 		switch {
-		case g.token == 0:
-			f.add(r, Violation{Key: k.name, At: g.ok, Operations: []int{g.op}},
-				"%s was granted %q at %s without a token.", g.who(), k.name, r.seconds(g.ok))
-		case top != nil && g.token < top.token:
-			f.add(r, Violation{Key: k.name, At: g.ok, Operations: []int{top.op, g.op}},
-				"%s asked for %q at %s, after %s had been granted it at %s, and got a lower token.",
-				g.who(), k.name, r.seconds(g.invoked), top.who(), r.seconds(top.ok))
+		case g.Token == 0:
+			f.add(r, Violation{Key: k.Name, At: g.OK, Operations: []int{g.Op}},
+				"%s was granted %q at %s without a token.", g.Who(), k.Name, r.seconds(g.OK))
+		case top != nil && g.Token < top.Token:
+			f.add(r, Violation{Key: k.Name, At: g.OK, Operations: append(r.lastLooks(k, top, g), top.Op, g.Op)},
+				"%s was granted %q at %s, after %s had been granted it at %s, and got a lower token.",
+				g.Who(), k.Name, r.seconds(g.OK), top.Who(), r.seconds(top.OK))
 		}
 	}
 }
 
+// topBefore finds for each grant the one with the greatest token of those that were over
+// when it was sent. all are in the order of their ok.
+func topBefore(all []proven) map[*trace.Grant]*trace.Grant {
+	bySent := slices.Clone(all)
+	slices.SortStableFunc(bySent, func(a, b proven) int { return cmp.Compare(a.sent, b.sent) })
+	tops := make(map[*trace.Grant]*trace.Grant, len(all))
+	var top *trace.Grant
+	next := 0
+	for _, p := range bySent {
+		for ; next < len(all) && all[next].ok < p.sent; next++ {
+			if h := all[next].Grant; top == nil || h.Token > top.Token || h.Token == top.Token && h.Sent < top.Sent {
+				top = h
+			}
+		}
+		tops[p.Grant] = top
+	}
+	return tops
+}
+
+// lastLooks are the last looks that found g and h, where the requests leave their order open.
+func (r *run) lastLooks(k *keyLog, g, h *trace.Grant) (ops []int) {
+	if g.OK < h.Sent {
+		return nil
+	}
+	last := map[string]int{}
+	for _, i := range k.Holders {
+		if op := &r.Ops[i]; r.trusted(op) && (op.Owner == g.Owner || op.Owner == h.Owner) {
+			if before, ok := last[op.Owner]; !ok || op.Sent > r.Ops[before].Sent {
+				last[op.Owner] = i
+			}
+		}
+	}
+	for _, i := range last {
+		ops = append(ops, i)
+	}
+	return ops
+}
+
 func (r *run) repeatedTokens(k *keyLog, f *found) {
-	byToken := slices.Clone(k.grants)
-	order := func(a, b *grant) int { return cmp.Compare(a.token, b.token) }
+	byToken := slices.Clone(k.Grants)
+	order := func(a, b *trace.Grant) int { return cmp.Compare(a.Token, b.Token) }
 	if !slices.IsSortedFunc(byToken, order) {
 		slices.SortStableFunc(byToken, order)
 	}
 	for i := 1; i < len(byToken); i++ {
-		if g, h := byToken[i-1], byToken[i]; g.token == h.token && g.token != 0 {
-			f.add(r, Violation{Key: k.name, At: h.ok, Operations: []int{g.op, h.op}},
+		if g, h := byToken[i-1], byToken[i]; g.Token == h.Token && g.Token != 0 {
+			f.add(r, Violation{Key: k.Name, At: h.OK, Operations: []int{g.Op, h.Op}},
 				"%s was granted %q at %s with the token that %s had got at %s.",
-				h.who(), k.name, r.seconds(h.ok), g.who(), r.seconds(g.ok))
+				h.Who(), k.Name, r.seconds(h.OK), g.Who(), r.seconds(g.OK))
 		}
 	}
 }
@@ -79,26 +143,26 @@ type fenced struct {
 
 // heard is a grant of which the copy has heard by a note.
 type heard struct {
-	grant *grant
+	grant *trace.Grant
 	note  int
 }
 
 // hear notes that the copy has heard of g.
-func (s *fenced) hear(g *grant, note int) {
-	if s.top.grant == nil || s.top.grant.pos < g.pos {
+func (s *fenced) hear(g *trace.Grant, note int) {
+	if s.top.grant == nil || s.top.grant.Pos < g.Pos {
 		s.top = heard{g, note}
 	}
-	if s.sent.grant == nil || s.sent.grant.sent < g.sent {
+	if s.sent.grant == nil || s.sent.grant.Sent < g.Sent {
 		s.sent = heard{g, note}
 	}
 }
 
 // after is a grant that the copy has heard of and that came after g, a certain one if there is one.
-func (s *fenced) after(g *grant) heard {
+func (s *fenced) after(g *trace.Grant) heard {
 	switch {
-	case s.top.grant == nil || s.top.grant.pos <= g.pos:
+	case s.top.grant == nil || s.top.grant.Pos <= g.Pos:
 		return heard{}
-	case !surely(g, s.top.grant) && surely(g, s.sent.grant):
+	case !trace.Surely(g, s.top.grant) && trace.Surely(g, s.sent.grant):
 		return s.sent
 	}
 	return s.top
@@ -110,8 +174,8 @@ func fencedWrites(r *run) outcome {
 	var s fenced
 	for _, k := range r.keys {
 		s.top, s.sent = heard{}, heard{}
-		for _, i := range k.resource {
-			r.fencedNote(k, &r.ops[i], &s)
+		for _, i := range k.Resource {
+			r.fencedNote(k, &r.Ops[i], &s)
 		}
 	}
 	stale := s.refused + s.early + s.found.certain
@@ -122,7 +186,7 @@ func fencedWrites(r *run) outcome {
 	switch {
 	case s.judged == 0:
 		o.verdict, o.reason = Unknown, "The resource decided no fenced write."
-	case s.refused == 0 && stale == 0 && r.setup.Expect.StaleWrites == 0:
+	case s.refused == 0 && stale == 0 && r.Setup.Expect.StaleWrites == 0:
 		o.verdict, o.reason = NA, fmt.Sprintf("The scenario sets no stale write on, and none of %s was one.", nouns.Count(s.judged, "write"))
 	case s.refused == 0:
 		o.verdict = Unknown
@@ -133,12 +197,12 @@ func fencedWrites(r *run) outcome {
 
 // fencedNote judges one note of the resource.
 func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
-	g := r.byOwner[op.Owner]
-	if g == nil || g.key != k {
+	g := r.ByOwner[op.Owner]
+	if g == nil || g.Key != k.Key {
 		return
 	}
 	if op.F == history.ReadSeen {
-		if r.setup.FenceOn == "read" {
+		if r.Setup.FenceOn == history.OnRead {
 			s.hear(g, op.Index)
 		}
 		return
@@ -147,16 +211,16 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 		return
 	}
 	s.judged++
-	stale, later := g.supersededAt(op.Time), s.after(g)
+	stale, later := g.SupersededAt(op.Time), s.after(g)
 	switch {
 	case op.Fenced.Accepted && later.grant != nil:
-		s.found.add(r, Violation{Key: k.name, At: op.Time, Possible: !surely(g, later.grant), Operations: []int{g.op, later.grant.op, later.note, op.Index}},
+		s.found.add(r, Violation{Key: k.Name, At: op.Time, Possible: !trace.Surely(g, later.grant), Operations: []int{g.Op, later.grant.Op, later.note, op.Index}},
 			"The fenced copy of %q accepted %q of %s at %s, after it had heard of the later grant of %s.",
-			k.name, op.Value, g.who(), r.seconds(op.Time), later.grant.who())
+			k.Name, op.Value, g.Who(), r.seconds(op.Time), later.grant.Who())
 	case !op.Fenced.Accepted && r.validHolder(g, op) && !r.byStrictRule(g, op):
-		s.found.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, op.Index}},
+		s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, op.Index}},
 			"The fenced copy of %q refused %q of %s at %s, whose grant was valid and superseded by none; it had registered token %d.",
-			k.name, op.Value, g.who(), r.seconds(op.Time), op.Fenced.Token)
+			k.Name, op.Value, g.Who(), r.seconds(op.Time), op.Fenced.Token)
 	case op.Fenced.Accepted && stale:
 		s.early++
 	case !op.Fenced.Accepted && stale:
@@ -169,42 +233,42 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 
 // byStrictRule says whether the rule "<" explains the refusal: the holder had
 // registered its token before.
-func (r *run) byStrictRule(g *grant, op *history.Op) bool {
-	return r.setup.Fencing == "strict" && g.token == op.Fenced.Token
+func (r *run) byStrictRule(g *trace.Grant, op *history.Op) bool {
+	return r.Setup.Fencing == history.Strict && g.Token == op.Fenced.Token
 }
 
 // validHolder says whether g certainly was the valid holder when op was decided:
 // nobody else can have been granted the key, and its lease ran.
-func (r *run) validHolder(g *grant, op *history.Op) bool {
-	if op.Time >= g.end || r.supersededSent(g) < op.Time {
+func (r *run) validHolder(g *trace.Grant, op *history.Op) bool {
+	if op.Time >= g.End || r.supersededSent(g) < op.Time {
 		return false
 	}
-	_, valid := r.validAt(g, op.Time)
+	_, valid := r.ValidAt(g, op.Time)
 	return valid
 }
 
 // supersededSent is the earliest time at which a later grant may have been made.
 // A grant whose own lease had ended when its client was told of it supersedes
 // nobody: it claims nothing, whatever its token says.
-func (r *run) supersededSent(g *grant) int64 {
-	k := g.key
+func (r *run) supersededSent(g *trace.Grant) int64 {
+	k := r.logOf(g.Key)
 	if k.valid == nil {
-		counts := func(h *grant) bool { return !r.neverValid(h) }
-		if k.valid = k.firstLater(counts, sooner); !k.sure {
+		counts := func(h *trace.Grant) bool { return !r.neverValid(h) }
+		if k.valid = k.FirstLater(counts, sooner); !k.Sure {
 			k.maybeValid = k.openAfter(counts)
 		}
 	}
-	if !k.sure && (k.maybeValid[g.pos] != nil || g.pos > 0 && k.order[g.pos-1].ok >= g.sent) {
-		return -forever // another was under way with it, and may have come after
+	if !k.Sure && (k.maybeValid[g.Pos] != nil || g.Pos > 0 && k.Order[g.Pos-1].OK >= g.Sent) {
+		return -trace.Forever // another was under way with it, and may have come after
 	}
-	if h := k.valid[g.pos]; h != nil {
-		return h.sent
+	if h := k.valid[g.Pos]; h != nil {
+		return h.Sent
 	}
-	return forever
+	return trace.Forever
 }
 
 // neverValid says that the lease of g had ended when its client was told of it.
-func (r *run) neverValid(g *grant) bool {
-	to, known := r.deadlineAt(g, r.ops[g.op].Deadline)
-	return known && to <= g.ok
+func (r *run) neverValid(g *trace.Grant) bool {
+	to, known := r.DeadlineAt(g, r.Ops[g.Op].Deadline)
+	return known && to <= g.OK
 }

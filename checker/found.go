@@ -30,7 +30,7 @@ func (f *found) add(r *run, v Violation, format string, args ...any) {
 		f.missing++
 		return
 	}
-	v.Disturbed = r.disturbed(v.Operations)
+	v.Disturbed = !r.rests.steady && r.disturbed(v.Operations)
 	var before int
 	switch {
 	case v.Possible:
@@ -66,7 +66,7 @@ func (o outcome) property(name string) Property {
 		p.Verdict = Unknown
 		p.Reason = fmt.Sprintf("Not decided: %s may come of records that are missing.", nouns.Count(f.missing, "apparent violation"))
 	case f.certain > 0:
-		p.Verdict = Unknown
+		p.Verdict, p.Disturbed = Unknown, true
 		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches %s.", countOf("each of ", f.certain, "violation"))
 	case f.possible > 0 && o.verdict != NA:
 		p.Verdict = Unknown
@@ -106,7 +106,7 @@ func (r *run) disturbed(ops []int) bool {
 		return false
 	}
 	r.stalled()
-	from, to := r.ops[ops[0]].Time, r.ops[ops[len(ops)-1]].Time
+	from, to := r.Ops[ops[0]].Time, r.Ops[ops[len(ops)-1]].Time
 	return stalledIn(r.known.servers, from, to) ||
-		slices.ContainsFunc(ops, func(op int) bool { return stalledIn(r.known.stalls[r.ops[op].Node], from, to) })
+		slices.ContainsFunc(ops, func(op int) bool { return stalledIn(r.known.stalls[r.Ops[op].Node], from, to) })
 }

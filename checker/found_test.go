@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // Of each kind only so many violations are told, and all are counted, so that many of
 // one kind hide none of another.
 func TestFoundIsListedUpToALimit(t *testing.T) {
-	r := &run{ops: []history.Op{{Time: 1, Node: "a"}, {Time: 9, Node: "b"}}, stalls: []stall{{node: "b", from: 8, to: 9}}}
+	r := &run{Trace: &trace.Trace{Ops: []history.Op{{Time: 1, Node: "a"}, {Time: 9, Node: "b"}}}, stalls: []trace.Stall{{Node: "b", From: 8, To: 9}}}
 	var f found
 	for i := range listed + 2 {
 		f.add(r, Violation{Possible: true, Operations: []int{0}, At: int64(-i)}, "possible")
@@ -41,13 +42,13 @@ func TestDisturbedAgrees(t *testing.T) {
 
 func disturbed1(t *rapid.T) {
 	number := func(name string, most int64) int64 { return rapid.Int64Range(0, most).Draw(t, name) }
-	r := &run{}
+	r := &run{Trace: &trace.Trace{}}
 	for range number("stalls", 4) {
 		from := number("from", 12)
-		r.allStall = append(r.allStall, stall{node: fmt.Sprint("n", number("stalled", 2)), from: from, to: from + 1 + number("length", 6)})
+		r.Trace.Stalls = append(r.Trace.Stalls, trace.Stall{Node: fmt.Sprint("n", number("stalled", 2)), From: from, To: from + 1 + number("length", 6)})
 	}
-	r.setup.Clients = []string{"n0", "n1"} // n2 is a server, which takes part in everything
-	r.planStalls()
+	r.Setup.Clients = []string{"n0", "n1"} // n2 is a server, which takes part in everything
+	r.pickStalls()
 	var at []int64
 	for range number("operations", 3) {
 		at = append(at, number("at", 16))
@@ -55,13 +56,13 @@ func disturbed1(t *rapid.T) {
 	slices.Sort(at)
 	var ops []int
 	for i, at := range at {
-		r.ops, ops = append(r.ops, history.Op{Time: at, Node: fmt.Sprint("n", number("node", 1))}), append(ops, i)
+		r.Ops, ops = append(r.Ops, history.Op{Time: at, Node: fmt.Sprint("n", number("node", 1))}), append(ops, i)
 	}
-	want := len(ops) > 0 && slices.ContainsFunc(r.allStall, func(s stall) bool {
-		part := s.node == "n2" || slices.ContainsFunc(r.ops, func(op history.Op) bool { return op.Node == s.node })
-		return part && s.from <= at[len(at)-1] && s.to >= at[0]
+	want := len(ops) > 0 && slices.ContainsFunc(r.Trace.Stalls, func(s trace.Stall) bool {
+		part := s.Node == "n2" || slices.ContainsFunc(r.Ops, func(op history.Op) bool { return op.Node == s.Node })
+		return part && s.From <= at[len(at)-1] && s.To >= at[0]
 	})
 	if r.disturbed(ops) != want {
-		t.Fatalf("%v of %+v: not %v", at, r.allStall, want)
+		t.Fatalf("%v of %+v: not %v", at, r.Trace.Stalls, want)
 	}
 }

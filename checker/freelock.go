@@ -2,10 +2,12 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -19,7 +21,7 @@ const (
 )
 
 // freeLimit is how long an acquire of a free key may take.
-func (r *run) freeLimit() int64 { return int64(r.setup.Lease) / 4 * 3 }
+func (r *run) freeLimit() int64 { return int64(r.Setup.Lease) / 4 * 3 }
 
 // tellsFree: who gives a key back learns when the lock is free again.
 func tellsFree(s history.Setup) (bool, string) {
@@ -45,8 +47,8 @@ func freeLock(r *run) outcome {
 			nouns.Count(j.found.certain, "acquire"), was(j.found.certain), limit),
 	}
 	switch {
-	case int64(r.setup.Lease) < leastTold:
-		o = outcome{verdict: Unknown, reason: fmt.Sprintf("A lease of %s is too short to tell a lock that was left behind from a slow answer; it takes %s.", length(int64(r.setup.Lease)), length(leastTold))}
+	case int64(r.Setup.Lease) < leastTold:
+		o = outcome{verdict: Unknown, reason: fmt.Sprintf("A lease of %s is too short to tell a lock that was left behind from a slow answer; it takes %s.", length(int64(r.Setup.Lease)), length(leastTold))}
 	case j.open > 0:
 		o.verdict, o.reason = Unknown, fmt.Sprintf("%s of a free key was never answered.", nouns.Count(j.open, "acquire"))
 	case j.again == 0:
@@ -58,7 +60,7 @@ func freeLock(r *run) outcome {
 // freeing judges the acquires of free keys.
 type freeing struct {
 	r       *run
-	noise   []span
+	noise   []trace.Span
 	found   found
 	again   int   // granted in time, of a key that somebody had given back
 	open    int   // not answered at all
@@ -69,51 +71,51 @@ func (j *freeing) key(k *keyLog) {
 	r, limit := j.r, j.r.freeLimit()
 	others := rivalsOf(r.attempts(k))
 	for i, a := range others.all {
-		w, known := r.lasted(k.waits[a.wait])
-		op, due := &r.ops[w.invoke], w.from+limit
-		if op.F != history.Acquire || r.final >= 0 && w.invoke > r.final {
+		w, known := r.lasted(k.Waits[a.wait])
+		op, due := &r.Ops[w.Invoke], w.From+limit
+		if op.F != history.Acquire || r.Final >= 0 && w.Invoke > r.Final {
 			continue // who tries does not wait; the last ones are for deadlock-freedom
 		}
-		until := min(w.to, due)
-		if until > r.end || meets(j.noise, w.from, until) || others.beside(i, w.from, until) {
+		until := min(w.To, due)
+		if until > r.End || trace.Meets(j.noise, w.From, until) || others.beside(i, w.From, until) {
 			continue
 		}
-		granted := known && r.ops[w.done].Type == history.OK
+		granted := known && r.Ops[w.Done].Type == history.OK
 		switch {
 		case !known:
 			j.open++ // its client may have died
-		case w.to > due:
+		case w.To > due:
 			j.tell(k, w, granted)
-		case granted && len(k.grants) > 0 && k.grants[0].end < w.from:
+		case granted && len(k.Grants) > 0 && k.Grants[0].End < w.From:
 			j.again++
-			j.slowest = max(j.slowest, w.to-w.from)
+			j.slowest = max(j.slowest, w.To-w.From)
 		}
 	}
 }
 
-func (j *freeing) tell(k *keyLog, w wait, granted bool) {
+func (j *freeing) tell(k *keyLog, w trace.Wait, granted bool) {
 	r, end := j.r, "was granted it"
 	switch {
-	case r.ops[w.done].Type == history.Note:
+	case r.Ops[w.Done].Type == history.Note:
 		end = "was not answered until it was killed or asked to end,"
 	case !granted:
 		end = "was not granted it: the answer came"
 	}
-	j.found.add(r, Violation{Key: k.name, At: w.from + r.freeLimit(), Operations: []int{w.invoke, w.done}},
+	j.found.add(r, Violation{Key: k.Name, At: w.From + r.freeLimit(), Operations: []int{w.Invoke, w.Done}},
 		"%s asked for %q at %s, which nobody can have held and nobody else asked for, and %s after %s.",
-		r.client(w.invoke), k.name, r.seconds(w.from), end, length(w.to-w.from))
+		r.client(w.Invoke), k.Name, r.seconds(w.From), end, length(w.To-w.From))
 }
 
 // hindered are the times, in order, in which a fault, or what it has left behind, may
 // keep an acquire: any fault but a slight delay of a link.
-func (r *run) hindered() []span {
-	var spans []span
-	for _, f := range r.faults {
-		if slight := f.kind == "latency" && f.slow > 0 && f.slow <= int64(r.setup.Lease)/slightOf; f.begin >= 0 && !slight {
-			spans = append(spans, span{from: f.from, to: after(r.over(f), r.aftermath())})
+func (r *run) hindered() []trace.Span {
+	var spans []trace.Span
+	for _, f := range slices.Concat(r.Faults, r.shocks()) {
+		if slight := f.Kind == "latency" && f.Slow > 0 && f.Slow <= int64(r.Setup.Lease)/slightOf; f.Begin >= 0 && !slight {
+			spans = append(spans, trace.Span{From: f.From, To: r.faded(f, r.over(f))})
 		}
 	}
-	return union(spans)
+	return trace.Union(spans)
 }
 
 // rivals are the attempts of a key, by their start, of each and all before it the two

@@ -256,7 +256,7 @@ func TestShiftedTime(t *testing.T) {
 
 // TestPanicIsUnknown: a checker that panics says unknown, with the text.
 func TestPanicIsUnknown(t *testing.T) {
-	bad := Checker{Name: "bad", promised: always, check: func(*run) outcome { panic("no such thing") }}
+	bad := Checker{Name: "bad", check: func(*run) outcome { panic("no such thing") }}
 	p := judgeOne(bad, history.Setup{}, &run{}, "")
 	if p.Verdict != Unknown || !strings.Contains(p.Reason, "no such thing") {
 		t.Errorf("got %+v", p)

@@ -40,6 +40,9 @@ func TestGolden(t *testing.T) {
 		t.Run(property+"/"+filepath.Base(file), func(t *testing.T) { compare(t, file, property, want) })
 	}
 	for _, c := range Checkers {
+		if c.use != "" { // see TestUses
+			continue
+		}
 		for _, verdict := range []Verdict{Holds, Violated, Unknown} {
 			if !have[c.Name+" "+verdict.String()] {
 				t.Errorf("no golden history in which %s is %s", c.Name, verdict)
@@ -74,7 +77,15 @@ func compare(t *testing.T, file, property, want string) {
 func summary(t *testing.T, r Result, property string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "verdict %s\nservice %s: %s\ndata %s: %s\n", r.Verdict, r.Service.Verdict, r.Service.Sentence, r.Data.Verdict, r.Data.Sentence)
+	fmt.Fprintf(&b, "verdict %s\n", r.Verdict)
+	for _, a := range []struct {
+		reply    Reply
+		sentence string
+	}{{r.Answers.Promise, "promise: " + r.Sentences.Promise}, {r.Answers.Unfenced, "data, unfenced: " + r.Sentences.Unfenced},
+		{r.Answers.Fenced, "data, fenced: " + r.Sentences.Fenced}, {r.Answers.WentOn, "went on: " + r.Sentences.WentOn}} {
+		fmt.Fprintf(&b, "%s: %s\n", a.reply, a.sentence)
+	}
+	fmt.Fprintf(&b, "as expected: %v\n", r.Answers.AsExpected)
 	others := map[Verdict][]string{}
 	for _, p := range r.Properties {
 		if p.Name != property {

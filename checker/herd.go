@@ -20,8 +20,8 @@ const (
 // herd compares how many waiters the servers have woken with the releases meanwhile.
 func herd(r *run) outcome {
 	from, to := -1, -1
-	for i := range r.ops {
-		if op := &r.ops[i]; op.F == history.Woken && op.Error == "" {
+	for i := range r.Ops {
+		if op := &r.Ops[i]; op.F == history.Woken && op.Error == "" {
 			if to = i; from < 0 {
 				from = i
 			}
@@ -30,7 +30,7 @@ func herd(r *run) outcome {
 	if from == to {
 		return outcome{verdict: NA, reason: "The servers of this lock do not tell how many waiters they have woken."}
 	}
-	begin, end := &r.ops[from], &r.ops[to]
+	begin, end := &r.Ops[from], &r.Ops[to]
 	releases, waiting := r.releases(begin.Time, end.Time)
 	woken := end.Length - begin.Length
 	if releases == 0 {
@@ -43,11 +43,11 @@ func herd(r *run) outcome {
 		return outcome{verdict: Unknown, reason: figures + fmt.Sprintf(": fewer than %d show no herd.", herdWaiters)}
 	case each <= wakesFew:
 		return outcome{verdict: Holds, reason: figures + ": their number does not matter, O(1)."}
-	case !r.setup.Promise.WakesOne:
+	case !r.Setup.Promise.WakesOne:
 		return outcome{verdict: NA, reason: figures + ": it grows with their number, O(n). The lock does not promise otherwise."}
 	}
 	o := outcome{verdict: Holds, summary: figures + ": it grows with their number, O(n)."}
-	o.found.add(r, Violation{Key: r.keys[0].name, At: end.Time, Operations: []int{from, to}}, "%s.", figures)
+	o.found.add(r, Violation{Key: r.keys[0].Name, At: end.Time, Operations: []int{from, to}}, "%s.", figures)
 	return o
 }
 
@@ -55,12 +55,12 @@ func herd(r *run) outcome {
 func (r *run) releases(from, to int64) (n, waiting int) {
 	for _, k := range r.keys {
 		q := r.queued(k)
-		for _, g := range k.grants {
-			if g.released < 0 || g.end < from || r.ops[g.released].Time > to {
+		for _, g := range k.Grants {
+			if g.Released < 0 || g.End < from || r.Ops[g.Released].Time > to {
 				continue
 			}
 			n++
-			waiting += q.at(g.end)
+			waiting += q.at(g.End)
 		}
 	}
 	return n, waiting
@@ -71,9 +71,9 @@ func (r *run) releases(from, to int64) (n, waiting int) {
 type queued struct{ from, to []int64 }
 
 func (r *run) queued(k *keyLog) (q queued) {
-	for _, w := range k.waits {
+	for _, w := range k.Waits {
 		if w, known := r.lasted(w); known {
-			q.from, q.to = append(q.from, w.from), append(q.to, w.to)
+			q.from, q.to = append(q.from, w.From), append(q.to, w.To)
 		}
 	}
 	slices.Sort(q.from)

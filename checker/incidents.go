@@ -6,35 +6,118 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// incident is one fault on all its victims.
+// incident is one fault on all its victims, or several that are judged as one.
 type incident struct {
 	kind     string
 	victims  []string
 	from, to int64
-	begin    int // its first Begin note
+	id       int              // of the first fault
+	begin    int              // its first Begin note
+	hit      map[string]*hits // by victim, when it keeps what that holds
+	suspects []trace.Span     // see run.suspects
+	parts    []*incident      // of several that are judged as one
+}
+
+// hits are the times, in order, in which a fault may keep a victim from giving back what it
+// holds: those in which its programs are stopped, and all.
+type hits struct{ stopped, all []trace.Span }
+
+func (h *hits) add(s trace.Span, stops bool) {
+	if h.all = append(h.all, s); stops {
+		h.stopped = append(h.stopped, s)
+	}
 }
 
 // incidents are the faults that began.
 func (r *run) incidents() []*incident {
 	var all []*incident
 	byID := map[int]*incident{}
-	for _, f := range r.faults {
-		if f.begin < 0 {
+	for _, f := range r.Faults {
+		if f.Begin < 0 {
 			continue
 		}
-		in := byID[f.id]
+		in := byID[f.ID]
 		if in == nil {
-			in = &incident{kind: f.kind, from: f.from, to: f.to, begin: f.begin}
-			byID[f.id] = in
+			in = &incident{id: f.ID, kind: f.Kind, from: f.From, to: f.To, begin: f.Begin, hit: map[string]*hits{}}
+			byID[f.ID] = in
 			all = append(all, in)
 		}
-		in.victims = append(in.victims, f.target)
-		in.from, in.to, in.begin = min(in.from, f.from), max(in.to, f.to), min(in.begin, f.begin)
+		in.victims = append(in.victims, f.Target)
+		if r.keeps(f) {
+			if in.hit[f.Target] == nil {
+				in.hit[f.Target] = &hits{}
+			}
+			in.hit[f.Target].add(trace.Span{From: f.From, To: f.To}, history.FaultOf(f.Kind).Stops)
+		}
+		in.from, in.to, in.begin = min(in.from, f.From), max(in.to, f.To), min(in.begin, f.Begin)
 	}
 	return all
+}
+
+// keeps says whether a fault may keep what its victim holds. A client's clock moves
+// nothing, and a partition from which it still reaches a majority leaves it served.
+func (r *run) keeps(f *trace.Fault) bool {
+	switch {
+	case f.Kind == "clock":
+		return slices.Contains(r.Setup.Servers, f.Target)
+	case len(f.Cut) > 0 && !history.FaultOf(f.Kind).Link && len(r.Setup.Servers) > 0:
+		return trace.Meets(r.outages(f.Target), f.From, f.To)
+	}
+	return true
+}
+
+// near joins incidents that follow each other within a lease and the stated bound.
+func (r *run) near(all []*incident) (joined []*incident) {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *incident) int { return cmp.Compare(a.from, b.from) })
+	for _, in := range all {
+		n := len(joined) - 1
+		if n < 0 || in.from > after(joined[n].to, r.aftermath()) {
+			joined = append(joined, &incident{from: in.from, to: in.to, begin: in.begin, kind: in.kind, victims: in.victims, hit: map[string]*hits{}})
+			n++
+		}
+		joined[n].take(in)
+	}
+	for _, in := range joined {
+		for _, h := range in.hit {
+			h.stopped, h.all = trace.Union(h.stopped), trace.Union(h.all)
+		}
+	}
+	return joined
+}
+
+// take makes another incident a part of this one.
+func (in *incident) take(part *incident) {
+	in.to, in.parts = max(in.to, part.to), append(in.parts, part)
+	for node, more := range part.hit {
+		if in.hit[node] == nil {
+			in.hit[node] = &hits{}
+		}
+		in.hit[node].stopped = append(in.hit[node].stopped, more.stopped...)
+		in.hit[node].all = append(in.hit[node].all, more.all...)
+	}
+}
+
+// told says for a message which of its parts lasted at some time of [from, to], and by
+// which notes they began.
+func (in *incident) told(from, to int64) (words string, begins []int) {
+	last := in
+	for _, part := range in.parts {
+		if part.from < to && part.to > from {
+			last, begins = part, append(begins, part.begin)
+		}
+	}
+	switch len(begins) {
+	case 0:
+		return fmt.Sprintf("%s on %s", in.kind, in.on()), []int{in.begin}
+	case 1:
+		return fmt.Sprintf("%s on %s", last.kind, last.on()), begins
+	}
+	return fmt.Sprintf("%s, the last a %s on %s,", nouns.Count(len(begins), "fault"), last.kind, last.on()), begins
 }
 
 // on names the victims for a message.
@@ -48,7 +131,7 @@ func (in *incident) on() string {
 // minority says whether a client reached a majority of the servers at some time
 // of the fault, so that the service still owed it grants.
 func (r *run) minority(in *incident) bool {
-	whole := span{from: in.from, to: max(min(in.to, r.end), in.from+1)}
+	whole := trace.Span{From: in.from, To: max(min(in.to, r.End), in.from+1)}
 	r.readOutages()
 	served := func(node string) bool { return len(without(whole, r.unserved[node])) > 0 }
 	return r.unparted && served("") || slices.ContainsFunc(r.parted, served)
@@ -56,7 +139,7 @@ func (r *run) minority(in *incident) bool {
 
 // outages are the times, in order, in which nothing is owed to a client: it is
 // stopped itself, or it reaches no majority of the servers.
-func (r *run) outages(node string) []span {
+func (r *run) outages(node string) []trace.Span {
 	r.readOutages()
 	spans, made := r.outage[node]
 	if parted, waits := r.witness[node]; !made && waits {
@@ -64,7 +147,7 @@ func (r *run) outages(node string) []span {
 		if parted {
 			from = node
 		}
-		spans = union(slices.Concat(r.unserved[from], r.off[node]))
+		spans = trace.Union(slices.Concat(r.unserved[from], r.off[node]))
 		r.outage[node] = spans
 	}
 	return spans
@@ -75,28 +158,28 @@ func (r *run) readOutages() {
 	if r.outage != nil {
 		return
 	}
-	r.outage, r.unserved, r.off, r.witness = map[string][]span{}, map[string][]span{}, map[string][]span{}, map[string]bool{}
+	r.outage, r.unserved, r.off, r.witness = map[string][]trace.Span{}, map[string][]trace.Span{}, map[string][]trace.Span{}, map[string]bool{}
 	r.findParted()
 	var changes []change
-	for _, f := range r.faults {
-		if f.begin >= 0 {
-			changes = append(changes, change{f.from, f, 1}, change{f.to, f, -1})
+	for _, f := range slices.Concat(r.Faults, r.ended()) {
+		if f.Begin >= 0 {
+			changes = append(changes, change{f.From, f, 1}, change{f.To, f, -1})
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
-	n := newNetwork(r.setup.Servers)
+	n := newNetwork(r.Setup.Servers)
 	for i, c := range changes {
 		n.change(c.fault, c.step)
 		if i+1 < len(changes) && changes[i+1].at == c.at {
 			continue
 		}
-		next := int64(forever)
+		next := int64(trace.Forever)
 		if i+1 < len(changes) {
 			next = changes[i+1].at
 		}
 		for _, node := range append([]string{""}, r.parted...) {
 			if !n.serves(node) {
-				r.unserved[node] = extend(r.unserved[node], c.at, next)
+				r.unserved[node] = trace.Append(r.unserved[node], c.at, next)
 			}
 		}
 	}
@@ -106,7 +189,7 @@ func (r *run) readOutages() {
 // change is the begin or the end of a fault.
 type change struct {
 	at    int64
-	fault *fault
+	fault *trace.Fault
 	step  int
 }
 
@@ -114,9 +197,9 @@ type change struct {
 // served alike.
 func (r *run) findParted() {
 	named := map[string]bool{}
-	for _, f := range r.faults {
-		for _, peer := range f.cut {
-			named[peer], named[f.target] = true, true
+	for _, f := range r.Faults {
+		for _, peer := range f.Cut {
+			named[peer], named[f.Target] = true, true
 		}
 	}
 	for _, node := range r.waiters() {
@@ -131,24 +214,24 @@ func (r *run) findParted() {
 
 // findOff finds when each node was stopped itself.
 func (r *run) findOff() {
-	n := newNetwork(r.setup.Servers)
-	for _, f := range r.faults {
-		if _, waits := r.witness[f.target]; waits && f.begin >= 0 && f.from < f.to && n.stops(f) {
-			r.off[f.target] = append(r.off[f.target], span{from: f.from, to: f.to})
+	n := newNetwork(r.Setup.Servers)
+	for _, f := range r.Faults {
+		if _, waits := r.witness[f.Target]; waits && f.Begin >= 0 && f.From < f.To && n.stops(f) {
+			r.off[f.Target] = append(r.off[f.Target], trace.Span{From: f.From, To: f.To})
 		}
 	}
 }
 
 // waiters are the clients, and whoever else waited for a key.
 func (r *run) waiters() []string {
-	names := slices.Clone(r.setup.Clients)
+	names := slices.Clone(r.Setup.Clients)
 	known := map[string]bool{}
 	for _, name := range names {
 		known[name] = true
 	}
 	for _, k := range r.keys {
-		for _, w := range k.waits {
-			if node := r.ops[w.invoke].Node; !known[node] {
+		for _, w := range k.Waits {
+			if node := r.Ops[w.Invoke].Node; !known[node] {
 				known[node] = true
 				names = append(names, node)
 			}
@@ -171,26 +254,23 @@ func newNetwork(servers []string) network {
 
 // change enters a fault, or takes it out again. A client whose clock is wrong, or
 // that is cut off from who knows whom, can wait all the same; no such server counts.
-func (n *network) change(f *fault, step int) {
+func (n *network) change(f *trace.Fault, step int) {
 	switch {
-	case len(f.cut) > 0:
-		for _, peer := range f.cut {
-			n.cut[pair(f.target, peer)] += step
+	case len(f.Cut) > 0:
+		for _, peer := range f.Cut {
+			n.cut[pair(f.Target, peer)] += step
 		}
 	case n.stops(f):
-		n.stopped[f.target] += step
+		n.stopped[f.Target] += step
 	}
 }
 
 // stops says whether a fault keeps its victim from serving or waiting. Of links that are
 // slow, or cut once, the client is served.
-func (n *network) stops(f *fault) bool {
-	return len(f.cut) == 0 && !onLinks[f.kind] && (f.kind != "partition" && f.kind != "clock" || slices.Contains(n.servers, f.target))
+func (n *network) stops(f *trace.Fault) bool {
+	return len(f.Cut) == 0 && !history.FaultOf(f.Kind).Link &&
+		(f.Kind != "partition" && f.Kind != "clock" || slices.Contains(n.servers, f.Target))
 }
-
-// onLinks are the faults of a client's links. Its program runs on in them.
-var onLinks = map[string]bool{"latency": true, "bandwidth": true, "reset": true, "blackhole": true,
-	"hold-request": true, "hold-answer": true, "cut-link": true}
 
 // serves says whether a client reaches a majority of the servers, of each tier, through
 // one that reaches them too. A cut of one direction stops a connection as well.
@@ -227,31 +307,22 @@ func (n *network) majority(among func(server string) bool) bool {
 
 func pair(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }
 
-// extend appends a span, joined to the last one if they touch.
-func extend(spans []span, from, to int64) []span {
-	if n := len(spans) - 1; n >= 0 && spans[n].to == from {
-		spans[n].to = to
-		return spans
-	}
-	return append(spans, span{from: from, to: to})
-}
-
 // without is what spans, which are in order, leave of s.
-func without(s span, spans []span) []span {
-	var left []span
-	i, _ := slices.BinarySearchFunc(spans, s.from, func(x span, t int64) int {
-		if x.to <= t {
+func without(s trace.Span, spans []trace.Span) []trace.Span {
+	var left []trace.Span
+	i, _ := slices.BinarySearchFunc(spans, s.From, func(x trace.Span, t int64) int {
+		if x.To <= t {
 			return -1
 		}
 		return 1
 	})
-	for ; i < len(spans) && spans[i].from < s.to; i++ {
-		if spans[i].from > s.from {
-			left = append(left, span{from: s.from, to: spans[i].from})
+	for ; i < len(spans) && spans[i].From < s.To; i++ {
+		if spans[i].From > s.From {
+			left = append(left, trace.Span{From: s.From, To: spans[i].From})
 		}
-		s.from = spans[i].to
+		s.From = spans[i].To
 	}
-	if s.from < s.to {
+	if s.From < s.To {
 		left = append(left, s)
 	}
 	return left

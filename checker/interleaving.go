@@ -15,8 +15,8 @@ func (r *run) noInterleaving(s side) outcome {
 	for _, k := range r.keys {
 		latest := map[string]int{} // block of each writer
 		var before int             // the block that stands last
-		for _, i := range k.effects {
-			op := &r.ops[i]
+		for _, i := range k.Effects {
+			op := &r.Ops[i]
 			c := s.of(op)
 			if c == nil || c.Value == "" {
 				continue
@@ -33,10 +33,10 @@ func (r *run) noInterleaving(s side) outcome {
 			if !again {
 				writers++
 			}
-			if again && r.ops[before].Owner != op.Owner {
-				f.add(r, Violation{Key: k.name, At: op.Time, Operations: r.evidence(own, before, i)},
+			if again && r.Ops[before].Owner != op.Owner {
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: r.evidence(own, before, i)},
 					"%s wrote %q of %q at %s behind %q of %s: between its own blocks stand those of another.",
-					r.doer(i), c.Value, k.name, r.seconds(op.Time), s.of(&r.ops[before]).Value, r.doer(before))
+					r.doer(i), c.Value, k.Name, r.seconds(op.Time), s.of(&r.Ops[before]).Value, r.doer(before))
 			}
 			latest[op.Owner], before = i, i
 		}

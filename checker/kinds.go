@@ -30,14 +30,3 @@ func alone(s history.Setup) (bool, string) {
 func written(s history.Setup) (bool, string) {
 	return s.Kind != history.Semaphore, "The holders of a semaphore write nothing."
 }
-
-// answerShared answers for the data of kinds that guard it in another way.
-func answerShared(setup history.Setup, result *Result) (Answer, bool) {
-	if setup.Kind == history.Semaphore {
-		return Answer{NA, "Not asked: the holders of a semaphore write nothing."}, true
-	}
-	if p := result.Property("same-reads"); setup.Kind == history.ReadWrite && p != nil && p.Verdict == Violated {
-		return Answer{Violated, fmt.Sprintf("No: %s.", lower(p.Reason))}, true
-	}
-	return Answer{}, false
-}

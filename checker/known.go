@@ -4,31 +4,39 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // known is what checkers look up again and again, each part made when it is first asked
 // for: whoever walks over all faults for each grant takes the square of a history's length.
 type known struct {
 	clients  map[string]bool
-	spans    map[string][]span   // of faults, by a name for what matches
-	own      map[string][]span   // of each node, the faults that may keep it from the service
-	stopped  map[string][]span   // of each node, the faults that stop its programs
-	kills    map[string][]*fault // of each node, those that were not missed, by their begin
-	begun    map[int]*fault      // by its Begin note
-	stalls   map[string][]stall  // of each client, by their begin
-	servers  []stall             // of whoever takes part in everything
-	hinders  []span              // faults by their end; from is the first begin of this one and all after it
-	overs    []span              // see run.over
-	abstains map[string][]int    // by owner, the notes of it
-	asked    *meetings           // of all keys; see run.keysIn
-	faulty   []span              // those of faulty that two faults or more share
+	spans    map[string][]trace.Span   // of faults, by a name for what matches
+	own      map[string][]trace.Span   // of each node, the faults that may keep it from the service
+	claimed  map[*trace.Grant]int      // see run.lastClaim
+	stopped  map[string][]trace.Span   // of each node, the faults that stop its programs
+	kills    map[string][]*trace.Fault // of each node, those that were not missed, by their begin
+	begun    map[int]*trace.Fault      // by its Begin note
+	stalls   map[string][]trace.Stall  // of each client, by their begin
+	servers  []trace.Stall             // of whoever takes part in everything
+	hinders  []trace.Span              // faults by their end; from is the first begin of this one and all after it
+	overs    []trace.Span              // see run.over
+	lingers  int64                     // see run.lingers
+	abstains map[string][]int          // by owner, the notes of it
+	asked    *meetings                 // of all keys; see run.keysIn
+	long     map[string][]trace.Span   // see run.firstStall
+	ended    []*trace.Fault            // see run.ended
+	shocks   []*trace.Fault            // see run.shocks
+	facts    map[*fact]int             // see run.factOf
+	faulty   []trace.Span              // those of faulty that two faults or more share
 }
 
 // isClient says whether a node is one of the clients.
 func (r *run) isClient(node string) bool {
 	if r.known.clients == nil {
 		r.known.clients = map[string]bool{}
-		for _, c := range r.setup.Clients {
+		for _, c := range r.Setup.Clients {
 			r.known.clients[c] = true
 		}
 	}
@@ -36,11 +44,11 @@ func (r *run) isClient(node string) bool {
 }
 
 // faultyAs is faulty, made once for a name.
-func (r *run) faultyAs(name string, match func(*fault) bool) []span {
+func (r *run) faultyAs(name string, match func(*trace.Fault) bool) []trace.Span {
 	spans, made := r.known.spans[name]
 	if !made {
 		if r.known.spans == nil {
-			r.known.spans = map[string][]span{}
+			r.known.spans = map[string][]trace.Span{}
 		}
 		spans = r.faulty(match)
 		r.known.spans[name] = spans
@@ -49,81 +57,69 @@ func (r *run) faultyAs(name string, match func(*fault) bool) []span {
 }
 
 // anyFault are the times of all faults, with their aftermath.
-func (r *run) anyFault() []span { return r.faultyAs("any", func(*fault) bool { return true }) }
+func (r *run) anyFault() []trace.Span {
+	return r.faultyAs("any", func(*trace.Fault) bool { return true })
+}
 
 // ownFaults are the times in which a fault of a node or of its links may keep it from
 // the service, with their aftermath. Where the servers are not known any fault may.
-func (r *run) ownFaults(node string) []span {
-	hinders := func(f *fault) bool { // four round trips and more fit into a lease: that is in reach
-		return f.kind != "latency" || f.slow <= 0 || f.slow > int64(r.setup.Lease)/4
+func (r *run) ownFaults(node string) []trace.Span {
+	hinders := func(f *trace.Fault) bool { // four round trips and more fit into a lease: that is in reach
+		return f.Kind != "latency" || f.Slow <= 0 || f.Slow > int64(r.Setup.Lease)/4
 	}
-	if len(r.setup.Servers) == 0 {
+	if len(r.Setup.Servers) == 0 {
 		return r.faultyAs("not slight", hinders)
 	}
 	if r.known.own == nil {
-		r.known.own = map[string][]span{}
-		for _, f := range r.faults {
-			if f.begin < 0 || !hinders(f) {
+		r.known.own = map[string][]trace.Span{}
+		for _, f := range r.Faults {
+			if f.Begin < 0 || !hinders(f) {
 				continue
 			}
-			s := span{from: f.from, to: after(f.to, r.aftermath())}
-			for _, node := range append([]string{f.target}, f.cut...) {
+			s := trace.Span{From: f.From, To: r.faded(f, f.To)}
+			for _, node := range append([]string{f.Target}, f.Cut...) {
 				r.known.own[node] = append(r.known.own[node], s)
 			}
 		}
 		for node, spans := range r.known.own {
-			r.known.own[node] = union(spans)
+			r.known.own[node] = trace.Union(spans)
 		}
 	}
 	return r.known.own[node]
 }
 
-// stopping are the times in which faults stop the programs of each node.
-func (r *run) stopping() map[string][]span {
-	all := map[string][]span{}
-	for _, f := range r.faults {
-		if f.begin >= 0 && stops[f.kind] {
-			all[f.target] = append(all[f.target], span{from: f.from, to: f.to})
-		}
-	}
-	for node, spans := range all {
-		all[node] = union(spans)
-	}
-	return all
-}
-
 // killsOf are the kills of a node, by their begin.
-func (r *run) killsOf(node string) []*fault {
+func (r *run) killsOf(node string) []*trace.Fault {
 	if r.known.kills == nil {
-		r.known.kills = map[string][]*fault{}
-		for _, f := range r.faults {
-			if f.kind == "kill" && f.begin >= 0 && !f.missed {
-				r.known.kills[f.target] = append(r.known.kills[f.target], f)
+		r.known.kills = map[string][]*trace.Fault{}
+		for _, f := range r.Faults {
+			if f.Kind == "kill" && f.Begin >= 0 && !f.Missed {
+				r.known.kills[f.Target] = append(r.known.kills[f.Target], f)
 			}
 		}
 		for _, all := range r.known.kills {
-			slices.SortStableFunc(all, func(a, b *fault) int { return cmp.Compare(a.from, b.from) })
+			slices.SortStableFunc(all, func(a, b *trace.Fault) int { return cmp.Compare(a.From, b.From) })
 		}
 	}
 	return r.known.kills[node]
 }
 
 // diedAfter is the first kill of a node that began after an operation; nil: there is none.
-func (r *run) diedAfter(node string, op int) *fault {
+func (r *run) diedAfter(node string, op int) *trace.Fault {
 	kills := r.killsOf(node) // by their begin, in time and in the history
-	if i := sort.Search(len(kills), func(i int) bool { return kills[i].begin > op }); i < len(kills) {
+	if i := sort.Search(len(kills), func(i int) bool { return kills[i].Begin > op }); i < len(kills) {
 		return kills[i]
 	}
 	return nil
 }
 
 // beganBy is the fault of a Begin note; nil: it is none.
-func (r *run) beganBy(note int) *fault {
+func (r *run) beganBy(note int) *trace.Fault {
 	if r.known.begun == nil {
-		r.known.begun = map[int]*fault{}
-		for _, f := range r.faults {
-			if _, twice := r.known.begun[f.begin]; !twice {
-				r.known.begun[f.begin] = f
+		r.known.begun = map[int]*trace.Fault{}
+		for _, f := range r.Faults {
+			if _, twice := r.known.begun[f.Begin]; !twice {
+				r.known.begun[f.Begin] = f
 			}
 		}
 	}
@@ -133,35 +129,35 @@ func (r *run) beganBy(note int) *fault {
 // firstHindered is the earliest begin of the faults that lasted until t or longer.
 func (r *run) firstHindered(t int64) int64 {
 	if r.known.hinders == nil {
-		r.known.hinders = []span{}
-		for _, f := range r.faults {
-			if f.begin >= 0 {
-				r.known.hinders = append(r.known.hinders, span{from: f.from, to: f.to})
+		r.known.hinders = []trace.Span{}
+		for _, f := range r.Faults {
+			if f.Begin >= 0 {
+				r.known.hinders = append(r.known.hinders, trace.Span{From: f.From, To: f.To})
 			}
 		}
 		all := r.known.hinders
-		slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.to, b.to) })
+		slices.SortFunc(all, func(a, b trace.Span) int { return cmp.Compare(a.To, b.To) })
 		for i := len(all) - 2; i >= 0; i-- {
-			all[i].from = min(all[i].from, all[i+1].from)
+			all[i].From = min(all[i].From, all[i+1].From)
 		}
 	}
 	all := r.known.hinders
-	if i := sort.Search(len(all), func(i int) bool { return all[i].to >= t }); i < len(all) {
-		return all[i].from
+	if i := sort.Search(len(all), func(i int) bool { return all[i].To >= t }); i < len(all) {
+		return all[i].From
 	}
-	return forever
+	return trace.Forever
 }
 
 // overs are the times, in order, from the begin of each fault until it is over.
-func (r *run) overs() []span {
+func (r *run) overs() []trace.Span {
 	if r.known.overs == nil {
-		spans := []span{}
-		for _, f := range r.faults {
-			if f.begin >= 0 {
-				spans = append(spans, span{from: f.from, to: r.over(f)})
+		spans := []trace.Span{}
+		for _, f := range slices.Concat(r.Faults, r.shocks()) {
+			if f.Begin >= 0 {
+				spans = append(spans, trace.Span{From: f.From, To: r.over(f)})
 			}
 		}
-		r.known.overs = union(spans)
+		r.known.overs = trace.Union(spans)
 	}
 	return r.known.overs
 }
@@ -171,26 +167,26 @@ func (r *run) stalled() {
 	if r.known.stalls != nil {
 		return
 	}
-	r.known.stalls = map[string][]stall{}
-	reach := func(all []stall, s stall) []stall {
-		if s.reach = s.to; len(all) > 0 {
-			s.reach = max(s.to, all[len(all)-1].reach)
+	r.known.stalls = map[string][]trace.Stall{}
+	reach := func(all []trace.Stall, s trace.Stall) []trace.Stall {
+		if s.Reach = s.To; len(all) > 0 {
+			s.Reach = max(s.To, all[len(all)-1].Reach)
 		}
 		return append(all, s)
 	}
 	for _, s := range r.stalls { // they are in order
-		if s.server {
+		if s.Server {
 			r.known.servers = reach(r.known.servers, s)
 		} else {
-			r.known.stalls[s.node] = reach(r.known.stalls[s.node], s)
+			r.known.stalls[s.Node] = reach(r.known.stalls[s.Node], s)
 		}
 	}
 }
 
 // stalledIn says whether one of stalls touches [from, to].
-func stalledIn(stalls []stall, from, to int64) bool {
-	n := sort.Search(len(stalls), func(i int) bool { return stalls[i].from > to })
-	return n > 0 && stalls[n-1].reach >= from
+func stalledIn(stalls []trace.Stall, from, to int64) bool {
+	n := sort.Search(len(stalls), func(i int) bool { return stalls[i].From > to })
+	return n > 0 && stalls[n-1].Reach >= from
 }
 
 // firstAfter is the first of some operations, which are in order, after another; -1: none.
@@ -205,8 +201,8 @@ func firstAfter(ops []int, op int) int {
 func (r *run) abstainsOf(owner string) []int {
 	if r.known.abstains == nil {
 		r.known.abstains = map[string][]int{}
-		for _, i := range r.abstained {
-			r.known.abstains[r.ops[i].Owner] = append(r.known.abstains[r.ops[i].Owner], i)
+		for _, i := range r.Abstained {
+			r.known.abstains[r.Ops[i].Owner] = append(r.known.abstains[r.Ops[i].Owner], i)
 		}
 	}
 	return r.known.abstains[owner]

@@ -6,14 +6,9 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
-
-// span is a time for which owner certainly holds or validly claims a key.
-type span struct {
-	from, to int64
-	owner    int // any number that tells owners apart
-}
 
 // overlaps sweeps over spans in the order of their start and reports each span
 // that begins while one of another owner lasts, with the latest ending of
@@ -22,30 +17,30 @@ type span struct {
 // overlap: the schedule that puts each acquire at its return and each release
 // at its call has the fewest and shortest holds, so it is legal if any is.
 // O(n log n). It reorders spans.
-func overlaps(spans []span, report func(earlier, later span)) {
-	byFrom := func(a, b span) int { return cmp.Compare(a.from, b.from) }
+func overlaps(spans []trace.Span, report func(earlier, later trace.Span)) {
+	byFrom := func(a, b trace.Span) int { return cmp.Compare(a.From, b.From) }
 	if !slices.IsSortedFunc(spans, byFrom) {
 		slices.SortStableFunc(spans, byFrom)
 	}
-	var longest, second span // the latest ends so far, of two different owners
-	longest.owner, second.owner = -1, -1
+	var longest, second trace.Span // the latest ends so far, of two different owners
+	longest.Owner, second.Owner = -1, -1
 	for _, s := range spans {
-		if s.from >= s.to {
+		if s.From >= s.To {
 			continue
 		}
 		rival := longest
-		if rival.owner == s.owner {
+		if rival.Owner == s.Owner {
 			rival = second
 		}
-		if rival.owner >= 0 && rival.to > s.from {
+		if rival.Owner >= 0 && rival.To > s.From {
 			report(rival, s)
 		}
 		switch {
-		case s.owner == longest.owner:
-			longest.to = max(longest.to, s.to)
-		case longest.owner < 0 || s.to > longest.to:
+		case s.Owner == longest.Owner:
+			longest.To = max(longest.To, s.To)
+		case longest.Owner < 0 || s.To > longest.To:
 			longest, second = s, longest
-		case second.owner < 0 || s.to > second.to:
+		case second.Owner < 0 || s.To > second.To:
 			second = s
 		}
 	}
@@ -54,35 +49,39 @@ func overlaps(spans []span, report func(earlier, later span)) {
 // leaseExclusion finds validity intervals of one key that overlap: no stopped
 // client is needed for that, the service or its algorithm broke its own word.
 func leaseExclusion(r *run) outcome {
-	if r.setup.Kind.Shares() {
+	if r.Setup.Kind.Shares() {
 		return r.sharedLeases()
+	}
+	if r.Setup.Promise.Validity == history.Untold {
+		return r.untoldLeases()
 	}
 	var f found
 	bent := map[string]int{}
-	var spans []span
+	var spans []trace.Span
 	for _, k := range r.keys {
 		spans = spans[:0]
-		for i, g := range k.grants {
+		for i, g := range k.Grants {
 			var known bool
-			if spans, known = r.validity(spans, g, i); !known {
-				bent[g.node]++
+			if spans, known = r.Validity(spans, g, i); !known {
+				bent[g.Node]++
 			}
 		}
 		pairs := map[[2]int]bool{}
-		overlaps(spans, func(a, b span) {
-			pair := [2]int{min(a.owner, b.owner), max(a.owner, b.owner)}
+		overlaps(spans, func(a, b trace.Span) {
+			pair := [2]int{min(a.Owner, b.Owner), max(a.Owner, b.Owner)}
 			if pairs[pair] {
 				return
 			}
 			pairs[pair] = true
-			g, h := k.grants[a.owner], k.grants[b.owner]
-			f.add(r, Violation{Key: k.name, At: b.from, Operations: []int{g.op, h.op}},
+			g, h := k.Grants[a.Owner], k.Grants[b.Owner]
+			f.add(r, Violation{Key: k.Name, At: b.From, Operations: []int{g.Op, h.Op}},
 				"%s was granted %q at %s, while the grant of %s was valid until %s.",
-				h.who(), k.name, r.seconds(h.ok), g.who(), r.until(a.to))
+				h.Who(), k.Name, r.seconds(h.OK), g.Who(), r.until(a.To))
 		})
+		r.countSlight(spans, pairs)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("No two of %s were valid at once.", nouns.Count(len(r.grants), "grant")),
+		reason:  fmt.Sprintf("No two of %s were valid at once.", nouns.Count(len(r.Grants), "grant")),
 		summary: fmt.Sprintf("%s began while the lease of another client was valid.", nouns.Count(f.certain, "grant")),
 	}
 	if len(bent) > 0 {
@@ -91,8 +90,26 @@ func leaseExclusion(r *run) outcome {
 	return r.orUnseen(o)
 }
 
+// countSlight counts the overlaps that are none only as a deadline is taken to end clockNoise
+// earlier. It makes spans longer.
+func (r *run) countSlight(spans []trace.Span, counted map[[2]int]bool) {
+	for i := range spans {
+		if spans[i].To < trace.Forever-trace.ClockNoise {
+			spans[i].To += trace.ClockNoise
+		}
+	}
+	overlaps(spans, func(a, b trace.Span) {
+		pair := [2]int{min(a.Owner, b.Owner), max(a.Owner, b.Owner)}
+		if !counted[pair] {
+			counted[pair] = true
+			r.counts.SlightOverlaps++
+			r.counts.SlightLongest = max(r.counts.SlightLongest, min(a.To, b.To)-b.From)
+		}
+	})
+}
+
 func (r *run) until(t int64) string {
-	if t == forever {
+	if t == trace.Forever {
 		return "for ever"
 	}
 	return r.seconds(t)
@@ -113,65 +130,27 @@ func (r *run) bentReason(bent map[string]int) string {
 // bentClock says why the deadlines of a node cannot be converted.
 func (r *run) bentClock(node string) string {
 	why := "moved against the judge's"
-	if r.clocks[node] != nil && r.clocks[node].missing {
+	if c := r.Clock(node); c != nil && c.Missing {
 		why = "was not recorded"
 	}
 	return fmt.Sprintf("the clock of %s %s", node, why)
 }
 
-// validity appends the validity intervals of g: its belief cut at the deadline
-// as it stands at each moment, not while its session is suspended, and not after
-// its holder was told of its loss, even if it did not look and believed on. The death
-// of the holder cuts no lease: nobody has given it back, and requests of the dead
-// may be under way. It says false when a deadline cannot be converted to the
-// judge's time.
-func (r *run) validity(spans []span, g *grant, owner int) ([]span, bool) {
-	current := span{from: g.ok, owner: owner}
-	var known bool
-	if current.to, known = r.deadlineAt(g, r.ops[g.op].Deadline); !known {
-		return spans, false
-	}
-	end := min(g.end, g.told)
-	if g.killed && g.deadline(r) != 0 {
-		end = forever
-	}
-	push := func(to int64) {
-		if to = min(to, end); to > current.from {
-			spans = append(spans, span{current.from, to, owner})
-		}
-	}
-	for _, c := range g.claims {
-		push(min(current.to, c.at))
-		current.from, current.to = c.at, c.at
-		if !c.cut {
-			if current.to, known = r.deadlineAt(g, c.deadline); !known {
-				return spans, false
-			}
-		}
-	}
-	push(current.to)
-	return spans, true
-}
-
-// deadlineAt converts a deadline and takes off what the clocks leave open.
-func (r *run) deadlineAt(g *grant, deadline int64) (int64, bool) {
-	if deadline == 0 {
-		return forever, true
-	}
-	to, known := r.raw(g.node, deadline)
-	return to - clockNoise, known
-}
-
 // validityBound compares each claim with what its algorithm allows: the lease,
 // less the time since its request was sent, less the drift that it states. The
-// node's clock is the settled one, as the readings of one stamp may be apart. A
-// bent clock has none: there both sides are seen from the instant of the answer.
+// node's clock is the settled one, as the readings of one stamp may be apart. By a
+// bent clock it is not known how much time its node has seen since the request: there
+// the claim must stay within the lease.
 func validityBound(r *run) outcome {
 	var f found
 	seen, missing := 0, 0
-	judge := func(g *grant, i int) {
-		op := &r.ops[i]
+	judge := func(g *trace.Grant, i int) {
+		op := &r.Ops[i]
 		if op.Deadline == 0 {
+			if !r.Setup.Promise.Renews && op.F != history.Change {
+				f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
+					"%s claimed %q at %s for ever, although its lock gives a lease.", g.Who(), g.Key.Name, r.seconds(op.Time))
+			}
 			return
 		}
 		if op.Mono == 0 || op.Sent == 0 {
@@ -179,24 +158,24 @@ func validityBound(r *run) outcome {
 			return
 		}
 		seen++
-		lease := r.leaseOf(op)
-		drift := int64(r.setup.Promise.DriftFactor*float64(lease)) + int64(r.setup.Promise.DriftFixed)
-		own := op.Mono
-		if c := r.clock(op.Node); c != nil && c.constant {
-			own = op.Time + c.offset
+		lease := r.LeaseOf(op)
+		drift := int64(r.Setup.Promise.DriftFactor*float64(lease)) + int64(r.Setup.Promise.DriftFixed)
+		own, elapsed := op.Mono, int64(0)
+		if c := r.Clock(op.Node); c != nil && c.Constant {
+			own, elapsed = op.Time+c.Offset, op.Time-op.Sent
 		}
-		claimed, allowed := op.Deadline-own, lease-(op.Time-op.Sent)-drift
-		if claimed > allowed+clockNoise {
-			f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, i}},
+		claimed, allowed := op.Deadline-own, lease-elapsed-drift
+		if claimed > allowed+trace.ClockNoise {
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
 				"%s claimed %q at %s for %s, %s more than its lease allows.",
-				g.who(), g.key.name, r.seconds(op.Time), length(claimed), length(claimed-allowed))
+				g.Who(), g.Key.Name, r.seconds(op.Time), length(claimed), length(claimed-allowed))
 		}
 	}
-	for _, g := range r.grants {
-		judge(g, g.op)
-		for _, c := range g.claims {
-			if r.ops[c.op].Type == history.OK {
-				judge(g, c.op)
+	for _, g := range r.Grants {
+		judge(g, g.Op)
+		for _, c := range g.Claims {
+			if r.Ops[c.Op].Type == history.OK {
+				judge(g, c.Op)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // Properties at the very instant at which something begins or ends to be one: a lease
@@ -69,8 +70,8 @@ func TestFalseLossAtItsLimits(t *testing.T) {
 		}
 	}
 	atLimits(t, "false-loss", falseLoss, []limit{
-		{"at the deadline, less what clocks leave open", told(1300*ms - clockNoise), Holds, "1 after the deadline"},
-		{"just before", told(1300*ms - clockNoise - 1), Violated, "1 before the deadline"},
+		{"at the deadline, less what clocks leave open", told(1300*ms - trace.ClockNoise), Holds, "1 after the deadline"},
+		{"just before", told(1300*ms - trace.ClockNoise - 1), Violated, "1 before the deadline"},
 		{"the client's own fault was over for long when the renewal was sent", after(-1300*ms, -1200*ms-1, "pause", "client-1"), Violated, ""},
 		{"it was felt as the renewal was sent", after(-1300*ms, -1200*ms, "pause", "client-1"), Holds, "1 with a cause"},
 		{"too few servers, for long before the renewal was sent", away(-1300*ms, -1200*ms-1), Violated, ""},
@@ -93,8 +94,8 @@ func TestRecoveryAtItsLimits(t *testing.T) {
 	atLimits(t, "recovery", recovery, []limit{
 		{"killed as its lease ends", func(b *builder) { dies(b, sec); b.grantOf(50*ms, 9*sec, "client-2", 2) }, NA, "No holder of a key was killed."},
 		{"killed just before", func(b *builder) { dies(b, sec-1); b.grantOf(50*ms, 9*sec, "client-2", 2) }, Violated, "1 by none within a lease"},
-		{"as the lease ends, less what clocks leave open", next(sec - clockNoise), Holds, "After 1 death "},
-		{"just before", next(sec - clockNoise - 1), Violated, "1 was followed by a grant before the lease ended"},
+		{"as the lease ends, less what clocks leave open", next(sec - trace.ClockNoise), Holds, "After 1 death "},
+		{"just before", next(sec - trace.ClockNoise - 1), Violated, "1 was followed by a grant before the lease ended"},
 		{"at the bound", next(1600 * ms), Holds, "After 1 death "},
 		{"just after", next(1600*ms + 1), Violated, "1 by none within a lease"},
 		{"nobody waited to the bound", func(b *builder) { dies(b, 100*ms); b.refused(50*ms, 1600*ms) }, NA, "nobody waited for the key for long enough"},
@@ -128,7 +129,7 @@ func TestUnknownToTheEnd(t *testing.T) {
 		b.session1(20*sec-10*ms, "client-1", 2)
 		r := newRun(b.done())
 		var f found
-		if r.stuck(r.key("k"), &f); f.certain != want {
+		if r.stuck(r.named("k"), &f); f.certain != want {
 			t.Errorf("%d: %+v", to, f.list)
 		}
 	}
@@ -162,7 +163,7 @@ func TestLateFinalGrantIsNamed(t *testing.T) {
 // A fault that begins or ends as a grant is proven does not last while it is made.
 func TestGrantsDuringFaultAtItsLimits(t *testing.T) {
 	for ok, want := range map[int64]int{10: 0, 11: 1, 19: 1, 20: 0} {
-		r := &run{faults: []*fault{{target: "s", from: 10, to: 20}}, grants: []*grant{{node: "c", ok: ok}}}
+		r := &run{Trace: &trace.Trace{Faults: []*trace.Fault{{Target: "s", From: 10, To: 20}}, Grants: []*trace.Grant{{Node: "c", OK: ok}}}}
 		if got := r.grantsDuringFault(); got != want {
 			t.Errorf("%d: %d, want %d", ok, got, want)
 		}
@@ -171,9 +172,9 @@ func TestGrantsDuringFaultAtItsLimits(t *testing.T) {
 
 // A write of which only the resource knows is named by its process.
 func TestWriter(t *testing.T) {
-	r := &run{ops: []history.Op{{}, {Type: history.Invoke, F: history.Write, Node: "c", Process: 4, Value: "v"}, {Type: history.Invoke, F: history.Write, Process: 4, Value: "w"}},
-		byOwner: map[string]*grant{"o": {node: "d"}}, byValue: map[string]int{"v": 0, "w": 1, "x": 2},
-		writes: []write{{invoke: 1}, {invoke: 2}, {invoke: -1}}}
+	r := &run{Trace: &trace.Trace{Ops: []history.Op{{}, {Type: history.Invoke, F: history.Write, Node: "c", Process: 4, Value: "v"}, {Type: history.Invoke, F: history.Write, Process: 4, Value: "w"}},
+		ByOwner: map[string]*trace.Grant{"o": {Node: "d"}}, ByValue: map[string]int{"v": 0, "w": 1, "x": 2},
+		Writes: []trace.Write{{Invoke: 1}, {Invoke: 2}, {Invoke: -1}}}}
 	for want, op := range map[string]history.Op{
 		"d":         {F: history.Apply, Node: "resource", Owner: "o", Value: "v"},
 		"c":         {F: history.Apply, Node: "resource", Value: "v"},
@@ -195,7 +196,7 @@ func TestHoldsAtTheirLimits(t *testing.T) {
 		b.does(sec+long, h, history.Release, history.OK)
 		b.refused(sec+100*ms, 5*sec)
 		r := newRun(b.done())
-		if d := r.drought(r.key("k"), r.incidents()[0]); d.from != origin+want || d.to != origin+5*sec {
+		if d := r.drought(r.named("k"), r.incidents()[0]); d.from != origin+want || d.to != origin+5*sec {
 			t.Errorf("held for %d: [%d, %d]", long, d.from-origin, d.to-origin)
 		}
 	}

@@ -29,22 +29,27 @@ func Losses(setup history.Setup, ops []history.Op) []Loss {
 	byID := map[int]int{}
 	var all []Loss
 	var networks []network
-	for _, f := range r.faults {
-		if f.begin < 0 || !slices.Contains([]string{"kill", "crash", "pause", "partition"}, f.kind) {
+	for _, f := range r.Faults {
+		if f.Begin < 0 || !history.FaultOf(f.Kind).Away {
 			continue
 		}
-		i, ok := byID[f.id]
+		i, ok := byID[f.ID]
 		if !ok {
 			i = len(all)
-			byID[f.id] = i
-			all = append(all, Loss{Fault: f.id, Kind: f.kind, From: f.from, To: f.to, Seen: true})
+			byID[f.ID] = i
+			all = append(all, Loss{Fault: f.ID, Kind: f.Kind, From: f.From, To: f.To, Seen: true})
 			networks = append(networks, newNetwork(setup.Servers))
 		}
-		all[i].From, all[i].To = max(all[i].From, f.from), min(all[i].To, f.to, r.end)
-		all[i].Seen = all[i].Seen && f.observed && !f.missed
+		all[i].From, all[i].To = max(all[i].From, f.From), min(all[i].To, f.To, r.End)
+		all[i].Seen = all[i].Seen && f.Observed && !f.Missed
 		networks[i].change(f, 1)
 	}
 	for i := range all {
+		for _, end := range r.ended() {
+			if end.From < all[i].To && end.To > all[i].From {
+				networks[i].change(end, 1)
+			}
+		}
 		all[i].Lost = networks[i].lost(setup.Clients)
 		all[i].Served = slices.ContainsFunc(setup.Clients, networks[i].serves)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -14,44 +15,44 @@ import (
 func lossNoticed(r *run) outcome {
 	var f found
 	told, open, stopped, renewals := 0, 0, 0, 0
-	for _, g := range r.grants {
-		deadline, known := r.deadlineAt(g, r.ops[g.op].Deadline)
-		by := g.op                  // what made the claim
-		heard := min(g.end, g.told) // it may have worked on without a look
+	for _, g := range r.Grants {
+		deadline, known := r.DeadlineAt(g, r.Ops[g.Op].Deadline)
+		by := g.Op                  // what made the claim
+		heard := min(g.End, g.Told) // it may have worked on without a look
 		warned := false             // it was told that its grant may be lost, and not yet that it is safe
 		ranOut := func(until int64) {
 			switch {
 			case warned:
 			case !known:
 				open++
-			case until <= after(deadline, clockNoise):
-			case r.stoppedIn(g.node, deadline-int64(r.setup.Lease)/2, deadline):
+			case until <= after(deadline, trace.ClockNoise):
+			case r.stoppedIn(g.Node, deadline-int64(r.Setup.Lease)/2, deadline):
 				stopped++
 			default:
-				f.add(r, Violation{Key: g.key.name, At: deadline, Operations: []int{g.op, by, g.endOp}},
+				f.add(r, Violation{Key: g.Key.Name, At: deadline, Operations: []int{g.Op, by, g.EndOp}},
 					"%s was not told by %s, when the last renewal of %q that was answered ended, that it may be lost: it believed in it for %s more.",
-					g.who(), r.seconds(deadline), g.key.name, length(min(until, max(r.end, deadline))-deadline))
+					g.Who(), r.seconds(deadline), g.Key.Name, length(min(until, max(r.End, deadline))-deadline))
 			}
 		}
-		for _, c := range g.claims {
-			if c.at > heard {
+		for _, c := range g.Claims {
+			if c.At > heard {
 				break
 			}
-			if ranOut(c.at); c.cut {
+			if ranOut(c.At); c.Cut {
 				if !warned {
 					told++
 				}
 				warned = true
 				continue
 			}
-			if r.ops[c.op].Type == history.OK {
+			if r.Ops[c.Op].Type == history.OK {
 				renewals++
 			}
 			warned = false
-			deadline, known = r.deadlineAt(g, c.deadline)
-			by = c.op
+			deadline, known = r.DeadlineAt(g, c.Deadline)
+			by = c.Op
 		}
-		if g.told != forever {
+		if g.Told != trace.Forever {
 			told++
 		}
 		ranOut(heard)
@@ -65,7 +66,7 @@ func lossNoticed(r *run) outcome {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("The deadlines of %s cannot be converted.", nouns.Count(open, "claim"))
 	case renewals == 0:
 		o.verdict, o.reason = Unknown, "Nothing was renewed."
-	case told == 0 && r.setup.Expect.Faults == 0:
+	case told == 0 && r.Setup.Expect.Faults == 0:
 		o.verdict, o.reason = NA, fmt.Sprintf("No claim ran out: all of %s came in time.", nouns.Count(renewals, "renewal"))
 	case told == 0:
 		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim ran out while its holder ran (%d ran out while it was stopped).", stopped)
@@ -76,7 +77,7 @@ func lossNoticed(r *run) outcome {
 // stoppedIn says whether a fault stopped the programs of a node in a time.
 func (r *run) stoppedIn(node string, from, to int64) bool {
 	if r.known.stopped == nil {
-		r.known.stopped = r.stopping()
+		r.known.stopped = r.Stopping()
 	}
-	return meets(r.known.stopped[node], from, to)
+	return trace.Meets(r.known.stopped[node], from, to)
 }

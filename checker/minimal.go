@@ -3,7 +3,6 @@ package checker
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
@@ -120,9 +119,8 @@ func (m *minimizer) minimize(property string, v *Violation, save Save) (bug bool
 // reduce returns the operations of the minimal history; nil: there is none. unfinished
 // says why they are not minimal.
 func (m *minimizer) reduce(property string, v *Violation) (left []int, unfinished string) {
-	all := checkersOf(m.setup)
-	i := slices.IndexFunc(all, func(c Checker) bool { return c.Name == property })
-	if i < 0 {
+	c, known := Find(property)
+	if !known || !c.asked(m.setup) {
 		return nil, ""
 	}
 	over := func() bool { return m.budget.Over() != "" }
@@ -131,7 +129,7 @@ func (m *minimizer) reduce(property string, v *Violation) (left []int, unfinishe
 			return nil, ""
 		}
 		units := start(v)
-		shows := func(units []int) bool { return m.shows(all[i], v, m.of(units)) }
+		shows := func(units []int) bool { return m.shows(c, v, m.of(units)) }
 		if !shows(units) {
 			continue
 		}

@@ -21,6 +21,10 @@ type minimizer struct {
 // phases of one fault at one victim. Any other note is alone.
 func newMinimizer(ctx context.Context, setup history.Setup, ops []history.Op) *minimizer {
 	m := &minimizer{setup: setup, ops: ops, unit: make([]int, len(ops)), budget: models.NewBudget(ctx)}
+	type victim struct {
+		fault  int
+		target string
+	}
 	process, faults := map[int]int{}, map[victim]int{}
 	for i := range ops {
 		op := &ops[i]

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // Who holds a key and asks for it again, at the very limits: its lease is owed until 1.009 s.
@@ -28,7 +29,7 @@ func TestReentrancyAtItsLimits(t *testing.T) {
 	anew := func(op *history.Op) {
 		op.Type, op.Owner, op.Token, op.Depth, op.Lease, op.Sent, op.Deadline = history.OK, "client-1/new", 9, 1, sec, op.Time, op.Mono+sec
 	}
-	owed := 1010*ms - clockNoise
+	owed := 1010*ms - trace.ClockNoise
 	atLimits(t, "reentrancy", reentrancy, []limit{
 		{"refused as its lease ends", asks(owed-ms, owed, busy), Violated, "1 breach of the rules for holds within holds, of which there were 1"},
 		{"refused just after", asks(owed-ms, owed+1, busy), Unknown, "Nobody took again what it held"},
@@ -72,8 +73,8 @@ func TestUnknownDepths(t *testing.T) {
 	h := b.grantOf(0, 10*ms, "client-1", 1)
 	b.again(20*ms, h, 2, 1)
 	b.does(30*ms, h, history.Release, history.Fail)
-	if g := newRun(b.done()).grants[0]; g.end != origin+31*ms || g.told != g.end {
-		t.Errorf("refused: believes until %d, told at %d", g.end-origin, g.told-origin)
+	if g := newRun(b.done()).Grants[0]; g.End != origin+31*ms || g.Told != g.End {
+		t.Errorf("refused: believes until %d, told at %d", g.End-origin, g.Told-origin)
 	}
 	for told, ends := range map[int32]int64{2: 60 * ms, 3: 1040 * ms} { // it asks twice to give it back, and holds it still or not
 		b := newBuilder().kind(history.Reentrant)
@@ -82,8 +83,8 @@ func TestUnknownDepths(t *testing.T) {
 		b.again(40*ms, h, told, 1)
 		b.back(50*ms, h, told-1)
 		b.back(60*ms, h, told-2)
-		if g := newRun(b.done()).grants[0]; g.end != origin+ends {
-			t.Errorf("%d holds: believes until %d, want %d", told, g.end-origin, ends)
+		if g := newRun(b.done()).Grants[0]; g.End != origin+ends {
+			t.Errorf("%d holds: believes until %d, want %d", told, g.End-origin, ends)
 		}
 	}
 	b = newBuilder().kind(history.Reentrant)
@@ -92,8 +93,8 @@ func TestUnknownDepths(t *testing.T) {
 	b.op(30*ms, "client-1", history.Note, history.Lost, "") // of its session, which has no grant then
 	b.again(40*ms, h, 2, 1)
 	b.op(50*ms, "client-1", history.Note, history.Lost, "")
-	if g := newRun(b.done()).grants[0]; g.end != origin+50*ms || len(newRun(b.done()).losses) != 1 {
-		t.Errorf("who holds on and is told of its loss believes until %d", g.end-origin)
+	if g := newRun(b.done()).Grants[0]; g.End != origin+50*ms || len(newRun(b.done()).Losses) != 1 {
+		t.Errorf("who holds on and is told of its loss believes until %d", g.End-origin)
 	}
 }
 
@@ -129,8 +130,8 @@ func TestLateInnerGrant(t *testing.T) {
 	b.op(500*ms, "client-1", history.Invoke, history.Acquire, "k")
 	b.claim(b.op(1700*ms, "client-1", history.OK, history.Acquire, "k"), h, 500*ms)
 	b.ops[len(b.ops)-1].Depth = 2
-	if g := newRun(b.done()).grants[0]; g.end != forever {
-		t.Errorf("believes until %d", g.end-origin)
+	if g := newRun(b.done()).Grants[0]; g.End != trace.Forever {
+		t.Errorf("believes until %d", g.End-origin)
 	}
 }
 
@@ -143,16 +144,16 @@ func TestLeasedUntil(t *testing.T) {
 		from, to  int64
 		wantUntil int64
 	}{
-		{history.Told, false, 0, 0, forever},
+		{history.Told, false, 0, 0, trace.Forever},
 		{history.Untold, false, 5 * sec, 6 * sec, 1100 * ms},
 		{history.Untold, true, 5 * sec, 6 * sec, 5 * sec},
 		{history.Untold, true, 200 * ms, 6 * sec, 1100 * ms},
 		{history.Untold, true, 50 * ms, 100 * ms, 1100 * ms},
-		{history.Untold, true, 50 * ms, 100*ms - 1, forever},
+		{history.Untold, true, 50 * ms, 100*ms - 1, trace.Forever},
 	} {
-		r := &run{setup: history.Setup{Lease: 1e9, Promise: history.Promise{Validity: c.validity, Session: c.session}}, ops: make([]history.Op, 1),
-			faults: []*fault{{from: c.from, to: c.to}, {begin: -1, from: 150 * ms, to: forever}}}
-		if got := r.leasedUntil(&grant{sent: 100 * ms}); got != c.wantUntil {
+		r := &run{Trace: &trace.Trace{Setup: history.Setup{Lease: 1e9, Promise: history.Promise{Validity: c.validity, Session: c.session}}, Ops: make([]history.Op, 1),
+			Faults: []*trace.Fault{{From: c.from, To: c.to}, {Begin: -1, From: 150 * ms, To: trace.Forever}}}}
+		if got := r.leasedUntil(&trace.Grant{Sent: 100 * ms}); got != c.wantUntil {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}

@@ -1,10 +1,13 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // How single operations and notes are filed.
@@ -35,64 +38,11 @@ func TestFaultsAreFiled(t *testing.T) {
 			ops = append(ops, history.Op{Index: i, Time: int64(i + 1), Type: history.Note, F: history.Fault, Fault: fault1(1, "c", phase)})
 		}
 		r, got := newRun(history.Setup{}, ops), ""
-		for _, f := range r.faults {
-			got += fmt.Sprint(f.begin, " ", f.from, " ", f.to, " ", f.observed, " ", f.missed, " ", f.skipped, ";")
+		for _, f := range r.Faults {
+			got += fmt.Sprint(f.Begin, " ", f.From, " ", f.To, " ", f.Observed, " ", f.Missed, " ", f.Skipped, ";")
 		}
 		if got != c.want || r.counts.FaultsSkipped != c.skipped {
 			t.Errorf("%v: %s, %d skipped", c.phases, got, r.counts.FaultsSkipped)
-		}
-	}
-}
-
-// A stall beside a fault that stops programs is its work, where they meet; so is
-// none that is short. Of whom no clients are known, nobody is a server.
-func TestStallsAreFiled(t *testing.T) {
-	stops := func(kind string, from, to int64) *fault { return &fault{kind: kind, target: "c", from: from, to: to} }
-	for _, c := range []struct {
-		name     string
-		fault    *fault
-		from, to int64
-		want     bool
-	}{
-		{"alone", stops("pause", 90, 99), 20, 31, true},
-		{"short", stops("pause", 90, 99), 20, 30, false},
-		{"in a fault", stops("pause", 10, 50), 20, 31, false},
-		{"in one that stops nothing", stops("clock", 10, 50), 20, 31, true},
-		{"as it begins", stops("pause", 31, 50), 20, 31, false},
-		{"just before", stops("pause", 32, 50), 20, 31, true},
-		{"as it ends", stops("pause", 10, 20), 20, 31, false},
-		{"just after", stops("pause", 10, 19), 20, 31, true},
-		{"in one that never began", &fault{kind: "pause", target: "c", from: 10, to: forever, begin: -1}, 20, 31, true},
-	} {
-		for _, clients := range [][]string{nil, {"c"}, {"d"}} {
-			r := &run{setup: history.Setup{Lease: 80, Clients: clients}, faults: []*fault{c.fault}, allStall: []stall{{node: "c", from: c.from, to: c.to}}}
-			if r.planStalls(); (len(r.stalls) > 0) != c.want {
-				t.Errorf("%s: %+v", c.name, r.stalls)
-			}
-			if server := len(clients) > 0 && clients[0] == "d"; c.want && r.stalls[0].server != server {
-				t.Errorf("%s, with clients %v: %+v", c.name, clients, r.stalls)
-			}
-		}
-	}
-}
-
-// What names no grant is told to the process that it names, and what names neither to
-// the whole node.
-func TestWhoIsTold(t *testing.T) {
-	for _, c := range []struct {
-		owner   string
-		process int
-		want    string
-	}{{"a", 0, "a"}, {"a", 2, "a"}, {"", 0, "abc"}, {"", 1, "ac"}, {"", 2, "b"}, {"", 9, ""}, {"z", 0, ""}, {"gone", 0, ""}} {
-		r := &run{byOwner: map[string]*grant{}, sessions: map[session][]*grant{}}
-		for _, g := range []*grant{{owner: "a", process: 1, end: forever}, {owner: "gone", process: 1, end: 5}, {owner: "b", process: 2, end: forever}, {owner: "c", process: 1, end: forever}} {
-			r.byOwner[g.owner], g.node = g, "n"
-			r.hold(g)
-		}
-		told := ""
-		r.told(&history.Op{Node: "n", Owner: c.owner, Process: c.process}, func(g *grant) { told += g.owner })
-		if told != c.want {
-			t.Errorf("%q of process %d: %q, want %q", c.owner, c.process, told, c.want)
 		}
 	}
 }
@@ -142,22 +92,11 @@ func TestBeliefsEnd(t *testing.T) {
 		}
 		want := origin + sec
 		if c.lasts {
-			want = forever
+			want = trace.Forever
 		}
-		if got := newRun(b.done()).grants[0].end; got != want {
+		if got := newRun(b.done()).Grants[0].End; got != want {
 			t.Errorf("%s: until %d, want %d", c.name, got-origin, want-origin)
 		}
-	}
-}
-
-// A clock is read as something is asked, and as it is answered.
-func TestClockIsReadTwice(t *testing.T) {
-	b := newBuilder()
-	b.grantOf(0, 10*ms, "client-1", 1)
-	b.op(20*ms, "client-1", history.Note, history.Lost, "k")
-	r := newRun(b.done())
-	if got := len(r.clocks["client-1"].offsets); got != 2 {
-		t.Errorf("%d readings", got)
 	}
 }
 
@@ -185,8 +124,8 @@ func TestGhostsAreFiled(t *testing.T) {
 		b.write(2*ms, h)
 		b.write(3*ms, h)
 		r := newRun(b.done())
-		got := r.key("k").ghosts
-		if len(got) != want || want > 0 && (r.ops[got[0].act].Time != origin+3*ms || r.ops[got[0].info].Time != origin+ms) {
+		got := r.ByKey["k"].Ghosts
+		if len(got) != want || want > 0 && (r.Ops[got[0].Act].Time != origin+3*ms || r.Ops[got[0].Info].Time != origin+ms) {
 			t.Errorf("named by its %s: %+v", named, got)
 		}
 	}
@@ -199,7 +138,7 @@ func TestGhostsRenew(t *testing.T) {
 		b.op(0, "client-1", history.Invoke, history.Acquire, "k").Owner = "g"
 		b.op(ms, "client-1", history.Info, history.Acquire, "k")
 		b.does(2*ms, &held{node: "client-1", key: "k", owner: "g"}, history.Extend, said)
-		if got := newRun(b.done()).key("k").ghosts; len(got) != want {
+		if got := newRun(b.done()).named("k").Ghosts; len(got) != want {
 			t.Errorf("told %s: %+v", said, got)
 		}
 	}
@@ -211,11 +150,54 @@ func TestFirstNotesCount(t *testing.T) {
 	apply := history.Op{Type: history.Note, F: history.Apply, Key: "k", Value: "v", Unfenced: &history.Copy{}}
 	final := history.Op{Type: history.Note, F: history.Final}
 	r := newRun(history.Setup{}, []history.Op{final, apply, apply, final})
-	if len(r.writes) != 1 || r.writes[0].apply != 1 || r.writes[0].invoke != -1 || r.final != 0 {
-		t.Errorf("%+v, final %d", r.writes, r.final)
+	if len(r.Writes) != 1 || r.Writes[0].Apply != 1 || r.Writes[0].Invoke != -1 || r.Final != 0 {
+		t.Errorf("%+v, final %d", r.Writes, r.Final)
 	}
 	r = newRun(history.Setup{}, []history.Op{apply, final, apply, final})
-	if len(r.writes) != 1 || r.writes[0].apply != 0 || r.final != 1 {
-		t.Errorf("%+v, final %d", r.writes, r.final)
+	if len(r.Writes) != 1 || r.Writes[0].Apply != 0 || r.Final != 1 {
+		t.Errorf("%+v, final %d", r.Writes, r.Final)
+	}
+}
+
+// A stall beside a fault that stops programs is its work, where they meet; so is
+// none that is short. Of whom no clients are known, nobody is a server.
+func TestStallsAreFiled(t *testing.T) {
+	type span struct {
+		kind     string
+		from, to int64 // 0: it never began
+	}
+	for _, c := range []struct {
+		name     string
+		fault    span
+		from, to int64
+		want     bool
+	}{
+		{"alone", span{"pause", 90, 99}, 20, 31, true},
+		{"short", span{"pause", 90, 99}, 20, 30, false},
+		{"in a fault", span{"pause", 10, 50}, 20, 31, false},
+		{"in one that stops nothing", span{"clock", 10, 50}, 20, 31, true},
+		{"as it begins", span{"pause", 31, 50}, 20, 31, false},
+		{"just before", span{"pause", 32, 50}, 20, 31, true},
+		{"as it ends", span{"pause", 10, 20}, 20, 31, false},
+		{"just after", span{"pause", 10, 19}, 20, 31, true},
+		{"in one that never began", span{"pause", 10, 0}, 20, 31, true},
+	} {
+		for _, clients := range [][]string{nil, {"c"}, {"d"}} {
+			phase := func(at int64, p history.Phase) history.Op {
+				return history.Op{Time: at, Type: history.Note, F: history.Fault, Fault: &history.FaultNote{ID: 1, Kind: c.fault.kind, Target: "c", Phase: p}}
+			}
+			ops := []history.Op{{Time: c.to, Type: history.Note, F: history.Stall, Node: "c", Length: c.to - c.from}}
+			if ops = append(ops, phase(c.fault.from, history.Begin), phase(c.fault.to, history.Heal)); c.fault.to == 0 {
+				ops = append(ops[:1], phase(c.fault.from, history.Observed))
+			}
+			slices.SortStableFunc(ops, func(a, b history.Op) int { return cmp.Compare(a.Time, b.Time) })
+			r := newRun(history.Setup{Lease: 80, Clients: clients}, ops)
+			if (len(r.stalls) > 0) != c.want {
+				t.Errorf("%s: %+v", c.name, r.stalls)
+			}
+			if server := len(clients) > 0 && clients[0] == "d"; c.want && r.stalls[0].Server != server {
+				t.Errorf("%s, with clients %v: %+v", c.name, clients, r.stalls)
+			}
+		}
 	}
 }

@@ -27,8 +27,8 @@ func (r *run) onlyOnce(s side, n noun) outcome {
 	items, happened, repeats, first, last := 0, 0, 0, -1, -1
 	for _, k := range r.keys {
 		by := map[string]int{}
-		for _, i := range k.effects {
-			op := &r.ops[i]
+		for _, i := range k.Effects {
+			op := &r.Ops[i]
 			c := s.of(op)
 			if c == nil || !strings.HasPrefix(c.Value, n.prefix) {
 				continue
@@ -48,9 +48,9 @@ func (r *run) onlyOnce(s side, n noun) outcome {
 				items++
 				continue
 			}
-			f.add(r, Violation{Key: k.name, At: op.Time, Operations: r.evidence(before, i)},
-				"%s %s %s of %q at %s, which %s had %s at %s%s.", r.doer(i), n.did, what, k.name, r.seconds(op.Time),
-				r.doer(before), n.done, r.seconds(r.ops[before].Time), r.beyond(s, i, n))
+			f.add(r, Violation{Key: k.Name, At: op.Time, Operations: r.evidence(before, i)},
+				"%s %s %s of %q at %s, which %s had %s at %s%s.", r.doer(i), n.did, what, k.Name, r.seconds(op.Time),
+				r.doer(before), n.done, r.seconds(r.Ops[before].Time), r.beyond(s, i, n))
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
@@ -65,7 +65,7 @@ func (r *run) onlyOnce(s side, n noun) outcome {
 
 // beyond says that no fence could have helped, where the world has one.
 func (r *run) beyond(s side, i int, n noun) string {
-	if g := r.byOwner[r.ops[i].Owner]; s.name == fencedOf.name && g != nil && g.supersededAt(r.ops[i].Time) {
+	if g := r.ByOwner[r.Ops[i].Owner]; s.name == fencedOf.name && g != nil && g.SupersededAt(r.Ops[i].Time) {
 		return "; no fence helps: " + n.unsafe
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -17,27 +18,27 @@ func oneLeader(r *run) outcome {
 	acts, terms, refused := 0, 0, 0
 	for _, k := range r.keys {
 		t := term{first: map[string]int{}, over: map[string]int{}}
-		for _, i := range k.resource {
-			op := &r.ops[i]
+		for _, i := range k.Resource {
+			op := &r.Ops[i]
 			if op.F != history.Apply || op.Unfenced == nil || !op.Unfenced.Accepted {
 				continue
 			}
 			acts++
-			by, was := t.superseded(r.byOwner[op.Owner], op.Owner)
+			by, was := t.superseded(r.ByOwner[op.Owner], op.Owner)
 			if !was {
-				terms += t.begin(r.byOwner[op.Owner], op.Owner, i)
+				terms += t.begin(r.ByOwner[op.Owner], op.Owner, i)
 				continue
 			}
 			if op.Fenced != nil && !op.Fenced.Accepted {
 				refused++
 			}
 			evidence := []int{by, i}
-			if g := r.byOwner[op.Owner]; g != nil {
-				evidence = append(evidence, g.op)
+			if g := r.ByOwner[op.Owner]; g != nil {
+				evidence = append(evidence, g.Op)
 			}
-			f.add(r, Violation{Key: k.name, At: op.Time, Operations: evidence},
+			f.add(r, Violation{Key: k.Name, At: op.Time, Operations: evidence},
 				"%s acted as the leader of %q at %s, although %s had acted as the next one at %s.",
-				r.actor(op), k.name, r.seconds(op.Time), r.actor(&r.ops[by]), r.seconds(r.ops[by].Time))
+				r.actor(op), k.Name, r.seconds(op.Time), r.actor(&r.Ops[by]), r.seconds(r.Ops[by].Time))
 		}
 	}
 	total, longest := r.leaderless()
@@ -54,8 +55,8 @@ func oneLeader(r *run) outcome {
 
 // actor names who wrote what the resource logged.
 func (r *run) actor(op *history.Op) string {
-	if g := r.byOwner[op.Owner]; g != nil {
-		return g.who()
+	if g := r.ByOwner[op.Owner]; g != nil {
+		return g.Who()
 	}
 	return fmt.Sprintf("owner %q", op.Owner)
 }
@@ -64,14 +65,14 @@ func (r *run) actor(op *history.Op) string {
 // key to the last: in all, and at the longest.
 func (r *run) leaderless() (total, longest int64) {
 	for _, k := range r.keys {
-		free := int64(forever)
-		for _, g := range k.grants {
-			if gap := g.ok - free; gap > 0 {
+		free := int64(trace.Forever)
+		for _, g := range k.Grants {
+			if gap := g.OK - free; gap > 0 {
 				total += gap
 				longest = max(longest, gap)
 			}
-			if free == forever || g.end > free {
-				free = g.end
+			if free == trace.Forever || g.End > free {
+				free = g.End
 			}
 		}
 	}
@@ -85,20 +86,20 @@ type term struct {
 	over  map[string]int // by owner: the first write of whoever came after it
 	// newest was granted last of all who wrote: whoever was surely granted before any of
 	// them was so before this one.
-	newest *grant
+	newest *trace.Grant
 }
 
 // superseded says whether an owner leads no more, and by which write that is known.
-func (t *term) superseded(g *grant, owner string) (by int, was bool) {
-	if g != nil && t.newest != nil && surely(g, t.newest) {
-		return t.first[t.newest.owner], true
+func (t *term) superseded(g *trace.Grant, owner string) (by int, was bool) {
+	if g != nil && t.newest != nil && trace.Surely(g, t.newest) {
+		return t.first[t.newest.Owner], true
 	}
 	by, was = t.over[owner]
 	return by, was
 }
 
 // begin notes a write of who leads now, and returns 1 if that is another than before.
-func (t *term) begin(g *grant, owner string, i int) int {
+func (t *term) begin(g *trace.Grant, owner string, i int) int {
 	if owner == t.owner {
 		return 0
 	}
@@ -106,16 +107,16 @@ func (t *term) begin(g *grant, owner string, i int) int {
 		t.over[t.owner] = i
 	}
 	t.owner, t.first[owner] = owner, i
-	if g != nil && (t.newest == nil || g.after(t.newest)) {
+	if g != nil && (t.newest == nil || newer(g, t.newest)) {
 		t.newest = g
 	}
 	return 1
 }
 
-// after says whether g was granted later than h, as far as that can be known.
-func (g *grant) after(h *grant) bool {
-	if g.key.sure {
-		return g.pos > h.pos
+// newer says whether g was granted later than h, as far as that can be known.
+func newer(g, h *trace.Grant) bool {
+	if g.Key.Sure {
+		return g.Pos > h.Pos
 	}
-	return g.sent > h.sent
+	return g.Sent > h.Sent
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker/models"
@@ -39,7 +40,7 @@ type Oracle struct {
 }
 
 // Confirm puts the smallest history of each violation to Porcupine, which must
-// find it illegal: see questions for the models. With Full it is asked about whole
+// find it illegal: see Checkers for the models. With Full it is asked about whole
 // histories, too, where their legality is the property. It runs in a child process
 // with a limit of time and one of memory, for each question, and only within the
 // limits of models. What it says is written into result. Where it gives up the
@@ -73,7 +74,7 @@ func Confirm(ctx context.Context, oracle Oracle, setup history.Setup, ops []hist
 					return err
 				}
 			}
-			if questions[property.Name].of != nil && !v.Possible {
+			if q := oracleOf(property.Name); q.of != nil && !v.Possible {
 				asked++
 			}
 			if v.Oracle == Contradicted {
@@ -108,6 +109,12 @@ func (oracle Oracle) draw(ctx context.Context, v *Violation, q question) (err er
 	return err
 }
 
+// oracleOf is how a property is put to Porcupine.
+func oracleOf(property string) posed {
+	c, _ := Find(property)
+	return c.oracle
+}
+
 // putting puts a history of one key to Porcupine.
 type putting func(model string, o models.Options, ops []models.Op) string
 
@@ -115,7 +122,7 @@ type putting func(model string, o models.Options, ops []models.Op) string
 // that was answered.
 func (m *minimizer) confirm(property string, v *Violation, ask putting) (string, question) {
 	none := question{}
-	q := questions[property]
+	q := oracleOf(property)
 	switch {
 	case q.of == nil:
 		return "not asked: " + q.why, none
@@ -123,10 +130,12 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: the violation is only possible", none
 	case v.Minimal.Unfinished != "":
 		return "not asked: its history is not the smallest", none
-	case property == "no-lost-update/fenced" || property == "no-lost-update/unfenced":
-		if !m.namesLog(v) {
-			return "not asked: it has no model of a log from which an entry is missing", none
-		}
+	case property == "mutual-exclusion" && !m.names(v, history.Acquire, history.Try):
+		return "not asked: it has no model of a write without a grant", none
+	case property == "honest-claims" && m.names(v, history.Holder):
+		return "not asked: it has no model of what the servers say", none
+	case q.entry && !m.namesLog(v):
+		return "not asked: it has no model of a log from which an entry is missing", none
 	}
 	setup, ops := m.part(v, v.Minimal.Operations)
 	said, last := "", none
@@ -140,6 +149,11 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return Contradicted, last
 	}
 	return said, last
+}
+
+// names says whether a violation names an operation or a note of one of some kinds.
+func (m *minimizer) names(v *Violation, kinds ...history.F) bool {
+	return slices.ContainsFunc(v.Operations, func(i int) bool { return slices.Contains(kinds, m.ops[i].F) })
 }
 
 // namesLog says whether a violation names an entry of the resource's log, other than the
@@ -156,7 +170,7 @@ func (m *minimizer) namesLog(v *Violation) bool {
 // put asks all questions about a key: illegal if it is by any of them. It returns
 // the last one that it asked.
 func (r *run) put(key string, q posed, ask putting) (said string, last question) {
-	k := r.byKey[key]
+	k := r.logOf(r.ByKey[key])
 	if k == nil {
 		return "gave up: nothing happened on the key", last
 	}
@@ -178,7 +192,7 @@ func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, re
 	var r *run
 	for p := range result.Properties {
 		property := &result.Properties[p]
-		q := questions[property.Name]
+		q := oracleOf(property.Name)
 		switch {
 		case property.Verdict == NA:
 			continue
@@ -194,6 +208,10 @@ func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, re
 		}
 		if r == nil {
 			r = newRun(setup, ops)
+		}
+		if m := (minimizer{setup: setup, ops: ops}); property.Name == "mutual-exclusion" && property.Verdict == Violated && slices.ContainsFunc(property.Violations, func(v Violation) bool { return !m.names(&v, history.Acquire, history.Try) }) {
+			property.Oracle = "not asked: it has no model of a write without a grant"
+			continue
 		}
 		property.Oracle = r.whole(q, property.Verdict, ask)
 		if property.Oracle == Contradicted {
@@ -211,7 +229,7 @@ func (r *run) whole(q posed, verdict Verdict, ask putting) string {
 	}
 	said := models.Legal
 	for _, k := range r.keys {
-		if one, _ := r.put(k.name, asked, ask); one != models.Legal && said != models.Illegal {
+		if one, _ := r.put(k.Name, asked, ask); one != models.Legal && said != models.Illegal {
 			said = one
 		}
 	}

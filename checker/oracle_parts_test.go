@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // What is made of Porcupine's answers.
@@ -24,10 +25,21 @@ func answering(told *[]string, says map[string]string) putting {
 	}
 }
 
+// runOf is a run of some keys.
+func runOf(names ...string) *run {
+	r := &run{Trace: &trace.Trace{ByKey: map[string]*trace.Key{}}}
+	for i, name := range names {
+		k := &trace.Key{Name: name, Index: i}
+		r.ByKey[name] = k
+		r.keys = append(r.keys, &keyLog{Key: k})
+	}
+	return r
+}
+
 // posing asks about the models of each key.
 func posing(byKey map[string][]string) posed {
 	return posed{of: func(_ *run, k *keyLog) (all []question) {
-		for _, model := range byKey[k.name] {
+		for _, model := range byKey[k.Name] {
 			all = append(all, question{model: model})
 		}
 		return all
@@ -36,7 +48,7 @@ func posing(byKey map[string][]string) posed {
 
 // The first question that is not answered by "legal" decides.
 func TestPut(t *testing.T) {
-	r := &run{byKey: map[string]*keyLog{"k": {name: "k"}}}
+	r := runOf("k")
 	says := map[string]string{"a": models.Legal, "b": models.Illegal, "c": "gave up: it is late", "d": models.Legal}
 	for _, c := range []struct {
 		key    string
@@ -58,11 +70,7 @@ func TestPut(t *testing.T) {
 // A key that is illegal makes the whole so, whatever is said of others; of what
 // holds the first question is asked alone.
 func TestWhole(t *testing.T) {
-	r := &run{byKey: map[string]*keyLog{}}
-	for _, name := range []string{"k", "l", "m"} {
-		r.byKey[name] = &keyLog{name: name}
-		r.keys = append(r.keys, r.byKey[name])
-	}
+	r := runOf("k", "l", "m")
 	says := map[string]string{"good": models.Legal, "bad": models.Illegal, "late": "gave up: it is late"}
 	for _, c := range []struct {
 		k, l, m string
@@ -181,8 +189,8 @@ func TestMissedKill(t *testing.T) {
 			}
 			b.op(20*ms+int64(i), "client-1", history.Note, history.Fault, "").Fault = &history.FaultNote{ID: 1, Kind: "kill", Target: "client-1", Phase: phase}
 		}
-		if g := newRun(b.done()).grants[0]; g.killed == missed {
-			t.Errorf("missed %v: killed %v", missed, g.killed)
+		if g := newRun(b.done()).Grants[0]; g.Killed == missed {
+			t.Errorf("missed %v: killed %v", missed, g.Killed)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // TestMain makes the test binary its own oracle, and one with little memory.
@@ -60,7 +61,7 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("%s: oracle says %q", v.Message, v.Oracle)
 			}
 		}
-		if questions[p.Name].whole && p.Oracle != Confirmed && p.Verdict != NA && p.Verdict != Unknown {
+		if oracleOf(p.Name).whole && p.Oracle != Confirmed && p.Verdict != NA && p.Verdict != Unknown {
 			t.Errorf("%s is %v, and the oracle says %q of the whole", p.Name, p.Verdict, p.Oracle)
 		}
 	}
@@ -118,8 +119,7 @@ func TestConfirmScenes(t *testing.T) {
 		}
 	}
 	for _, c := range Checkers {
-		q, ok := questions[c.Name]
-		if !ok || (q.of == nil) != (confirmed[c.Name] == 0) || q.of == nil && q.why == "" || q.whole && confirmed["whole "+c.Name] == 0 {
+		if q := c.oracle; c.use == "" && (q.of == nil) != (confirmed[c.Name] == 0) || q.whole && confirmed["whole "+c.Name] == 0 {
 			t.Errorf("%s: %d confirmed, %d as a whole", c.Name, confirmed[c.Name], confirmed["whole "+c.Name])
 		}
 	}
@@ -138,9 +138,9 @@ func TestConfirmGarbage(t *testing.T) {
 func TestConfirmContradicts(t *testing.T) {
 	setup, ops := realistic(1000, 20, 1, 0, 0, 3)
 	r := newRun(setup, ops)
-	g, h := r.grants[3], r.grants[4]
-	invented := Violation{Number: 7, Key: g.key.name, Operations: []int{g.op, h.op}, Message: "invented",
-		Minimal: &Minimal{Operations: []int{g.invoke, g.op, g.release, g.done, h.invoke, h.op}}}
+	g, h := r.Grants[3], r.Grants[4]
+	invented := Violation{Number: 7, Key: g.Key.Name, Operations: []int{g.Op, h.Op}, Message: "invented",
+		Minimal: &Minimal{Operations: []int{g.Invoke, g.Op, g.Release, g.Done, h.Invoke, h.Op}}}
 	result := Result{Properties: []Property{{Name: "mutual-exclusion", Violations: []Violation{invented}}}}
 	mustConfirm(t, child, setup, ops, &result)
 	if got := result.Properties[0].Violations[0].Oracle; got != Contradicted {
@@ -324,18 +324,18 @@ func TestAgreesWithPorcupine(t *testing.T) {
 			want := consult(holds)
 			seen[want]++
 			bySweep := Contradicted
-			var spans []span
+			var spans []trace.Span
 			for i, h := range holds {
 				if h.Returned == 0 {
 					continue // a pending acquire is dropped
 				}
-				s := span{h.Returned, h.Called, i}
+				s := trace.Span{From: h.Returned, To: h.Called, Owner: i}
 				if h.Called == 0 {
-					s.to = forever
+					s.To = trace.Forever
 				}
 				spans = append(spans, s)
 			}
-			overlaps(spans, func(_, _ span) { bySweep = Confirmed })
+			overlaps(spans, func(_, _ trace.Span) { bySweep = Confirmed })
 			if bySweep != want {
 				t.Fatalf("sweep says %s, Porcupine %s: %+v", bySweep, want, holds)
 			}

@@ -12,7 +12,7 @@ import (
 // many are left; who writes it from an old reading puts back what others have sold, and
 // what is sold again is sold twice. O(n).
 func (r *run) neverOversold(s side) outcome {
-	o := oversold{r: r, side: s, stock: r.setup.Use.Stock, first: -1}
+	o := oversold{r: r, side: s, stock: r.Setup.Use.Stock, first: -1}
 	for _, k := range r.keys {
 		o.key(k)
 	}
@@ -25,7 +25,7 @@ func (r *run) neverOversold(s side) outcome {
 		out.verdict, out.reason = Unknown, fmt.Sprintf("Nothing was sold in the %s copy.", s.name)
 	case o.soldOut == 0:
 		out.verdict, out.reason = Unknown, fmt.Sprintf("Only %s of a stock of %d in the %s copy: nothing was sold out.", nouns.Count(o.sales, "sale"), o.stock, s.name)
-	case r.setup.Use.Lockless && o.refused == 0:
+	case r.Setup.Use.Lockless && o.refused == 0:
 		out.verdict, out.reason = Unknown, "No two clients met: the version column never had to refuse."
 	}
 	return out
@@ -43,7 +43,7 @@ type oversold struct {
 
 func (o *oversold) figures() string {
 	text := o.r.rate(o.sales, o.first, o.last)
-	if o.r.setup.Use.Lockless {
+	if o.r.Setup.Use.Lockless {
 		text += fmt.Sprintf("; the version column refused %s that came second", nouns.Count(o.refused, "write"))
 	}
 	return text
@@ -51,8 +51,8 @@ func (o *oversold) figures() string {
 
 func (o *oversold) key(k *keyLog) {
 	sold, back := 0, -1 // back: the last write that put the counter back
-	for _, i := range k.resource {
-		op := &o.r.ops[i]
+	for _, i := range k.Resource {
+		op := &o.r.Ops[i]
 		c := o.side.of(op)
 		if op.F != history.Apply || c == nil {
 			continue
@@ -102,11 +102,11 @@ func (o *oversold) left(value string) (int, bool) {
 func (o *oversold) tell(k *keyLog, i, back, sold int) {
 	r, notes, why := o.r, []int{i}, ""
 	if back >= 0 {
-		was, _ := o.left(o.side.of(&r.ops[back]).Previous)
-		is, _ := o.left(r.ops[back].Value)
-		why = fmt.Sprintf(": %s had put the counter from %d to %d at %s", r.doer(back), was, is, r.seconds(r.ops[back].Time))
+		was, _ := o.left(o.side.of(&r.Ops[back]).Previous)
+		is, _ := o.left(r.Ops[back].Value)
+		why = fmt.Sprintf(": %s had put the counter from %d to %d at %s", r.doer(back), was, is, r.seconds(r.Ops[back].Time))
 		notes = append(notes, back)
 	}
-	o.found.add(r, Violation{Key: k.name, At: r.ops[i].Time, Operations: r.evidence(notes...)},
-		"%s made sale %d of %q at %s, of which there were %d in stock%s.", r.doer(i), sold, k.name, r.seconds(r.ops[i].Time), o.stock, why)
+	o.found.add(r, Violation{Key: k.Name, At: r.Ops[i].Time, Operations: r.evidence(notes...)},
+		"%s made sale %d of %q at %s, of which there were %d in stock%s.", r.doer(i), sold, k.Name, r.seconds(r.Ops[i].Time), o.stock, why)
 }

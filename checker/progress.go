@@ -8,29 +8,31 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // patience is how long a key that nobody holds may go without a grant.
-func (r *run) patience() int64 { return 2*int64(r.setup.Lease) + int64(3*time.Second) }
+func (r *run) patience() int64 { return 2*int64(r.Setup.Lease) + int64(3*time.Second) }
 
 // deadlockFreedom judges the final acquire of every key, and the times at which
 // somebody waits for a key that nobody believes to hold while no fault is open.
 func deadlockFreedom(r *run) outcome {
 	var f found
 	open := ""
-	for _, name := range r.setup.Keys {
+	for _, name := range r.Setup.Keys {
 		open = cmp.Or(open, r.finalAcquire(name, &f))
 	}
 	for _, k := range r.keys {
 		r.stuck(k, &f)
+		r.stuckShares(k, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.setup.Keys)),
+		reason:  fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.Setup.Keys)),
 		summary: fmt.Sprintf("%s for a key that nobody held %s not answered within %s.", nouns.Count(f.certain, "acquire"), was(f.certain), length(r.patience())),
 	}
 	switch {
-	case r.final < 0:
+	case r.Final < 0:
 		o.verdict, o.reason = Unknown, "Interrupted: the history ends before the final acquire of every key."
 	case open != "":
 		o.verdict, o.reason = Unknown, open
@@ -41,37 +43,46 @@ func deadlockFreedom(r *run) outcome {
 // finalAcquire judges the first acquire of a key after the Final note, with those by
 // which somebody goes on asking, and says why it cannot.
 func (r *run) finalAcquire(name string, f *found) (open string) {
-	k := r.byKey[name]
-	if r.final < 0 {
+	k := r.logOf(r.ByKey[name])
+	if r.Final < 0 {
 		return ""
 	}
 	first := -1
 	if k != nil {
-		first = sort.Search(len(k.waits), func(i int) bool { return k.waits[i].invoke > r.final })
+		first = sort.Search(len(k.Waits), func(i int) bool { return k.Waits[i].Invoke > r.Final })
 	}
-	if k == nil || first == len(k.waits) {
+	if k == nil || first == len(k.Waits) {
 		return fmt.Sprintf("Nobody asked for %q after all was healed.", name)
 	}
-	asked := k.waits[first]
-	limit, until := asked.from+r.patience(), asked.from // until: somebody went on asking
-	if asks := r.joined(k.waits[first:], asked.from, r.end); len(asks) > 0 {
+	asked := k.Waits[first]
+	limit, until := asked.From, asked.From // until: somebody went on asking
+	for _, f := range r.Faults {
+		if f.Begin >= 0 && f.To < trace.Forever && f.Kind == "partition" {
+			limit = max(limit, flows(f)) // the patience of who asks begins when it can be heard
+		}
+	}
+	limit += r.patience()
+	if asks := r.joined(k.Waits[first:], asked.From, r.End); len(asks) > 0 {
 		until = asks[0].to
 	}
-	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].op > asked.invoke })
+	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].Op > asked.Invoke })
 	switch {
-	case i < len(k.grants) && k.grants[i].ok <= limit:
+	case i < len(k.Grants) && k.Grants[i].OK <= limit:
 		return ""
 	case until <= limit:
-		return fmt.Sprintf("Nobody asked for %q for long enough after all was healed: given up after %s.", name, length(until-asked.from))
+		return fmt.Sprintf("Nobody asked for %q for long enough after all was healed: given up after %s.", name, length(until-asked.From))
 	}
-	evidence := []int{r.final, asked.invoke, asked.done}
+	if r.tooFew(asked.From) {
+		return fmt.Sprintf("Nobody could be granted %q at the end: too many servers have ended by themselves.", name)
+	}
+	evidence := []int{r.Final, asked.Invoke, asked.Done}
 	took := "was not granted it by the end of the run"
-	if i < len(k.grants) {
-		evidence = append(evidence, k.grants[i].op)
-		took = fmt.Sprintf("the key was granted after %s only", length(k.grants[i].ok-asked.from))
+	if i < len(k.Grants) {
+		evidence = append(evidence, k.Grants[i].Op)
+		took = fmt.Sprintf("the key was granted after %s only", length(k.Grants[i].OK-asked.From))
 	}
 	f.add(r, Violation{Key: name, At: limit, Operations: evidence},
-		"%s asked for %q at %s, after all was healed, and %s.", r.ops[asked.invoke].Node, name, r.seconds(asked.from), took)
+		"%s asked for %q at %s, after all was healed, and %s.", r.Ops[asked.Invoke].Node, name, r.seconds(asked.From), took)
 	return ""
 }
 
@@ -82,21 +93,21 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 // An acquire that never returned counts as long as its client is known to have lived.
 func (r *run) stuck(k *keyLog, f *found) {
 	s := stuckIn{run: r, k: k, f: f}
-	for _, w := range k.waits {
-		if w, known := r.lasted(w); known && r.ops[w.invoke].F == history.Acquire {
+	for _, w := range k.Waits {
+		if w, known := r.lasted(w); known && r.Ops[w.Invoke].F == history.Acquire {
 			s.all.add(w)
-			if r.ops[w.done].Type == history.Info {
-				s.unknown = append(s.unknown, span{from: w.from, to: w.to})
+			if r.Ops[w.Done].Type == history.Info {
+				s.unknown = append(s.unknown, trace.Span{From: w.From, To: w.To})
 			}
 		}
 	}
-	slices.SortStableFunc(s.unknown, func(a, b span) int { return cmp.Compare(a.to, b.to) })
-	free := r.begin
-	for _, g := range k.grants {
-		s.gap(free, g.ok)
-		free = max(free, g.end)
+	slices.SortStableFunc(s.unknown, func(a, b trace.Span) int { return cmp.Compare(a.To, b.To) })
+	free := r.Begin
+	for _, g := range k.Grants {
+		s.gap(free, g.OK)
+		free = max(free, g.End)
 	}
-	s.gap(free, r.end)
+	s.gap(free, r.End)
 }
 
 // stuckIn judges the gaps of one key.
@@ -104,55 +115,55 @@ type stuckIn struct {
 	*run
 	k       *keyLog
 	f       *found
-	all     asker  // everybody
-	unknown []span // acquires with an unknown outcome, by their end
+	all     asker        // everybody
+	unknown []trace.Span // acquires with an unknown outcome, by their end
 }
 
 func (s *stuckIn) gap(from, to int64) {
 	if to-from <= s.patience() {
 		return
 	}
-	for _, part := range without(span{from: from, to: to}, s.overs()) {
-		if part.to-part.from <= s.patience() {
+	for _, part := range without(trace.Span{From: from, To: to}, s.overs()) {
+		if part.To-part.From <= s.patience() {
 			continue
 		}
-		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].to > part.from })
-		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].to >= part.to })
-		for _, sound := range without(part, union(slices.Clone(s.unknown[first:max(first, end)]))) {
-			s.stuckPart(s.k, sound, s.all.meeting(sound.from, sound.to), s.f)
+		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > part.From })
+		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= part.To })
+		for _, sound := range without(part, trace.Union(slices.Clone(s.unknown[first:max(first, end)]))) {
+			s.stuckPart(s.k, sound, s.all.meeting(sound.From, sound.To), s.f)
 		}
 	}
 }
 
 // stuckPart judges a part of a gap in which nobody can have held the key.
-func (r *run) stuckPart(k *keyLog, part span, waiting []wait, f *found) {
-	for _, w := range r.joined(waiting, part.from, part.to) {
+func (r *run) stuckPart(k *keyLog, part trace.Span, waiting []trace.Wait, f *found) {
+	for _, w := range r.joined(waiting, part.From, part.To) {
 		if w.to-w.from > r.patience() {
-			f.add(r, Violation{Key: k.name, At: w.from + r.patience(), Operations: w.within(w.from, w.to)},
+			f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: w.within(w.from, w.to)},
 				"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open.",
-				r.ops[w.waits[0].invoke].Node, k.name, r.seconds(w.from), r.seconds(w.to))
+				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(w.from), r.seconds(w.to))
 		}
 	}
 }
 
-// over is when f has ended and, where it killed a server, the service has answered
+// over is when f has ended, where it was a cut, its connections flow again, and, where it killed a server, the service has answered
 // somebody since: a database that was killed reads its log first. One that never
 // answers again fails where the keys are asked for at the end.
-func (r *run) over(f *fault) int64 {
-	if f.kind != "kill" && f.kind != "crash" || r.isClient(f.target) {
-		return f.to
+func (r *run) over(f *trace.Fault) int64 {
+	if f.Kind != "kill" && f.Kind != "crash" || r.isClient(f.Target) {
+		return flows(f)
 	}
 	if r.answers == nil {
 		r.answers = []int64{}
-		for i := range r.ops {
-			if op := &r.ops[i]; op.Type == history.OK && slices.Contains(ofService, op.F) {
+		for i := range r.Ops {
+			if op := &r.Ops[i]; op.Type == history.OK && slices.Contains(ofService, op.F) {
 				r.answers = append(r.answers, op.Time)
 			}
 		}
 	}
-	i, _ := slices.BinarySearch(r.answers, f.to)
+	i, _ := slices.BinarySearch(r.answers, f.To)
 	if i == len(r.answers) {
-		return max(f.to, r.end)
+		return max(f.To, r.End)
 	}
 	return r.answers[i]
 }

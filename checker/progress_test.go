@@ -61,7 +61,7 @@ func TestStuckAtItsLimits(t *testing.T) {
 		b.stall(20*sec, "client-2", 1)
 		r := newRun(b.done())
 		var f found
-		if r.stuck(r.key("k"), &f); f.certain != c.want || f.possible != 0 {
+		if r.stuck(r.named("k"), &f); f.certain != c.want || f.possible != 0 {
 			t.Errorf("%s: %d, want %d: %+v", c.name, f.certain, c.want, f.list)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // question is a history of one key as a model of Porcupine wants it.
@@ -24,58 +25,16 @@ type posed struct {
 	// only that the smallest history of a violation is illegal.
 	whole bool
 	why   string // why there is no model of it
-}
-
-const noEffects = "it has no model of what a use does in the world"
-
-const noTime = "it has no model of how long something may take"
-
-// questions has an entry for each property of Checkers.
-var questions = map[string]posed{
-	"mutual-exclusion":         {of: (*run).askBelief, whole: true},
-	"lease-exclusion":          {of: (*run).askValidity, whole: true},
-	"fencing-monotonic":        {of: (*run).askTokens, whole: true},
-	"fenced-writes":            {of: (*run).askFenced},
-	"no-lost-update/unfenced":  {of: func(r *run, k *keyLog) []question { return r.askUpdates(k, unfenced) }},
-	"no-lost-update/fenced":    {of: func(r *run, k *keyLog) []question { return r.askUpdates(k, fencedOf) }},
-	"honest-claims":            {of: (*run).askClaims},
-	"release-by-owner":         {why: "it has no model of whose grant a release frees"},
-	"validity-bound":           {why: noTime},
-	"deadlock-freedom":         {why: noTime},
-	"availability":             {why: noTime},
-	"recovery":                 {why: noTime},
-	"fairness":                 {why: "it has no model of a queue"},
-	"rw-exclusion":             {of: (*run).askActing, whole: true},
-	"permits":                  {of: (*run).askActing, whole: true},
-	"reentrancy":               {why: "it has no model of what a holder is told of its own holds"},
-	"same-reads":               {why: "it has no model of a reader that looks twice"},
-	"one-leader":               {why: "it has no model of terms"},
-	"loss-noticed":             {why: noTime},
-	"honest-refusal":           {why: "its model of a refusal knows no lock that may be lost"},
-	"wait-limit":               {why: noTime},
-	"lock-info":                {why: "it has no model of what the servers say"},
-	"starvation":               {why: "it has no model of a queue"},
-	"free-lock":                {why: noTime},
-	"herd":                     {why: "it has no model of what a release wakes"},
-	"false-loss":               {why: "it has no model of what a client is told"},
-	"never-oversold/unfenced":  {why: noEffects},
-	"never-oversold/fenced":    {why: noEffects},
-	"charged-once/unfenced":    {why: noEffects},
-	"charged-once/fenced":      {why: noEffects},
-	"one-run-a-slot/unfenced":  {why: noEffects},
-	"one-run-a-slot/fenced":    {why: noEffects},
-	"no-interleaving/unfenced": {why: noEffects},
-	"no-interleaving/fenced":   {why: noEffects},
-	"one-rebuilder":            {why: noEffects},
-	"no-deadlock":              {why: noTime},
+	// entry: only a violation that names an entry of the resource's log is asked about.
+	entry bool
 }
 
 // at is a time as Porcupine counts it.
-func (r *run) at(t int64) int { return int(t - r.begin) }
+func (r *run) at(t int64) int { return int(t - r.Begin) }
 
 // grantedOp is the acquire of g, which had the lock at some instant of it.
-func (r *run) grantedOp(g *grant, from int64) models.Op {
-	return models.Op{F: models.Acquire, Type: history.OK, Owner: g.owner, Token: g.token, Call: r.at(from), Return: r.at(g.ok)}
+func (r *run) grantedOp(g *trace.Grant, from int64) models.Op {
+	return models.Op{F: models.Acquire, Type: history.OK, Owner: g.Owner, Token: g.Token, Call: r.at(from), Return: r.at(g.OK)}
 }
 
 // given ends a hold at some time from t on.
@@ -88,42 +47,64 @@ func (r *run) given(owner string, t int64) models.Op {
 // can be, because two answers overlapped, it still must fit the tokens.
 func (r *run) askBelief(k *keyLog) []question {
 	var ops []models.Op
-	for _, g := range k.grants {
-		ops = append(ops, r.grantedOp(g, g.sent))
+	for _, g := range k.Grants {
+		ops = append(ops, r.grantedOp(g, g.Sent))
 		switch {
-		case !r.setup.Strict:
-			until := g.sent // it did nothing: it may have lost the lock at once
-			if g.lastAct > g.ok {
-				until = g.lastAct
+		case !r.Setup.Strict:
+			until := g.Sent // it did nothing: it may have lost the lock at once
+			if g.LastAct > g.OK {
+				until = g.LastAct
 			}
-			ops = append(ops, r.given(g.owner, until))
-		case g.end != forever:
-			ops = append(ops, r.given(g.owner, max(g.end, g.sent)))
+
+			ops = append(ops, r.given(g.Owner, until))
+		case g.End != trace.Forever:
+			ops = append(ops, r.given(g.Owner, max(g.End, g.Sent)))
 		}
 	}
 	asked := []question{{model: "mutex", ops: ops}}
-	if k.sure {
+	if k.Sure {
 		asked = append(asked, question{model: "fenced-mutex", ops: ops})
+	}
+	if kept := r.keptOps(k); len(kept) > 0 {
+		asked = append(asked, question{model: "mutex", ops: kept})
 	}
 	return asked
 }
 
+// keptOps are the holds of a key from their answers, as long as nothing can have ended them.
+func (r *run) keptOps(k *keyLog) (ops []models.Op) {
+	for _, g := range k.Grants {
+		kept := r.keptUntil(g) - trace.ClockNoise
+		if kept <= g.OK {
+			continue
+		}
+		ops = append(ops, r.grantedOp(g, g.OK))
+		if kept < trace.Forever-trace.ClockNoise {
+			ops = append(ops, r.given(g.Owner, kept))
+		}
+	}
+	return ops
+}
+
 // askValidity makes a mutex of the times in which a lease was valid.
 func (r *run) askValidity(k *keyLog) []question {
-	if r.setup.Kind.Shares() {
+	if r.Setup.Kind.Shares() {
 		return r.askShares(r.valid(k, map[string]int{}))
 	}
+	if r.Setup.Promise.Validity == history.Untold {
+		return []question{{model: "mutex", ops: r.keptOps(k)}}
+	}
 	var ops []models.Op
-	for i, g := range k.grants {
-		spans, known := r.validity(nil, g, i)
+	for i, g := range k.Grants {
+		spans, known := r.Validity(nil, g, i)
 		if !known {
 			return nil
 		}
 		for n, s := range spans {
-			owner := fmt.Sprintf("%s %d", g.owner, n)
-			ops = append(ops, models.Op{F: models.Acquire, Type: history.OK, Owner: owner, Call: r.at(s.from), Return: r.at(s.from)})
-			if s.to != forever {
-				ops = append(ops, r.given(owner, s.to))
+			owner := fmt.Sprintf("%s %d", g.Owner, n)
+			ops = append(ops, models.Op{F: models.Acquire, Type: history.OK, Owner: owner, Call: r.at(s.From), Return: r.at(s.From)})
+			if s.To != trace.Forever {
+				ops = append(ops, r.given(owner, s.To))
 			}
 		}
 	}
@@ -133,10 +114,17 @@ func (r *run) askValidity(k *keyLog) []question {
 // askTokens makes a lock that may be lost at any time, whose tokens rise.
 func (r *run) askTokens(k *keyLog) []question {
 	var ops []models.Op
-	for _, g := range k.grants {
-		ops = append(ops, r.grantedOp(g, g.invoked))
+	for _, g := range k.Grants {
+		ops = append(ops, r.grantedOp(g, g.Sent))
 	}
-	return []question{{model: "lease-untimed", ops: ops}}
+	var looked []models.Op
+	for _, p := range r.byLooks(k) {
+		op := r.grantedOp(p.Grant, p.sent)
+		op.Return = r.at(p.ok)
+		looked = append(looked, op)
+	}
+	tokened := models.Options{Tokened: true}
+	return []question{{model: "lease-untimed", options: tokened, ops: ops}, {model: "lease-untimed", options: tokened, ops: looked}}
 }
 
 // askFenced makes a fenced register of the log of the fenced copy. Its tokens are
@@ -144,17 +132,17 @@ func (r *run) askTokens(k *keyLog) []question {
 func (r *run) askFenced(k *keyLog) []question {
 	var ops []models.Op
 	top := -1
-	for _, i := range k.resource {
-		op := &r.ops[i]
-		g := r.byOwner[op.Owner]
-		if g == nil || g.key != k || op.F == history.ReadSeen && (r.setup.FenceOn != "read" || g.pos <= top) || op.F == history.Apply && op.Fenced == nil {
+	for _, i := range k.Resource {
+		op := &r.Ops[i]
+		g := r.ByOwner[op.Owner]
+		if g == nil || g.Key != k.Key || op.F == history.ReadSeen && (r.Setup.FenceOn != history.OnRead || g.Pos <= top) || op.F == history.Apply && op.Fenced == nil {
 			continue
 		}
-		write := models.Op{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: int64(g.pos + 1), Call: i, Return: i}
+		write := models.Op{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: int64(g.Pos + 1), Call: i, Return: i}
 		if op.F == history.Apply && !op.Fenced.Accepted {
 			write.Type = history.Fail
 		} else {
-			top = max(top, g.pos)
+			top = max(top, g.Pos)
 		}
 		ops = append(ops, write)
 	}
@@ -167,8 +155,8 @@ func (r *run) askUpdates(k *keyLog, s side) []question {
 	var ops []models.Op
 	initial, notes := "", 0
 	logged, replaced := map[string]bool{}, map[string]int{}
-	for _, i := range k.resource {
-		op := &r.ops[i]
+	for _, i := range k.Resource {
+		op := &r.Ops[i]
 		c := s.of(op)
 		if op.F != history.Apply || c == nil || !c.Accepted {
 			continue
@@ -179,16 +167,16 @@ func (r *run) askUpdates(k *keyLog, s side) []question {
 		logged[op.Value], replaced[c.Previous] = true, i
 		ops = append(ops, models.Op{F: models.CAS, Type: history.OK, Old: c.Base, Value: op.Value, Call: i, Return: i})
 	}
-	for _, w := range r.writes { // acknowledged, but in no log: what overwrote it saw it there
-		if w.invoke < 0 || w.done < 0 || r.ops[w.invoke].Key != k.name || logged[r.ops[w.invoke].Value] || r.ops[w.done].Type != history.OK {
+	for _, w := range r.Writes { // acknowledged, but in no log: what overwrote it saw it there
+		if w.Invoke < 0 || w.Done < 0 || r.Ops[w.Invoke].Key != k.Name || logged[r.Ops[w.Invoke].Value] || r.Ops[w.Done].Type != history.OK {
 			continue
 		}
-		value, until := r.ops[w.invoke].Value, w.done
+		value, until := r.Ops[w.Invoke].Value, w.Done
 		if i, ok := replaced[value]; ok {
 			until = min(until, i)
 		}
-		if c := s.of(&r.ops[w.done]); c == nil || c.Accepted {
-			ops = append(ops, models.Op{F: models.Write, Type: history.OK, Value: value, Call: w.invoke, Return: until})
+		if c := s.of(&r.Ops[w.Done]); c == nil || c.Accepted {
+			ops = append(ops, models.Op{F: models.Write, Type: history.OK, Value: value, Call: w.Invoke, Return: until})
 		}
 	}
 	return []question{{model: "cas-register", options: models.Options{Init: initial}, ops: ops}}
@@ -198,18 +186,21 @@ func (r *run) askUpdates(k *keyLog, s side) []question {
 // extend or release says that it was held.
 func (r *run) askClaims(k *keyLog) []question {
 	var ops []models.Op
-	for _, g := range k.grants {
-		op := r.grantedOp(g, g.sent)
-		if !k.sure {
+	for _, g := range k.Grants {
+		op := r.grantedOp(g, g.Sent)
+		if !k.Sure {
 			op.Token = 0
 		}
 		ops = append(ops, op)
 	}
-	for _, c := range r.claims {
-		if c.grant.key == k {
-			op := models.Op{F: models.Extend, Type: history.OK, Owner: c.grant.owner, Call: r.at(r.ops[c.invoke].Time), Return: r.at(r.ops[c.done].Time)}
-			if r.ops[c.done].F == history.Release {
+	for _, c := range r.Successes {
+		if c.Grant.Key == k.Key {
+			op := models.Op{F: models.Extend, Type: history.OK, Owner: c.Grant.Owner, Call: r.at(r.Ops[c.Invoke].Time), Return: r.at(r.Ops[c.Done].Time)}
+			if r.Ops[c.Done].F == history.Release {
 				op.F = models.Release
+			}
+			if r.lateOK(c.Grant, c.Invoke, c.Done) { // the model knows no lease: its ok says that it held the lock then, too
+				op.Call = r.at(c.Grant.By.OK) + 1
 			}
 			ops = append(ops, op)
 		}

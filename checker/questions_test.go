@@ -8,6 +8,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // What Porcupine is asked, word by word.
@@ -80,7 +81,7 @@ func TestAskFenced(t *testing.T) {
 		"write": "fenced-register; write ok 8 #1 8-8; write fail 10 #2 10-10; write ok 15 #2 15-15\n",
 	} {
 		r := plain(history.Setup{FenceOn: on}, ops...)
-		if got := asked(r.askFenced(r.key("k"))); got != want {
+		if got := asked(r.askFenced(r.named("k"))); got != want {
 			t.Errorf("fence on %s:\n%swant\n%s", on, got, want)
 		}
 	}
@@ -119,12 +120,12 @@ func TestAskUpdates(t *testing.T) {
 		history.Op{Process: 8, Type: history.OK, F: history.Write, Key: "k", Value: "unfenced"}, // 19: what it said of this copy is not known
 	)
 	want := "cas-register from init; cas ok init first 8-8; cas ok first second 11-11; write ok lost 1-9; write ok late 2-11; write ok unfenced 7-19\n"
-	if got := asked(r.askUpdates(r.key("k"), fencedOf)); got != want {
+	if got := asked(r.askUpdates(r.named("k"), fencedOf)); got != want {
 		t.Errorf("\n%swant\n%s", got, want)
 	}
 	// A write at the very begin, by which something is to be lost, is one, too.
 	r = plain(history.Setup{}, write(1, history.Invoke, "k", "v", true), write(1, history.OK, "k", "v", true))
-	if got, want := asked(r.askUpdates(r.key("k"), fencedOf)), "cas-register; write ok v 0-1\n"; got != want {
+	if got, want := asked(r.askUpdates(r.named("k"), fencedOf)), "cas-register; write ok v 0-1\n"; got != want {
 		t.Errorf("\n%swant\n%s", got, want)
 	}
 }
@@ -146,7 +147,7 @@ func TestAskClaims(t *testing.T) {
 			ops = append(ops, history.Op{Process: process, Type: history.Invoke, F: c.f, Key: "k", Owner: c.owner}, history.Op{Process: process, Type: c.said, F: c.f, Key: "k", Owner: c.owner})
 		}
 		r := plain(history.Setup{}, ops...)
-		if got := asked(r.askClaims(r.key("k"))); got != models.Claims+"; acquire ok a"+want {
+		if got := asked(r.askClaims(r.named("k"))); got != models.Claims+"; acquire ok a"+want {
 			t.Errorf("\n%swant\n%s", got, want)
 		}
 	}
@@ -156,19 +157,19 @@ func TestAskClaims(t *testing.T) {
 func TestAskBelief(t *testing.T) {
 	for _, c := range []struct {
 		strict bool
-		grant  grant
+		grant  trace.Grant
 		want   string
 	}{
-		{false, grant{lastAct: 0, end: 9}, "release ok a 3-..."},
-		{false, grant{lastAct: 5, end: 9}, "release ok a 3-..."},
-		{false, grant{lastAct: 6, end: 9}, "release ok a 6-..."},
-		{true, grant{lastAct: 6, end: 9}, "release ok a 9-..."},
-		{true, grant{lastAct: 6, end: 2}, "release ok a 3-..."},
-		{true, grant{lastAct: 6, end: forever}, ""},
+		{false, trace.Grant{LastAct: 0, End: 9}, "release ok a 3-..."},
+		{false, trace.Grant{LastAct: 5, End: 9}, "release ok a 3-..."},
+		{false, trace.Grant{LastAct: 6, End: 9}, "release ok a 6-..."},
+		{true, trace.Grant{LastAct: 6, End: 9}, "release ok a 9-..."},
+		{true, trace.Grant{LastAct: 6, End: 2}, "release ok a 3-..."},
+		{true, trace.Grant{LastAct: 6, End: trace.Forever}, ""},
 	} {
 		g := c.grant
-		g.owner, g.sent, g.ok, g.token = "a", 3, 5, 7
-		r := &run{setup: history.Setup{Strict: c.strict}}
+		g.Owner, g.Sent, g.OK, g.Token = "a", 3, 5, 7
+		r := &run{Trace: &trace.Trace{Setup: history.Setup{Strict: c.strict}}}
 		for _, sure := range []bool{false, true} {
 			want := "; acquire ok a #7 3-5"
 			if c.want != "" {
@@ -177,7 +178,7 @@ func TestAskBelief(t *testing.T) {
 			if want = "mutex" + want + "\n"; sure {
 				want += "fenced-" + want
 			}
-			if got := asked(r.askBelief(&keyLog{grants: []*grant{&g}, sure: sure})); got != want {
+			if got := asked(r.askBelief(&keyLog{Key: &trace.Key{Grants: []*trace.Grant{&g}, Sure: sure}})); got != want {
 				t.Errorf("%+v:\n%swant\n%s", c, got, want)
 			}
 		}
@@ -193,14 +194,13 @@ func TestAskValidity(t *testing.T) {
 	b.setup.Promise.Leased = false
 	b.grantOf(2*sec, 3*sec, "client-2", 2)
 	r := newRun(b.done())
-	got := asked(r.askValidity(r.key("k")))
+	got := asked(r.askValidity(r.named("k")))
 	want := "mutex; acquire ok client-1/1 0 10000000-10000000; release ok client-1/1 0 300000000-...; acquire ok client-1/1 1 400000000-400000000; release ok client-1/1 1 1008000000-...; acquire ok client-2/2 0 3000000000-3000000000\n"
 	if got != want {
 		t.Errorf("\n%swant\n%s", got, want)
 	}
-	r.clocks["client-1"].missing = true
-	r.clocks["client-1"].settled = false
-	if r.askValidity(r.key("k")) != nil {
+	r.Clock("client-1").Constant = false
+	if r.askValidity(r.named("k")) != nil {
 		t.Error("asked although a deadline cannot be converted")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -20,9 +21,9 @@ type rebuild struct {
 func oneRebuilder(r *run) outcome {
 	var f found
 	puts := map[string]int{} // by owner
-	for _, w := range r.writes {
-		if w.invoke >= 0 {
-			puts[r.ops[w.invoke].Owner] = w.invoke
+	for _, w := range r.Writes {
+		if w.Invoke >= 0 {
+			puts[r.Ops[w.Invoke].Owner] = w.Invoke
 		}
 	}
 	n, first, last := 0, -1, -1
@@ -34,9 +35,9 @@ func oneRebuilder(r *run) outcome {
 			}
 			last = b.note
 			if longest.to > b.from {
-				f.add(r, Violation{Key: k.name, At: b.from, Operations: append(r.evidence(longest.note, b.note), longest.end)},
-					"%s began to rebuild %q at %s while %s was at it since %s, until %s.", r.doer(b.note), k.name, r.seconds(b.from),
-					r.doer(longest.note), r.seconds(longest.from), r.seconds(min(longest.to, r.end)))
+				f.add(r, Violation{Key: k.Name, At: b.from, Operations: append(r.evidence(longest.note, b.note), longest.end)},
+					"%s began to rebuild %q at %s while %s was at it since %s, until %s.", r.doer(b.note), k.Name, r.seconds(b.from),
+					r.doer(longest.note), r.seconds(longest.from), r.seconds(min(longest.to, r.End)))
 			}
 			if b.to > longest.to {
 				longest = b
@@ -59,20 +60,20 @@ func oneRebuilder(r *run) outcome {
 
 // rebuilds are those of one key, by their begin.
 func (r *run) rebuilds(k *keyLog, puts map[string]int) (all []rebuild) {
-	for _, i := range k.effects {
-		op := &r.ops[i]
-		e := r.byEffect[op.Value]
-		if e.invoke < 0 || op.Unfenced == nil || !op.Unfenced.Accepted && (op.Fenced == nil || !op.Fenced.Accepted) {
+	for _, i := range k.Effects {
+		op := &r.Ops[i]
+		e := r.ByEffect[op.Value]
+		if e.Invoke < 0 || op.Unfenced == nil || !op.Unfenced.Accepted && (op.Fenced == nil || !op.Fenced.Accepted) {
 			continue
 		}
-		b := rebuild{note: i, invoke: e.invoke, from: r.ops[e.invoke].Time, to: forever, end: -1}
-		if put, ok := puts[op.Owner]; ok && put > e.invoke {
+		b := rebuild{note: i, invoke: e.Invoke, from: r.Ops[e.Invoke].Time, to: trace.Forever, end: -1}
+		if put, ok := puts[op.Owner]; ok && put > e.Invoke {
 			b.end = put
 		} else {
-			b.end = r.gaveUp(op.Owner, e.invoke)
+			b.end = r.gaveUp(op.Owner, e.Invoke)
 		}
 		if b.end >= 0 {
-			b.to = r.ops[b.end].Time
+			b.to = r.Ops[b.end].Time
 		}
 		all = append(all, b)
 	}
@@ -89,11 +90,11 @@ func (r *run) gaveUp(owner string, begin int) int {
 			first = i
 		}
 	}
-	if g := r.byOwner[owner]; g != nil {
-		end(g.release)
+	if g := r.ByOwner[owner]; g != nil {
+		end(g.Release)
 	}
-	if death := r.diedAfter(r.ops[begin].Node, begin); death != nil {
-		end(death.begin)
+	if death := r.diedAfter(r.Ops[begin].Node, begin); death != nil {
+		end(death.Begin)
 	}
 	return first
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -14,7 +15,7 @@ import (
 // where somebody waits, within a lease and the bound that the lock states.
 func recovery(r *run) outcome {
 	d := deaths{run: r}
-	for _, g := range r.grants {
+	for _, g := range r.Grants {
 		if death := r.deathOf(g); death != nil {
 			d.count++
 			d.judge(g, death)
@@ -23,7 +24,7 @@ func recovery(r *run) outcome {
 	limit := length(r.aftermath())
 	o := outcome{verdict: Holds, found: d.found,
 		reason: fmt.Sprintf("After %s of a holder nobody was granted the key before its lease ended or waited for it beyond that for more than the stated bound, %s; the next grant came up to %s after the death.",
-			nouns.Count(d.judged, "death"), length(int64(r.setup.Promise.Bound)), length(d.longest)),
+			nouns.Count(d.judged, "death"), length(int64(r.Setup.Promise.Bound)), length(d.longest)),
 		summary: fmt.Sprintf("Of %s of a holder, %d %s followed by a grant before the lease ended, and %d by none within a lease and the stated bound, %s.",
 			nouns.Count(d.count, "death"), d.early, was(d.early), d.late, limit),
 	}
@@ -53,37 +54,37 @@ type deaths struct {
 
 // deathOf is the kill that ended the belief of g, unless its lease was over by
 // then or another grant had been made.
-func (r *run) deathOf(g *grant) *fault {
-	if !g.killed || g.supersededAt(g.end) {
+func (r *run) deathOf(g *trace.Grant) *trace.Fault {
+	if !g.Killed || g.SupersededAt(g.End) {
 		return nil
 	}
-	if deadline, known := r.raw(g.node, g.deadline(r)); known && deadline <= g.end {
+	if deadline, known := r.Raw(g.Node, r.Deadline(g)); known && deadline <= g.End {
 		return nil
 	}
-	death := r.beganBy(g.endOp)
-	if death == nil || !death.observed {
+	death := r.beganBy(g.EndOp)
+	if death == nil || !death.Observed {
 		return nil // it wrote after that: it was not dead
 	}
 	return death
 }
 
-func (d *deaths) judge(g *grant, death *fault) {
-	next := g.key.nextAfter(g, death.from)
+func (d *deaths) judge(g *trace.Grant, death *trace.Fault) {
+	next := d.run.logOf(g.Key).nextAfter(g, death.From)
 	early, late := d.judgeEarly(g, death, next), d.judgeLate(g, death, next)
 	if !early || !late {
 		return
 	}
 	d.judged++
 	if next != nil {
-		d.longest = max(d.longest, next.ok-death.from)
+		d.longest = max(d.longest, next.OK-death.From)
 	}
 }
 
 // nextAfter is the first grant proven after t, unless it was certainly made before g.
-func (k *keyLog) nextAfter(g *grant, t int64) *grant {
-	for i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > t }); i < len(k.grants); i++ {
-		if !surely(k.grants[i], g) {
-			return k.grants[i]
+func (k *keyLog) nextAfter(g *trace.Grant, t int64) *trace.Grant {
+	for i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK > t }); i < len(k.Grants); i++ {
+		if !trace.Surely(k.Grants[i], g) {
+			return k.Grants[i]
 		}
 	}
 	return nil
@@ -93,53 +94,50 @@ func (k *keyLog) nextAfter(g *grant, t int64) *grant {
 // claimed, and says whether it could. What the library renewed by itself and did
 // not record only makes the lease longer. A wrong clock is judged by
 // lease-exclusion alone: what it measures is no lease.
-func (d *deaths) judgeEarly(g *grant, death *fault, next *grant) bool {
+func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Grant) bool {
 	r := d.run
-	if !r.setup.Promise.Leased || next == nil || g.deadline(r) == 0 {
+	if !r.Setup.Promise.Leased || next == nil || r.Deadline(g) == 0 {
 		return true
 	}
-	deadline, known := r.deadlineAt(g, g.deadline(r))
-	bent := r.faultyAs("clock", func(f *fault) bool { return f.kind == "clock" })
+	deadline, known := r.DeadlineAt(g, r.Deadline(g))
+	bent := r.faultyAs("clock", func(f *trace.Fault) bool { return f.Kind == "clock" })
 	switch {
-	case meets(bent, g.sent, next.ok):
+	case trace.Meets(bent, g.Sent, next.OK):
 		d.excuse = "a clock was wrong meanwhile."
 		return false
 	case !known:
-		d.open = fmt.Sprintf("When the lease of %s ended cannot be told: %s.", g.who(), r.bentClock(g.node))
+		d.open = fmt.Sprintf("When the lease of %s ended cannot be told: %s.", g.Who(), r.bentClock(g.Node))
 		return false
-	case g.suspended() || next.ok >= deadline:
+	case g.Suspended() || next.OK >= deadline:
 		return true
 	}
-	if surely(g, next) {
+	if trace.Surely(g, next) {
 		d.early++
 	}
-	d.found.add(r, Violation{Key: g.key.name, At: next.ok, Possible: !surely(g, next), Operations: []int{g.op, death.begin, next.op}},
+	d.found.add(r, Violation{Key: g.Key.Name, At: next.OK, Possible: !trace.Surely(g, next), Operations: []int{g.Op, death.Begin, next.Op}},
 		"%s was killed at %s with a lease on %q until %s, and %s was granted it at %s, %s too early.",
-		g.who(), r.seconds(death.from), g.key.name, r.seconds(deadline), next.who(), r.seconds(next.ok), length(deadline-next.ok))
+		g.Who(), r.seconds(death.From), g.Key.Name, r.seconds(deadline), next.Who(), r.seconds(next.OK), length(deadline-next.OK))
 	return true
 }
-
-// suspended says that the last word on the claim of g was that it may be lost.
-func (g *grant) suspended() bool { return len(g.claims) > 0 && g.claims[len(g.claims)-1].cut }
 
 // judgeLate looks for a time without a grant, of more than the bound, in which
 // somebody waited after the lease had ended, and says whether it could. The
 // lease may have been renewed until the death. Where other faults, or acquires
 // with an unknown outcome, may have kept the key, nothing is owed.
-func (d *deaths) judgeLate(g *grant, death *fault, next *grant) bool {
+func (d *deaths) judgeLate(g *trace.Grant, death *trace.Fault, next *trace.Grant) bool {
 	r := d.run
-	whole := span{from: death.from + max(int64(r.setup.Lease), r.leaseOf(&r.ops[g.op])), to: r.end}
+	whole := trace.Span{From: death.From + max(int64(r.Setup.Lease), r.LeaseOf(&r.Ops[g.Op])), To: r.End}
 	if next != nil {
-		whole.to = next.ok
+		whole.To = next.OK
 	}
-	bound := int64(r.setup.Promise.Bound)
-	for _, s := range r.unhindered(whole, death, r.ghostly(g.key)) {
-		if dry := r.drought(g.key, &incident{from: s.from, to: s.to}); dry.to-dry.from > bound {
+	bound := int64(r.Setup.Promise.Bound)
+	for _, s := range r.unhindered(whole, death, r.suspects(r.logOf(g.Key))) {
+		if dry := r.drought(r.logOf(g.Key), &incident{from: s.From, to: s.To}); dry.to-dry.from > bound {
 			d.tellLate(g, death, next, dry)
 			return true
 		}
 	}
-	switch dry := r.drought(g.key, &incident{from: whole.from, to: whole.to}); {
+	switch dry := r.drought(r.logOf(g.Key), &incident{from: whole.From, to: whole.To}); {
 	case dry.to-dry.from > bound:
 		d.excuse = "another fault, or an acquire with an unknown outcome, may have kept the key."
 		return false
@@ -152,23 +150,23 @@ func (d *deaths) judgeLate(g *grant, death *fault, next *grant) bool {
 
 // unhindered is what the other faults, with their aftermath, and some ghosts leave of a
 // time. Where the fault itself lasts another one lasts only if two do.
-func (r *run) unhindered(whole span, death *fault, ghosts []span) (left []span) {
+func (r *run) unhindered(whole trace.Span, death *trace.Fault, ghosts []trace.Span) (left []trace.Span) {
 	one, two := r.anyFault(), r.sharedFaults()
-	own := span{from: death.from, to: after(death.to, r.aftermath())}
-	var clear []span
+	own := trace.Span{From: death.From, To: r.faded(death, death.To)}
+	var clear []trace.Span
 	for _, part := range []struct {
-		span
-		hinders []span
+		trace.Span
+		hinders []trace.Span
 	}{
-		{span{from: whole.from, to: min(whole.to, own.from)}, one},
-		{span{from: max(whole.from, own.from), to: min(whole.to, own.to)}, two},
-		{span{from: max(whole.from, own.to), to: whole.to}, one},
+		{trace.Span{From: whole.From, To: min(whole.To, own.From)}, one},
+		{trace.Span{From: max(whole.From, own.From), To: min(whole.To, own.To)}, two},
+		{trace.Span{From: max(whole.From, own.To), To: whole.To}, one},
 	} {
-		if part.from >= part.to {
+		if part.From >= part.To {
 			continue
 		}
-		for _, s := range without(part.span, part.hinders) {
-			clear = extend(clear, s.from, s.to)
+		for _, s := range without(part.Span, part.hinders) {
+			clear = trace.Append(clear, s.From, s.To)
 		}
 	}
 	for _, s := range clear {
@@ -178,38 +176,38 @@ func (r *run) unhindered(whole span, death *fault, ghosts []span) (left []span) 
 }
 
 // sharedFaults are the times in which two faults or more last, with their aftermath.
-func (r *run) sharedFaults() []span {
+func (r *run) sharedFaults() []trace.Span {
 	if r.known.faulty != nil {
 		return r.known.faulty
 	}
-	var all []span
-	for _, f := range r.faults {
-		if f.begin >= 0 {
-			all = append(all, span{from: f.from, to: after(f.to, r.aftermath())})
+	var all []trace.Span
+	for _, f := range slices.Concat(r.Faults, r.shocks()) {
+		if f.Begin >= 0 {
+			all = append(all, trace.Span{From: f.From, To: r.faded(f, f.To)})
 		}
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	shared, latest := []span{}, int64(-forever)
+	slices.SortFunc(all, func(a, b trace.Span) int { return cmp.Compare(a.From, b.From) })
+	shared, latest := []trace.Span{}, int64(-trace.Forever)
 	for _, s := range all {
-		if s.from < latest {
-			shared = append(shared, span{from: s.from, to: min(s.to, latest)})
+		if s.From < latest {
+			shared = append(shared, trace.Span{From: s.From, To: min(s.To, latest)})
 		}
-		latest = max(latest, s.to)
+		latest = max(latest, s.To)
 	}
-	r.known.faulty = union(shared)
+	r.known.faulty = trace.Union(shared)
 	return r.known.faulty
 }
 
-func (d *deaths) tellLate(g *grant, death *fault, next *grant, dry drought) {
+func (d *deaths) tellLate(g *trace.Grant, death *trace.Fault, next *trace.Grant, dry drought) {
 	r := d.run
-	evidence := append([]int{g.op, death.begin}, dry.wait.within(dry.from, dry.to)...)
+	evidence := append([]int{g.Op, death.Begin}, dry.wait.within(dry.from, dry.to)...)
 	until := "by the end of the run"
 	if next != nil {
-		evidence = append(evidence, next.op)
-		until = "before " + r.seconds(next.ok)
+		evidence = append(evidence, next.Op)
+		until = "before " + r.seconds(next.OK)
 	}
 	d.late++
-	d.found.add(r, Violation{Key: g.key.name, At: dry.from + int64(r.setup.Promise.Bound), Operations: evidence},
+	d.found.add(r, Violation{Key: g.Key.Name, At: dry.from + int64(r.Setup.Promise.Bound), Operations: evidence},
 		"%s was killed at %s with a lease on %q of %s, and nobody was granted it %s, while %s waited.",
-		g.who(), r.seconds(death.from), g.key.name, length(r.leaseOf(&r.ops[g.op])), until, r.ops[dry.wait.waits[0].invoke].Node)
+		g.Who(), r.seconds(death.From), g.Key.Name, length(r.LeaseOf(&r.Ops[g.Op])), until, r.Ops[dry.wait.waits[0].Invoke].Node)
 }

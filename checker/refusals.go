@@ -2,9 +2,11 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -15,31 +17,38 @@ type attempt struct {
 }
 
 // attempts are those of a key, in the order of their start: each from its call until it
-// was refused, or until what it was granted had certainly been given back. What was
-// never given back, or never answered, may last for ever, as its lease may be renewed. A
+// was refused, or until what it was granted had certainly been given back. What was never
+// given back lasts for a lease and the bound after its last operation, and what was never
+// answered as long after its client gave up; without a lease, or in a session, which lives
+// as long as its client, both may last for ever. A
 // quorum of independent nodes, which states its drift, answers before all of them have:
 // for as long as its bound the others may remember what is over.
 func (r *run) attempts(k *keyLog) []attempt {
-	byInvoke := map[int]*grant{}
-	for _, g := range k.grants {
-		byInvoke[g.invoke] = g
+	byInvoke := map[int]*trace.Grant{}
+	for _, g := range k.Grants {
+		byInvoke[g.Invoke] = g
 	}
 	linger := int64(0)
-	if r.setup.Promise.DriftFactor > 0 {
-		linger = int64(r.setup.Promise.Bound)
+	if r.Setup.Promise.DriftFactor > 0 {
+		linger = int64(r.Setup.Promise.Bound)
 	}
-	if r.setup.Promise.Mute {
+	if r.Setup.Promise.Mute {
 		linger = r.aftermath() // its ok to a release does not say that the key was given back
 	}
 	var all []attempt
-	for i, w := range k.waits {
-		a := attempt{w.from, forever, i}
-		switch g := byInvoke[w.invoke]; {
-		case w.done < 0:
-		case g != nil && g.done >= 0 && r.ops[g.done].Type != history.Info:
-			a.to = r.ops[g.done].Time
-		case r.ops[w.done].Type == history.Fail:
-			a.to = w.to
+	for i, w := range k.Waits {
+		a := attempt{w.From, trace.Forever, i}
+		switch g := byInvoke[w.Invoke]; {
+		case w.Done < 0:
+		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info:
+			a.to = r.Ops[g.Done].Time
+		case r.Ops[w.Done].Type == history.Fail:
+			a.to = w.To
+		case r.Setup.Promise.Session || r.Setup.Promise.Renews || !r.Setup.Promise.Leased:
+		case g != nil:
+			a.to = after(max(g.LastSeen, g.Sent), r.aftermath())
+		default:
+			a.to = after(w.To, r.aftermath())
 		}
 		a.to = after(a.to, linger)
 		all = append(all, a)
@@ -56,15 +65,15 @@ func honestRefusal(r *run) outcome {
 	for _, k := range r.keys {
 		others := rivalsOf(r.attempts(k))
 		for i, a := range others.all {
-			w := k.waits[a.wait]
-			if w.done < 0 || !r.ops[w.done].Busy {
+			w := k.Waits[a.wait]
+			if w.Done < 0 || !r.Ops[w.Done].Busy {
 				continue
 			}
 			judged++
-			if !others.beside(i, w.from, w.to) {
-				f.add(r, Violation{Key: k.name, At: w.to, Operations: []int{w.invoke, w.done}},
+			if !others.beside(i, w.From, w.To) {
+				f.add(r, Violation{Key: k.Name, At: w.To, Operations: []int{w.Invoke, w.Done}},
 					"%s was told at %s that another holds %q, but whoever had it had given it back before that was asked, at %s.",
-					r.client(w.invoke), r.seconds(w.to), k.name, r.seconds(w.from))
+					r.client(w.Invoke), r.seconds(w.To), k.Name, r.seconds(w.From))
 			}
 		}
 	}
@@ -83,37 +92,37 @@ func honestRefusal(r *run) outcome {
 // no acquire of a lock that says that it knows no limit.
 func waitLimit(r *run) outcome {
 	var f found
-	slack := int64(r.setup.Promise.Bound) + int64(r.setup.Lease)/4
+	slack := int64(r.Setup.Promise.Bound) + int64(r.Setup.Lease)/4
 	noise := r.anyFault()
 	judged, pending, worst := 0, 0, int64(0)
 	for _, k := range r.keys {
-		for _, w := range k.waits {
-			op := &r.ops[w.invoke]
-			to := min(w.to, max(r.end, w.from))
-			if op.F == history.Acquire && (op.Limit == 0 || r.setup.Promise.NoLimit) || meets(noise, w.from, to) {
+		for _, w := range k.Waits {
+			op := &r.Ops[w.Invoke]
+			to := min(w.To, max(r.End, w.From))
+			if op.F == history.Acquire && (op.Limit == 0 || r.Setup.Promise.NoLimit) || trace.Meets(noise, w.From, to) {
 				continue
 			}
-			late := to - w.from - op.Limit
-			if w.done < 0 {
+			late := to - w.From - op.Limit
+			if w.Done < 0 {
 				if late > slack {
 					pending++
-					f.add(r, Violation{Key: k.name, At: w.from + op.Limit + slack, Operations: []int{w.invoke, len(r.ops) - 1}},
+					f.add(r, Violation{Key: k.Name, At: w.From + op.Limit + slack, Operations: []int{w.Invoke, len(r.Ops) - 1}},
 						"%s asked for %q at %s to wait for %s at most, and was not answered by the end of the run, %s after that.",
-						r.client(w.invoke), k.name, r.seconds(w.from), length(op.Limit), length(late))
+						r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), length(late))
 				}
 				continue
 			}
 			judged++
 			worst = max(worst, late)
 			if late > slack {
-				f.add(r, Violation{Key: k.name, At: w.to, Operations: []int{w.invoke, w.done}},
+				f.add(r, Violation{Key: k.Name, At: w.To, Operations: []int{w.Invoke, w.Done}},
 					"%s asked for %q at %s to wait for %s at most, and was answered %s after that.",
-					r.client(w.invoke), k.name, r.seconds(w.from), length(op.Limit), length(late))
+					r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), length(late))
 			}
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s came back at most %s after its limit; the lock states %s, and a quarter of a lease is for the machine.", countOf("Each of ", judged, "attempt"), length(worst), length(int64(r.setup.Promise.Bound))),
+		reason:  fmt.Sprintf("%s came back at most %s after its limit; the lock states %s, and a quarter of a lease is for the machine.", countOf("Each of ", judged, "attempt"), length(worst), length(int64(r.Setup.Promise.Bound))),
 		summary: fmt.Sprintf("%d of %s came back more than %s after its limit, or not at all.", f.certain, nouns.Count(judged+pending, "attempt"), length(slack)),
 	}
 	if judged == 0 {
@@ -123,30 +132,33 @@ func waitLimit(r *run) outcome {
 }
 
 // lockInfo judges what the servers said of who holds a key: who is named must not have
-// given it back before that was asked, and nobody must not be named while one client
-// validly held it all the time. Of a plain mutex it is not asked: its looks are evidence
-// of other violations.
+// given it back before that was asked, and nobody, or another client of this run, must not
+// be named while one client validly held it all the time.
 func lockInfo(r *run) outcome {
 	var f found
 	looks := 0
 	for _, k := range r.keys {
-		for _, i := range k.holders {
-			op := &r.ops[i]
-			if op.Error != "" {
+		for _, i := range k.Holders {
+			op := &r.Ops[i]
+			if !r.trusted(op) {
 				continue
 			}
 			looks++
-			if g := r.byOwner[op.Owner]; g != nil {
-				if g.released >= 0 && !r.setup.Promise.Mute && r.ops[g.released].Time < op.Sent {
-					f.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, g.released, i}},
-						"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
-						g.who(), k.name, r.seconds(op.Sent), r.seconds(r.ops[g.released].Time))
-				}
-			}
-			if g := r.heldThroughout(k, op.Sent, op.Time); g != nil && op.Owner == "" {
-				f.add(r, Violation{Key: k.name, At: op.Time, Operations: []int{g.op, i}},
+			g := r.heldThroughout(k, op.Sent, op.Time)
+			switch other := r.ByOwner[op.Owner]; {
+			case other != nil && other.Released >= 0 && !r.Setup.Promise.Mute && r.Ops[other.Released].Time < op.Sent:
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, other.Released, i}},
+					"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
+					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.Ops[other.Released].Time))
+			case g == nil:
+			case other != nil && other != g:
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, other.Op, i}},
+					"The servers named %s as the holder of %q between %s and %s, but %s held it validly from %s.",
+					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
+			case op.Owner == "":
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"The servers named nobody as the holder of %q between %s and %s, but %s held it validly from %s.",
-					k.name, r.seconds(op.Sent), r.seconds(op.Time), g.who(), r.seconds(g.ok))
+					k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
 			}
 		}
 	}
@@ -160,13 +172,25 @@ func lockInfo(r *run) outcome {
 	return o
 }
 
+// trusted says whether a look at the servers was answered, and tells what was true meanwhile: of
+// several servers one that a fault keeps apart may tell what was.
+func (r *run) trusted(look *history.Op) bool {
+	if look.Error != "" || len(r.Setup.Servers) == 1 {
+		return look.Error == ""
+	}
+	apart := r.faultyAs("no client's", func(f *trace.Fault) bool {
+		return !r.isClient(f.Target) || slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
+	})
+	return !trace.Meets(apart, look.Sent, look.Time)
+}
+
 // heldThroughout is a grant that the service owed all the time; nil: there is none.
-func (r *run) heldThroughout(k *keyLog, from, to int64) *grant {
-	i := sort.Search(len(k.grants), func(i int) bool { return k.grants[i].ok > from })
+func (r *run) heldThroughout(k *keyLog, from, to int64) *trace.Grant {
+	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK > from })
 	if i == 0 {
 		return nil
 	}
-	g := k.grants[i-1]
+	g := k.Grants[i-1]
 	if r.owedUntil(g, from) > to {
 		return g
 	}

@@ -33,22 +33,31 @@ type Minimal struct {
 
 // Property is the judgement of one property.
 type Property struct {
-	Name       string      `json:"name"`
-	Verdict    Verdict     `json:"verdict"`
-	Reason     string      `json:"reason"` // one sentence, always there
+	Name    string  `json:"name"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason"` // one sentence, always there
+	// Tested says beside holds what put the property to the test, and what this run could not have shown.
+	Tested     string      `json:"tested,omitempty"`
 	Violations []Violation `json:"violations,omitempty"`
-	Oracle     string      `json:"oracle,omitempty"`   // what Porcupine said of the whole history, if it was asked to
-	Unlisted   int         `json:"unlisted,omitempty"` // violations beyond the first 10,000 of a kind, which are only counted
+	// Why it is unknown, where another run of the same kind may show more: it would hold but for what the
+	// run as a whole lacks; or an unplanned stall touches each of its violations.
+	WouldHold bool `json:"would_hold,omitempty"`
+	Disturbed bool `json:"disturbed,omitempty"`
+
+	Oracle   string `json:"oracle,omitempty"`   // what Porcupine said of the whole history, if it was asked to
+	Unlisted int    `json:"unlisted,omitempty"` // violations beyond the first 10,000 of a kind, which are only counted
 }
 
 // Result is the judgement of a run; results.json holds it.
 type Result struct {
-	Verdict    Verdict    `json:"verdict"`
-	Service    Answer     `json:"service"` // did the service keep its promise?
-	Data       Answer     `json:"data"`    // was the data saved?
-	Properties []Property `json:"properties"`
-	Counts     Counts     `json:"counts"`
-	Doubts     []string   `json:"doubts,omitempty"` // why the run as a whole may not be believed: vacuous, disturbed, host clock moved, fault not seen
+	Verdict    Verdict                `json:"verdict"`
+	Answers    Answers                `json:"answers"`
+	Sentences  Sentences              `json:"sentences"` // the answers, with their reasons
+	Properties []Property             `json:"properties"`
+	Counts     Counts                 `json:"counts"`
+	Expected   map[string]Expectation `json:"expected,omitempty"` // by property: what the scenario says of this lock
+	Differs    []Difference           `json:"differs,omitempty"`  // what is otherwise than expected
+	Doubts     []string               `json:"doubts,omitempty"`   // why the run as a whole may not be believed: vacuous, disturbed, host clock moved, fault not seen
 	// Why a property is unknown, apart from the lock: the run can be repeated.
 	TooLittle      bool  `json:"too_little,omitempty"`      // fewer grants, waits or faults were seen than a verdict needs
 	Incomplete     bool  `json:"incomplete,omitempty"`      // records are missing
@@ -63,12 +72,6 @@ func (r *Result) Found() (names []string) {
 		}
 	}
 	return names
-}
-
-// Answer is one of the two answers that head a report.
-type Answer struct {
-	Verdict  Verdict `json:"verdict"`
-	Sentence string  `json:"sentence"`
 }
 
 // Counts says how much was seen.
@@ -86,8 +89,12 @@ type Counts struct {
 	// FaultsSkipped are those of a random schedule that could not be, or met nothing
 	// to hit. They are no part of Faults.
 	FaultsSkipped int   `json:"faults_skipped,omitempty"`
-	IdleOverlaps  int   `json:"idle_overlaps"` // belief overlaps on which the stale holder did nothing
-	MaxStall      int64 `json:"max_stall"`     // ns, the longest unplanned stall of any node
+	IdleOverlaps  int   `json:"idle_overlaps"`          // belief overlaps on which the stale holder did nothing
+	IdleLongest   int64 `json:"idle_longest,omitempty"` // ns, the longest of them
+	// SlightOverlaps are overlaps of leases of at most 1 ms, which are no violation.
+	SlightOverlaps int   `json:"slight_overlaps,omitempty"`
+	SlightLongest  int64 `json:"slight_longest,omitempty"` // ns
+	MaxStall       int64 `json:"max_stall"`                // ns, the longest unplanned stall of any node
 	// GrantsDuringFault counts the grants of other clients than the victim while a fault lasted.
 	GrantsDuringFault int `json:"grants_during_fault"`
 }

@@ -1,138 +1,88 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
-// run is a history made ready for all checkers, in one pass over it.
+// run is the trace of a history, with what checkers make of it.
 type run struct {
-	setup      history.Setup
-	ops        []history.Op
-	begin, end int64
-
-	keys      []*keyLog
-	grants    []*grant // by the time of their ok
-	acts      []act
-	writes    []write
-	claims    []success
-	losses    []loss
-	faults    []*fault
-	stalls    []stall        // unplanned and long enough to matter, by start
-	jumps     []int          // HostClock notes
-	unparsed  map[string]int // the last Unparsed note of a node
-	skips     []int          // Skipped notes
-	blamed    []int          // Adapter notes
-	abstained []int          // Abstain notes
-	final     int            // the first Final note, or -1
-	stops     map[string]int // the Stop note of each client
-	clocks    map[string]*clock
-	sources   map[string]*source
-	log       logSeen
+	*trace.Trace
+	keys      []*keyLog     // as those of the trace
+	stalls    []trace.Stall // unplanned and long enough to matter, by start
 	cuts      []cut
 	rests     rests // of the property that is being judged
 	tooLittle bool  // was seen to judge one
 	counts    Counts
 
-	known known
+	known   known
+	answers []int64 // of the service, in order; nil until they are asked for
 
 	// Made once they are asked for: see readOutages.
-	outage, unserved, off map[string][]span
+	outage, unserved, off map[string][]trace.Span
 	witness               map[string]bool // who waits: whether a partition names it
 	parted                []string        // clients that partitions name
 	unparted              bool            // there are others, too
-
-	// Only while reading.
-	byKey    map[string]*keyLog
-	byOwner  map[string]*grant
-	byValue  map[string]int // index into writes
-	byEffect map[string]*effect
-	process  map[int]pending
-	sessions map[session][]*grant // open grants of each node, and of each process
-	ghosts   map[string]ghostRef
-	open     map[victim]*fault
-	missed   map[victim]bool // faults that were looked for at their victim and not found
-	slab     []grant
-	allStall []stall
-	answers  []int64 // of the service, in order; nil until they are asked for
 }
 
-// pending is what a process is doing: its invoke, plus one, and where its
-// grant, wait or write is kept.
-type pending struct {
-	invoke, slot int
-	grant        *grant
-	last         int64 // time of its last operation
-}
-
-// write is one write of the guarded resource.
-type write struct {
-	invoke, apply, done int
-	grant               *grant
-}
-
-// success is an extend or release that said ok.
-type success struct {
-	grant        *grant
-	invoke, done int
-}
-
-// loss is a time at which the holder of a grant that it believed in was told that
-// it is lost.
-type loss struct {
-	grant *grant
-	op    int
-	claim claim // the last one before it
-}
-
-type ghostRef struct {
-	key  *keyLog
-	slot int // into key.ghosts, plus one; 0: never acted
-	info int
-}
-
-type victim struct {
-	id     int
-	target string
+// keyLog is a key, with what checkers look up of it again and again.
+type keyLog struct {
+	*trace.Key
+	// By position, each made when it is first asked for. met: see meet. The others are of
+	// those that may have come later: see openAfter.
+	met, beside, acting, kept, claimed []*trace.Grant
+	// valid and maybeValid are later grants, certain and possible, that ever claimed anything.
+	valid, maybeValid []*trace.Grant
+	asked             *asking      // see run.asked
+	gaps              *peaks       // see keyLog.dry
+	held              []trace.Span // see run.holds
+	heldReach         []int64
+	heldBy            map[string]int // by node: its first grant
+	suspects          []trace.Span   // made once: see run.suspects
+	others            []int          // made once: see run.otherLook
 }
 
 func newRun(setup history.Setup, ops []history.Op) *run {
-	r := &run{
-		setup: setup, ops: ops, final: -1,
-		clocks: map[string]*clock{}, byKey: map[string]*keyLog{}, byOwner: make(map[string]*grant, len(ops)/16),
-		byValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[session][]*grant{},
-		ghosts: map[string]ghostRef{}, open: map[victim]*fault{}, missed: map[victim]bool{},
-		stops: map[string]int{}, sources: map[string]*source{}, unparsed: map[string]int{},
-	}
-	if len(ops) > 0 {
-		r.begin, r.end = ops[0].Time, ops[len(ops)-1].Time
-	}
-	for i := range ops {
-		if f := ops[i].Fault; f != nil && f.Phase == history.Missed {
-			r.missed[victim{f.ID, f.Target}] = true
-		}
-	}
-	for i := range ops {
-		r.read(i, &ops[i])
+	r := &run{Trace: trace.New(setup, ops)}
+	for _, k := range r.Trace.Keys {
+		r.keys = append(r.keys, &keyLog{Key: k})
 	}
 	r.findCuts()
-	r.planStalls()
-	r.endBeliefs()
-	for _, k := range r.keys {
-		k.rank()
-		if setup.Kind.Shares() {
-			for _, g := range k.grants {
-				g.by = nil // a later grant ends no earlier one
-			}
-		}
-	}
+	r.pickStalls()
 	r.count()
 	return r
 }
 
+// logOf is what checkers know of the key of a trace; nil where there is none.
+func (r *run) logOf(k *trace.Key) *keyLog {
+	if k == nil {
+		return nil
+	}
+	return r.keys[k.Index]
+}
+
+// pickStalls keeps the stalls that nobody planned and that are longer than an
+// eighth of the lease.
+func (r *run) pickStalls() {
+	for _, s := range r.Trace.Stalls {
+		if s.Planned {
+			continue
+		}
+		r.counts.MaxStall = max(r.counts.MaxStall, s.To-s.From)
+		if s.To-s.From > int64(r.Setup.Lease)/8 {
+			s.Server = len(r.Setup.Clients) > 0 && !r.isClient(s.Node)
+			r.stalls = append(r.stalls, s)
+		}
+	}
+	slices.SortFunc(r.stalls, func(a, b trace.Stall) int { return cmp.Compare(a.From, b.From) })
+}
+
 // seconds writes a time relative to the first operation.
-func (r *run) seconds(t int64) string { return fmt.Sprintf("%.3f s", float64(t-r.begin)/1e9) }
+func (r *run) seconds(t int64) string { return fmt.Sprintf("%.3f s", float64(t-r.Begin)/1e9) }
 
 // length writes a duration.
 func length(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }

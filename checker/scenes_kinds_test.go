@@ -1,6 +1,10 @@
 package checker
 
-import "github.com/dlmtest/dlmtest/history"
+import (
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/history"
+)
 
 // The scenes of kinds of lock that are no plain mutex.
 
@@ -435,7 +439,8 @@ var infos = map[string]func(*builder){
 	"holds-late":    func(b *builder) { info(b, 49*ms, 60*ms, "it") },
 	"violated-gone": func(b *builder) { info(b, 60*ms, 70*ms, "it") },
 	"violated-free": func(b *builder) { info(b, 20*ms, 30*ms, "") },
-	"unknown": func(b *builder) { // as in every run that was disturbed
+	"unknown":       func(b *builder) { info(b, 60*ms, 70*ms, "it"); b.ended("client-1") }, // of what a client did some is missing
+	"violated-stalled": func(b *builder) { // which makes no look say what is not so
 		info(b, 60*ms, 70*ms, "it")
 		b.op(90*ms, "server", history.Note, history.Stall, "").Length = 200 * ms
 	},
@@ -491,4 +496,37 @@ var herds = map[string]func(*builder){
 	"violated": func(b *builder) { herdOf(b, 8, 24) },
 	"holds-na": func(b *builder) { herdOf(b, 8, 24); b.setup.Promise.WakesOne = false },
 	"unknown":  func(b *builder) { herdOf(b, 3, 9) },
+}
+
+// leaked uses a semaphore of which some permits have leaked: so many are not in use by those
+// that hold the rest, and client-3 waits for a minute.
+func leaked(b *builder, leaked, all int) {
+	b.kind(history.Semaphore)
+	b.setup.Permits, b.setup.Promise.Permits = all, true
+	for i := range all {
+		h := b.permits(int64(i)*ms, int64(i+10)*ms, fmt.Sprintf("holder-%d", i), 1, int64(i+1))
+		if i < leaked {
+			b.does(sec, h, history.Release, history.OK)
+			continue
+		}
+		for t := sec / 2; t < 32*sec; t += sec / 2 {
+			b.does(t, h, history.Extend, history.OK)
+		}
+		b.does(33*sec, h, history.Release, history.OK)
+	}
+	b.op(5*sec, "client-3", history.Invoke, history.Acquire, "k").Permits = 1
+	b.op(31*sec, "client-3", history.Fail, history.Acquire, "k").Permits = 1
+}
+
+// readerBeside lets a reader wait for 40 s beside who holds the lock in a mode.
+func readerBeside(b *builder, mode history.Mode) {
+	b.kind(history.ReadWrite)
+	b.setup.Promise.Shared = true
+	h := b.as(0, 10*ms, "client-2", mode, 1)
+	for t := sec / 2; t < 44*sec; t += sec / 2 {
+		b.does(t, h, history.Extend, history.OK)
+	}
+	b.op(3*sec, "client-3", history.Invoke, history.Acquire, "k").Mode = history.Shared
+	b.op(43*sec, "client-3", history.Fail, history.Acquire, "k").Mode = history.Shared
+	b.does(45*sec, h, history.Release, history.OK)
 }

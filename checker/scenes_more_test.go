@@ -124,12 +124,12 @@ var falseLosses = map[string]func(*builder){
 	},
 	"violated-then-granted": func(b *builder) { h := losing(b); b.note(600*ms, h, history.Lost); b.session1(700*ms, "client-2", 2) },
 	"holds-told-twice":      func(b *builder) { h := losing(b); b.note(1400*ms, h, history.Lost); b.note(1500*ms, h, history.Lost) },
-	"holds-granted": func(b *builder) { // that is for lease-exclusion
+	"violated-granted": func(b *builder) { // to somebody else, too: for lease-exclusion as well
 		h := losing(b)
 		b.grantOf(400*ms, 500*ms, "client-2", 2)
 		b.note(600*ms, h, history.Lost)
 	},
-	"holds-in-flight": func(b *builder) { // its answer comes later
+	"violated-in-flight": func(b *builder) { // the request of whoever is granted it next was under way
 		h := losing(b)
 		b.sent(b.grantOf(400*ms, 700*ms, "client-2", 2), 500*ms)
 		b.note(600*ms, h, history.Lost)
@@ -144,7 +144,7 @@ var falseLosses = map[string]func(*builder){
 		h := losing(b)
 		b.note(600*ms, h, history.Lost)
 	},
-	"holds-ghost": func(b *builder) {
+	"violated-ghost": func(b *builder) { // a request of unknown end takes no lease that is owed
 		h := losing(b)
 		b.op(400*ms, "client-3", history.Invoke, history.Acquire, "k")
 		b.note(600*ms, h, history.Lost)
@@ -280,4 +280,20 @@ func clearTokens(b *builder) {
 	for i := range b.ops {
 		b.ops[i].Token = 0
 	}
+}
+
+// renewedLate grants the key for a second, asks half a second later to renew it, and answers
+// that after two more with ok; another is granted the key at t.
+func renewedLate(b *builder, t int64, released bool) {
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	renewer := "client-1 beside its work"
+	b.op(500*ms, renewer, history.Invoke, history.Extend, "k").Owner = h.owner
+	if released {
+		b.does(600*ms, h, history.Release, history.OK)
+	}
+	g := b.grantOf(t-10*ms, t, "client-2", 2)
+	done := b.op(2500*ms, renewer, history.OK, history.Extend, "k")
+	done.Owner = h.owner
+	b.claim(done, h, 500*ms)
+	b.does(t+ms, g, history.Release, history.OK)
 }

@@ -38,7 +38,7 @@ var scenes = map[string]map[string]func(*builder){
 			b.note(4*sec, h, history.Abstain)
 		},
 		"violated-deaf": func(b *builder) { h, _ := zombie(b); b.note(2*sec, h, history.Lost); b.write(4*sec, h) },
-		"holds-told": func(b *builder) {
+		"violated-told": func(b *builder) { // it looked, stood, was told, and wrote
 			b.setup.SelfFence = "check-session"
 			h, _ := zombie(b)
 			b.note(2*sec, h, history.Lost)
@@ -57,7 +57,7 @@ var scenes = map[string]map[string]func(*builder){
 			b.does(4*sec-2*ms, h, history.Extend, history.Fail)
 			b.write(4*sec, h)
 		},
-		"holds-renewal": func(b *builder) {
+		"violated-renewal-told": func(b *builder) {
 			b.setup.SelfFence = "check-session"
 			h, _ := zombie(b)
 			b.does(4*sec-2*ms, h, history.Extend, history.Fail)
@@ -94,7 +94,7 @@ var scenes = map[string]map[string]func(*builder){
 			b.grantOf(200*ms, 3500*ms, "client-3", 3)
 			b.write(4*sec, h)
 		},
-		"unknown-behind-done": func(b *builder) { // the one between is done; which of the others came first is open
+		"violated-behind-done": func(b *builder) { // the one between is done; which of the others came first is open
 			b.setup.Promise.Token = false
 			h := b.grantOf(0, 10*ms, "client-1", 0)
 			b.sent(h, 2*ms)
@@ -137,7 +137,7 @@ var scenes = map[string]map[string]func(*builder){
 		"unknown-contention": func(b *builder) { b.session1(0, "client-1", 1) },
 		"unknown-vacuous":    func(b *builder) { turns(b); b.setup.Expect.Contention = 50 },
 		"unknown-clock":      func(b *builder) { turns(b); b.op(sec, "runner", history.Note, history.HostClock, "").Length = 6 * ms },
-		"unknown-order": func(b *builder) { // no tokens, requests on the wire together, and one of the two acts
+		"violated-order": func(b *builder) { // no tokens, requests on the wire together, and one of the two acts
 			h := b.grant(0, 5*ms, "client-1", "k", 0)
 			g := b.grant(1*ms, 6*ms, "client-2", "k", 0)
 			b.sent(h, 1*ms)
@@ -197,8 +197,11 @@ var scenes = map[string]map[string]func(*builder){
 		"unknown-empty": func(*builder) {},
 	},
 	"fencing-monotonic": {
-		"holds":            turns,
-		"holds-concurrent": func(b *builder) { b.grantOf(0, 20*ms, "client-1", 2); b.grantOf(5*ms, 900*ms, "client-2", 1) },
+		"holds": turns,
+		"holds-concurrent": func(b *builder) {
+			b.grantOf(0, 20*ms, "client-1", 2)
+			b.sent(b.grantOf(5*ms, 900*ms, "client-2", 1), 5*ms)
+		},
 		"violated-lower":   func(b *builder) { b.session1(0, "client-1", 7); b.session1(sec, "client-2", 5) },
 		"violated-reused":  func(b *builder) { b.session1(0, "client-1", 7); b.session1(sec, "client-2", 7) },
 		"violated-missing": func(b *builder) { b.session1(0, "client-1", 7); b.session1(sec, "client-2", 0) },
@@ -324,6 +327,11 @@ var scenes = map[string]map[string]func(*builder){
 		},
 	},
 	"honest-claims": {
+		// The ok of a renewal comes 2 s after it was asked for, and another was granted the key meanwhile:
+		// within the renewed lease, behind it, or after it was given back.
+		"violated-late":    func(b *builder) { renewedLate(b, 1300*ms, false) },
+		"holds-late":       func(b *builder) { renewedLate(b, 1600*ms, false) },
+		"holds-late-own":   func(b *builder) { renewedLate(b, 1300*ms, true) },
 		"holds":            turns,
 		"violated-extend":  func(b *builder) { h, _ := zombie(b); b.does(4*sec, h, history.Extend, history.OK) },
 		"violated-release": func(b *builder) { naive(b) },
@@ -406,6 +414,28 @@ var scenes = map[string]map[string]func(*builder){
 			b.refused(5*sec, 11*sec)
 			b.fault(4*sec, 4500*ms, 1, "kill", "server")
 			b.final(12 * sec)
+		},
+		"violated-permits": func(b *builder) { // two of three leaked, and the third is in use
+			leaked(b, 2, 3)
+			b.final(40 * sec)
+		},
+		"holds-permits": func(b *builder) { // all three are in use
+			leaked(b, 0, 3)
+			b.final(40 * sec)
+		},
+		"holds-permits-wanted": func(b *builder) { // who wants both may be the first of the queue
+			leaked(b, 1, 2)
+			b.op(4*sec, "client-4", history.Invoke, history.Acquire, "k").Permits = 2
+			b.op(30*sec, "client-4", history.Fail, history.Acquire, "k").Permits = 2
+			b.final(40 * sec)
+		},
+		"violated-reader": func(b *builder) { readerBeside(b, history.Shared); b.final(50 * sec) },
+		"holds-reader":    func(b *builder) { readerBeside(b, history.Exclusive); b.final(50 * sec) }, // a writer holds it
+		"holds-reader-queue": func(b *builder) { // a writer came first
+			b.op(sec, "client-1", history.Invoke, history.Acquire, "k").Mode = history.Exclusive
+			b.op(44*sec, "client-1", history.Fail, history.Acquire, "k").Mode = history.Exclusive
+			readerBeside(b, history.Shared)
+			b.final(50 * sec)
 		},
 		"violated-recovered": func(b *builder) { // it has served somebody
 			turns(b)

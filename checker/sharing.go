@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // acting are the times in which the holders of a key certainly used what they believed
 // to hold: each from its grant, or its last change of mode, to its last act on it.
-func (r *run) acting(k *keyLog) (all []share) {
-	for _, g := range k.grants {
-		for _, s := range g.shares(nil, g.ok, g.end) {
-			acts := r.inOrder(g)
-			last := sort.Search(len(acts), func(i int) bool { return acts[i].time > s.to }) - 1
-			if last >= 0 && acts[last].time > s.from {
-				s.to = acts[last].time
+func (r *run) acting(k *keyLog) (all []trace.Share) {
+	for _, g := range k.Grants {
+		for _, s := range g.Shares(nil, g.OK, g.End) {
+			acts := r.InOrder(g)
+			last := sort.Search(len(acts), func(i int) bool { return acts[i].Time > s.To }) - 1
+			if last >= 0 && acts[last].Time > s.From {
+				s.To = acts[last].Time
 				all = append(all, s)
 			}
 		}
@@ -26,13 +27,14 @@ func (r *run) acting(k *keyLog) (all []share) {
 }
 
 // actIn is the first act of the grant of s after t.
-func (r *run) actIn(s share, t int64) int {
-	_, op := r.actAfter(s.grant, t)
+func (r *run) actIn(s trace.Share, t int64) int {
+	_, op := r.actAfter(s.Grant, t)
 	return op
 }
 
-func (s share) role() string {
-	if s.exclusive {
+// roleIn says how a grant is held meanwhile.
+func roleIn(s trace.Share) string {
+	if s.Exclusive {
 		return "as the writer"
 	}
 	return "as a reader"
@@ -44,22 +46,22 @@ func rwExclusion(r *run) outcome {
 	var f found
 	readers, writers := 0, 0
 	for _, k := range r.keys {
-		for _, g := range k.grants {
-			if g.mode == history.Shared {
+		for _, g := range k.Grants {
+			if g.Mode == history.Shared {
 				readers++
 			} else {
 				writers++
 			}
-			for _, t := range g.turns {
-				if t.mode == history.Exclusive {
+			for _, t := range g.Turns {
+				if t.Mode == history.Exclusive {
 					writers++
 				}
 			}
 		}
-		rivalries(r.acting(k), func(a, b share) {
-			f.add(r, Violation{Key: k.name, At: b.from, Operations: []int{a.grant.op, b.grant.op, r.actIn(a, b.from), r.actIn(b, b.from)}},
+		rivalries(r.acting(k), func(a, b trace.Share) {
+			f.add(r, Violation{Key: k.Name, At: b.From, Operations: []int{a.Grant.Op, b.Grant.Op, r.actIn(a, b.From), r.actIn(b, b.From)}},
 				"%s held %q %s from %s and acted on it until %s, and %s held it %s from %s.",
-				a.grant.who(), k.name, a.role(), r.seconds(a.from), r.seconds(a.to), b.grant.who(), b.role(), r.seconds(b.from))
+				a.Grant.Who(), k.Name, roleIn(a), r.seconds(a.From), r.seconds(a.To), b.Grant.Who(), roleIn(b), r.seconds(b.From))
 		})
 	}
 	o := outcome{verdict: Holds, found: f,
@@ -75,15 +77,15 @@ func rwExclusion(r *run) outcome {
 // together is how many readers held one key at once, at most.
 func (r *run) together() (most int) {
 	for _, k := range r.keys {
-		var all []share
-		for _, g := range k.grants {
-			for _, s := range g.shares(nil, g.ok, min(g.end, max(r.end, g.ok))) {
-				if s.permits = 1; !s.exclusive {
+		var all []trace.Share
+		for _, g := range k.Grants {
+			for _, s := range g.Shares(nil, g.OK, min(g.End, max(r.End, g.OK))) {
+				if s.Permits = 1; !s.Exclusive {
 					all = append(all, s)
 				}
 			}
 		}
-		crowds(all, 0, func(_ share, beside []share, _ int) { most = max(most, len(beside)+1) })
+		crowds(all, 0, func(_ trace.Share, beside []trace.Share, _ int) { most = max(most, len(beside)+1) })
 	}
 	return most
 }
@@ -95,15 +97,15 @@ func permits(r *run) outcome {
 	most := 0
 	for _, k := range r.keys {
 		acting := r.acting(k)
-		crowds(acting, 0, func(s share, _ []share, taken int) { most = max(most, s.permits+taken) })
-		crowds(acting, r.setup.Permits, func(s share, beside []share, taken int) { r.tellCrowd(&f, k, s, beside, taken, "acted on") })
+		crowds(acting, 0, func(s trace.Share, _ []trace.Share, taken int) { most = max(most, s.Permits+taken) })
+		crowds(acting, r.Setup.Permits, func(s trace.Share, beside []trace.Share, taken int) { r.tellCrowd(&f, k, s, beside, taken, "acted on") })
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("Of %s of each key up to %d were in use at once, in %s.", nouns.Count(r.setup.Permits, "permit"), most, nouns.Count(len(r.grants), "grant")),
-		summary: fmt.Sprintf("Clients acted beyond the %s of a key %s.", nouns.Count(r.setup.Permits, "permit"), times(f.certain)),
+		reason:  fmt.Sprintf("Of %s of each key up to %d were in use at once, in %s.", nouns.Count(r.Setup.Permits, "permit"), most, nouns.Count(len(r.Grants), "grant")),
+		summary: fmt.Sprintf("Clients acted beyond the %s of a key %s.", nouns.Count(r.Setup.Permits, "permit"), times(f.certain)),
 	}
-	if most < r.setup.Permits && f.certain == 0 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Of %s of a key only %d were in use at once: that tries nothing.", nouns.Count(r.setup.Permits, "permit"), most)
+	if most < r.Setup.Permits && f.certain == 0 {
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Of %s of a key only %d were in use at once: that tries nothing.", nouns.Count(r.Setup.Permits, "permit"), most)
 	}
 	return r.orUnseen(o)
 }
@@ -114,20 +116,20 @@ const crowdNamed = 50
 
 // tellCrowd tells of a share that begins while others, which have taken so many permits,
 // leave it no room.
-func (r *run) tellCrowd(f *found, k *keyLog, s share, beside []share, taken int, what string) {
-	ops, sum, named := []int{s.grant.op}, s.permits+taken, s.permits
+func (r *run) tellCrowd(f *found, k *keyLog, s trace.Share, beside []trace.Share, taken int, what string) {
+	ops, sum, named := []int{s.Grant.Op}, s.Permits+taken, s.Permits
 	var names []string
 	for i, b := range beside {
-		if i >= crowdNamed && named > r.setup.Permits {
+		if i >= crowdNamed && named > r.Setup.Permits {
 			names = append(names, nouns.Count(len(beside)-i, "other"))
 			break
 		}
-		ops = append(ops, b.grant.op, r.actIn(b, s.from))
-		named += b.permits
-		names = append(names, b.grant.who())
+		ops = append(ops, b.Grant.Op, r.actIn(b, s.From))
+		named += b.Permits
+		names = append(names, b.Grant.Who())
 	}
-	f.add(r, Violation{Key: k.name, At: s.from, Operations: append(ops, r.actIn(s, s.from))},
-		"%s was granted %s of %q at %s, while %s %s theirs: %d of %d.", s.grant.who(), nouns.Count(s.permits, "permit"), k.name, r.seconds(s.from), strings.Join(names, ", "), what, sum, r.setup.Permits)
+	f.add(r, Violation{Key: k.Name, At: s.From, Operations: append(ops, r.actIn(s, s.From))},
+		"%s was granted %s of %q at %s, while %s %s theirs: %d of %d.", s.Grant.Who(), nouns.Count(s.Permits, "permit"), k.Name, r.seconds(s.From), strings.Join(names, ", "), what, sum, r.Setup.Permits)
 }
 
 // sharedLeases is leaseExclusion of a lock that several clients may hold.
@@ -136,23 +138,25 @@ func (r *run) sharedLeases() outcome {
 	bent := map[string]int{}
 	for _, k := range r.keys {
 		valid := r.valid(k, bent)
-		if r.setup.Kind == history.Semaphore {
-			crowds(valid, r.setup.Permits, func(s share, beside []share, taken int) { r.tellCrowd(&f, k, s, beside, taken, "validly held") })
+		if r.Setup.Kind == history.Semaphore {
+			crowds(valid, r.Setup.Permits, func(s trace.Share, beside []trace.Share, taken int) {
+				r.tellCrowd(&f, k, s, beside, taken, "validly held")
+			})
 			continue
 		}
-		pairs := map[[2]*grant]bool{}
-		rivalries(valid, func(a, b share) {
-			if pairs[[2]*grant{a.grant, b.grant}] || pairs[[2]*grant{b.grant, a.grant}] {
+		pairs := map[[2]*trace.Grant]bool{}
+		rivalries(valid, func(a, b trace.Share) {
+			if pairs[[2]*trace.Grant{a.Grant, b.Grant}] || pairs[[2]*trace.Grant{b.Grant, a.Grant}] {
 				return
 			}
-			pairs[[2]*grant{a.grant, b.grant}] = true
-			f.add(r, Violation{Key: k.name, At: b.from, Operations: []int{a.grant.op, b.grant.op}},
+			pairs[[2]*trace.Grant{a.Grant, b.Grant}] = true
+			f.add(r, Violation{Key: k.Name, At: b.From, Operations: []int{a.Grant.Op, b.Grant.Op}},
 				"%s held %q %s from %s, while the grant of %s, %s, was valid until %s.",
-				b.grant.who(), k.name, b.role(), r.seconds(b.from), a.grant.who(), a.role(), r.until(a.to))
+				b.Grant.Who(), k.Name, roleIn(b), r.seconds(b.From), a.Grant.Who(), roleIn(a), r.until(a.To))
 		})
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("Of %s none was valid beside others that it must not be beside.", nouns.Count(len(r.grants), "grant")),
+		reason:  fmt.Sprintf("Of %s none was valid beside others that it must not be beside.", nouns.Count(len(r.Grants), "grant")),
 		summary: fmt.Sprintf("%s began while the leases of others left no room for it.", nouns.Count(f.certain, "valid hold")),
 	}
 	if len(bent) > 0 {
@@ -163,14 +167,14 @@ func (r *run) sharedLeases() outcome {
 
 // valid are the times in which the grants of a key were valid, each in one mode; bent
 // counts those whose deadlines cannot be converted, by their node.
-func (r *run) valid(k *keyLog, bent map[string]int) (valid []share) {
-	for i, g := range k.grants {
-		spans, known := r.validity(nil, g, i)
+func (r *run) valid(k *keyLog, bent map[string]int) (valid []trace.Share) {
+	for i, g := range k.Grants {
+		spans, known := r.Validity(nil, g, i)
 		if !known {
-			bent[g.node]++
+			bent[g.Node]++
 		}
 		for _, s := range spans {
-			valid = g.shares(valid, s.from, s.to)
+			valid = g.Shares(valid, s.From, s.To)
 		}
 	}
 	return valid
@@ -191,31 +195,31 @@ func times(n int) string {
 func sameReads(r *run) outcome {
 	var f found
 	type seen struct{ op, invoke int }
-	last := map[*grant]seen{} // of each grant, its last look
+	last := map[*trace.Grant]seen{} // of each grant, its last look
 	pending := map[int]int{}
 	looks := 0
-	for i := range r.ops {
-		op := &r.ops[i]
+	for i := range r.Ops {
+		op := &r.Ops[i]
 		if op.Type == history.Invoke {
 			pending[op.Process] = i
 			if op.F == history.Write {
-				delete(last, r.byOwner[op.Owner]) // from now on it sees its own
+				delete(last, r.ByOwner[op.Owner]) // from now on it sees its own
 			}
 		}
 		if op.F != history.Read || op.Type != history.OK || op.Unfenced == nil {
 			continue
 		}
 		from := pending[op.Process]
-		g := r.byOwner[r.ops[from].Owner]
-		if g == nil || r.ops[from].Time > g.end {
+		g := r.ByOwner[r.Ops[from].Owner]
+		if g == nil || r.Ops[from].Time > g.End {
 			continue
 		}
 		if before, twice := last[g]; twice {
 			looks++
-			if was := r.ops[before.op].Unfenced.Value; was != op.Unfenced.Value {
-				f.add(r, Violation{Key: g.key.name, At: op.Time, Operations: []int{g.op, before.op, from, i}},
+			if was := r.Ops[before.op].Unfenced.Value; was != op.Unfenced.Value {
+				f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, before.op, from, i}},
 					"%s saw %q in %q at %s, and %q at %s, although it held the key all the time.",
-					g.who(), was, g.key.name, r.seconds(r.ops[before.op].Time), op.Unfenced.Value, r.seconds(op.Time))
+					g.Who(), was, g.Key.Name, r.seconds(r.Ops[before.op].Time), op.Unfenced.Value, r.seconds(op.Time))
 			}
 		}
 		last[g] = seen{i, from}
@@ -238,29 +242,29 @@ func starvation(r *run) outcome {
 	waits, longest := 0, int64(0)
 	noise := r.anyFault()
 	for _, k := range r.keys {
-		later := peaks{n: len(k.grants), value: func(i int) int64 { // readers, by when they asked
-			if k.grants[i].mode != history.Shared {
-				return -forever
+		later := peaks{n: len(k.Grants), value: func(i int) int64 { // readers, by when they asked
+			if k.Grants[i].Mode != history.Shared {
+				return -trace.Forever
 			}
-			return k.grants[i].invoked
+			return k.Grants[i].Invoked
 		}}
-		for _, w := range k.waits {
-			op := &r.ops[w.invoke]
-			if op.F != history.Acquire || modeOf(op) == history.Shared || w.done >= 0 && r.ops[w.done].Type == history.Info {
+		for _, w := range k.Waits {
+			op := &r.Ops[w.Invoke]
+			if op.F != history.Acquire || trace.ModeOf(op) == history.Shared || w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
 				continue
 			}
-			to := min(w.to, max(r.end, w.from)) // who waits at the end has waited so long
+			to := min(w.To, max(r.End, w.From)) // who waits at the end has waited so long
 			waits++
-			longest = max(longest, to-w.from)
-			if to-w.from <= r.patience() || meets(noise, w.from, to) {
+			longest = max(longest, to-w.From)
+			if to-w.From <= r.patience() || trace.Meets(noise, w.From, to) {
 				continue
 			}
-			first, end := k.granted(w.from, to)
-			if i := later.first(first, end, w.from+r.patience()); i >= 0 {
-				g := k.grants[i]
-				f.add(r, Violation{Key: k.name, At: g.ok, Operations: []int{w.invoke, w.done, g.invoke, g.op}},
+			first, end := k.granted(w.From, to)
+			if i := later.first(first, end, w.From+r.patience()); i >= 0 {
+				g := k.Grants[i]
+				f.add(r, Violation{Key: k.Name, At: g.OK, Operations: []int{w.Invoke, w.Done, g.Invoke, g.Op}},
 					"%s waited to write %q since %s, and %s, which asked %s after it, read it at %s.",
-					op.Node, k.name, r.seconds(w.from), g.who(), length(g.invoked-w.from), r.seconds(g.ok))
+					op.Node, k.Name, r.seconds(w.From), g.Who(), length(g.Invoked-w.From), r.seconds(g.OK))
 			}
 		}
 	}

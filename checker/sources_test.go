@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // ended has every node end its records, but for some.
@@ -175,7 +176,7 @@ func TestLogReadByAClient(t *testing.T) {
 		turns(b)
 		b.forget()
 		for i := range b.ops {
-			if isLog(b.ops[i].F) {
+			if trace.IsLog(b.ops[i].F) {
 				b.ops[i].Node = "client-1"
 			}
 		}
@@ -183,18 +184,6 @@ func TestLogReadByAClient(t *testing.T) {
 		if p := verdictOf(b, "no-lost-update/unfenced"); p.Verdict != want {
 			t.Errorf("without the end of %q: %s: %s", without, p.Verdict, p.Reason)
 		}
-	}
-}
-
-// Each property stands in the table of what it rests on.
-func TestRestsOfAll(t *testing.T) {
-	for _, c := range All() {
-		if _, ok := restsOf[c.Name]; !ok {
-			t.Errorf("%s is not in restsOf", c.Name)
-		}
-	}
-	if len(restsOf) != len(All()) {
-		t.Errorf("%d properties, and %d in restsOf", len(All()), len(restsOf))
 	}
 }
 

@@ -6,53 +6,25 @@ import (
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
-// logSeen is what is known of the resource's log, which is one stream in the order of
-// its times, whatever key an entry is about.
-type logSeen struct {
-	entries   []int           // indexes into the history
-	reads     int             // of these, about reads
-	last      int64           // time of the last entry
-	node      string          // who recorded it: the resource, or a client that read a database's log
-	openReads map[string]bool // owners of grants on which a read has no known outcome
-	lateRead  int64           // the latest request to read that was answered
-	answered  int             // its completion
-}
-
-func isLog(f history.F) bool {
-	return f == history.Apply || f == history.ReadSeen || f == history.Happened
-}
-
-// looked takes the end of a read of the resource.
-func (r *run) looked(op, invoke *history.Op) {
-	switch {
-	case op.Type == history.OK && invoke.Time > r.log.lateRead:
-		r.log.lateRead, r.log.answered = invoke.Time, op.Index
-	case op.Type == history.Info:
-		r.log.open(invoke.Owner)
-	}
-}
-
-func (l *logSeen) open(owner string) {
-	if l.openReads == nil {
-		l.openReads = map[string]bool{}
-	}
-	l.openReads[owner] = true
-}
-
-// logged says whether what was decided about k by t must stand in the resource's log, with
+// logged says whether what was decided about a key by t must stand in the resource's log, with
 // what shows that: all of it has come, to its end, or it goes on after t. In a part of a
 // history the end stands for the log that it ended.
-func (r *run) logged(k *keyLog, t int64) (by int, sure bool) {
-	if s := r.sources[r.log.node]; s != nil && s.end >= 0 && (r.setup.Shows != "" || r.allCame(r.log.node)) {
-		return s.end, true
+func (r *run) logged(key string, t int64) (by int, sure bool) {
+	if s := r.Sources[r.Log.Node]; s != nil && s.End >= 0 && (r.Setup.Shows != "" || r.allCame(r.Log.Node)) {
+		return s.End, true
 	}
 	if slices.ContainsFunc(r.cuts, func(c cut) bool { return r.cutsLog(c) && c.from < t }) {
 		return -1, false
 	}
-	for _, entries := range [][]int{k.resource, r.log.entries} { // one of the key tells more
-		i := sort.Search(len(entries), func(i int) bool { return r.ops[entries[i]].Time > t })
+	var own []int // they tell more than those of all keys
+	if k := r.ByKey[key]; k != nil {
+		own = k.Resource
+	}
+	for _, entries := range [][]int{own, r.Log.Entries} {
+		i := sort.Search(len(entries), func(i int) bool { return r.Ops[entries[i]].Time > t })
 		if i < len(entries) {
 			return entries[i], true
 		}
@@ -61,54 +33,49 @@ func (r *run) logged(k *keyLog, t int64) (by int, sure bool) {
 }
 
 // cutsLog says whether a cut is one of the resource's log.
-func (r *run) cutsLog(c cut) bool { return c.name == r.log.node || c.role == theResource }
+func (r *run) cutsLog(c cut) bool { return c.name == r.Log.Node || c.role == theResource }
 
 // cutLog finds that the resource's log ends too early: it answered a request after its
 // last entry, and has none of that.
 func (r *run) cutLog() {
-	if len(r.log.entries) == 0 || slices.ContainsFunc(r.cuts, r.cutsLog) || r.allCame(r.log.node) {
+	if len(r.Log.Entries) == 0 || slices.ContainsFunc(r.cuts, r.cutsLog) || r.allCame(r.Log.Node) {
 		return
 	}
 	last := -1
 	answered := func(done int) {
-		if done > last && r.ops[done].Type == history.OK && (r.ops[done].Unfenced != nil || r.ops[done].Fenced != nil) && r.ops[done].Time > r.log.last {
+		if done > last && r.Ops[done].Type == history.OK && (r.Ops[done].Unfenced != nil || r.Ops[done].Fenced != nil) && r.Ops[done].Time > r.Log.Last {
 			last = done
 		}
 	}
-	for _, w := range r.writes {
-		if w.apply < 0 && w.done >= 0 {
-			answered(w.done)
+	for _, w := range r.Writes {
+		if w.Apply < 0 && w.Done >= 0 {
+			answered(w.Done)
 		}
 	}
-	for _, e := range r.byEffect {
-		if !e.logged && e.done >= 0 {
-			answered(e.done)
+	for _, e := range r.ByEffect {
+		if e.Note < 0 && e.Done >= 0 {
+			answered(e.Done)
 		}
 	}
-	if r.log.reads > 0 && r.log.lateRead > r.log.last {
-		last = max(last, r.log.answered)
+	if r.Log.Reads > 0 && r.Log.LateRead > r.Log.Last {
+		last = max(last, r.Log.Answered)
 	}
 	if last < 0 {
 		return
 	}
-	r.cuts = append(r.cuts, cut{role: theResource, from: r.log.last, why: fmt.Sprintf(
+	r.cuts = append(r.cuts, cut{role: theResource, from: r.Log.Last, why: fmt.Sprintf(
 		"The resource's log ends at %s, although it answered %s at %s: what it logged after that is missing.",
-		r.seconds(r.log.last), r.client(last), r.seconds(r.ops[last].Time))})
+		r.seconds(r.Log.Last), r.client(last), r.seconds(r.Ops[last].Time))})
 }
 
 // cutClients finds clients whose records end too early: the resource logged a request of
 // theirs after their last record, and they recorded none that was under way.
 func (r *run) cutClients() {
-	if len(r.log.entries) == 0 {
+	if len(r.Log.Entries) == 0 {
 		return
 	}
-	for _, p := range r.process {
-		if p.invoke > 0 && r.ops[p.invoke-1].F == history.Read {
-			r.log.open(r.ops[p.invoke-1].Owner)
-		}
-	}
-	for _, i := range r.log.entries {
-		op := &r.ops[i]
+	for _, i := range r.Log.Entries {
+		op := &r.Ops[i]
 		if op.Owner == "" || r.recorded(op) {
 			continue
 		}
@@ -122,35 +89,35 @@ func (r *run) cutClients() {
 func (r *run) recorded(op *history.Op) bool {
 	switch op.F {
 	case history.Apply:
-		return r.writes[r.byValue[op.Value]].invoke >= 0
+		return r.Writes[r.ByValue[op.Value]].Invoke >= 0
 	case history.Happened:
-		return r.byEffect[op.Value].invoke >= 0
+		return r.ByEffect[op.Value].Invoke >= 0
 	}
-	return r.log.openReads[op.Owner]
+	return r.Log.OpenReads[op.Owner]
 }
 
 // mayHaveAsked are the clients that may have made a request: whose grant it names, or any.
 func (r *run) mayHaveAsked(op *history.Op) []string {
-	if g := r.byOwner[op.Owner]; g != nil {
-		return []string{g.node}
+	if g := r.ByOwner[op.Owner]; g != nil {
+		return []string{g.Node}
 	}
-	if ghost, ok := r.ghosts[op.Owner]; ok {
-		return []string{r.ops[ghost.info].Node}
+	if ghost, ok := r.Ghosts[op.Owner]; ok {
+		return []string{r.Ops[ghost.Info].Node}
 	}
-	return r.setup.Clients
+	return r.Setup.Clients
 }
 
 func (r *run) cutClient(name string, op *history.Op) {
-	s := r.sources[name]
-	if r.allCame(name) || s != nil && s.last >= op.Time || slices.ContainsFunc(r.cuts, func(c cut) bool { return c.name == name }) {
+	s := r.Sources[name]
+	if r.allCame(name) || s != nil && s.Last >= op.Time || slices.ContainsFunc(r.cuts, func(c cut) bool { return c.name == name }) {
 		return
 	}
-	c := cut{name: name, role: aClient, from: -forever, why: fmt.Sprintf(
+	c := cut{name: name, role: aClient, from: -trace.Forever, why: fmt.Sprintf(
 		"Nothing is recorded of %s, although the resource may have answered it at %s: its records may be missing.", name, r.seconds(op.Time))}
 	if s != nil {
-		c.from = s.last
+		c.from = s.Last
 		c.why = fmt.Sprintf("The records of %s end at %s, although the resource answered it at %s: what it recorded after that is missing.",
-			name, r.seconds(s.last), r.seconds(op.Time))
+			name, r.seconds(s.Last), r.seconds(op.Time))
 	}
 	r.cuts = append(r.cuts, c)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -33,6 +34,7 @@ func (r *run) noLostUpdate(s side) outcome {
 		notes += u.key(k)
 	}
 	u.neverApplied(notes)
+	u.unread()
 	o := outcome{verdict: Holds, found: u.found,
 		reason:  fmt.Sprintf("None of %s was lost in the %s copy.", nouns.Count(u.acknowledged, "acknowledged update"), s.name),
 		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", u.found.certain, nouns.Count(u.acknowledged, "acknowledged update"), was(u.found.certain), s.name),
@@ -58,8 +60,8 @@ type updates struct {
 func (u *updates) key(k *keyLog) (notes int) {
 	u.successor = nil
 	last := ""
-	for at, i := range k.resource {
-		op := &u.r.ops[i]
+	for at, i := range k.Resource {
+		op := &u.r.Ops[i]
 		c := u.side.of(op)
 		if op.F != history.Apply || c == nil {
 			continue
@@ -87,11 +89,11 @@ func (u *updates) key(k *keyLog) (notes int) {
 
 // acked says whether the writer was told that its write was accepted.
 func (u *updates) acked(value string) bool {
-	slot, ok := u.r.byValue[value]
-	if !ok || u.r.writes[slot].done < 0 {
+	slot, ok := u.r.ByValue[value]
+	if !ok || u.r.Writes[slot].Done < 0 {
 		return false
 	}
-	done := &u.r.ops[u.r.writes[slot].done]
+	done := &u.r.Ops[u.r.Writes[slot].Done]
 	if done.Type != history.OK {
 		return false
 	}
@@ -101,21 +103,21 @@ func (u *updates) acked(value string) bool {
 
 // overwrote records a write whose writer had not seen what it replaced.
 func (u *updates) overwrote(k *keyLog, op *history.Op, c *history.Copy) {
-	slot, ok := u.r.byValue[c.Previous]
+	slot, ok := u.r.ByValue[c.Previous]
 	if !ok || c.Previous == "" {
-		u.found.add(u.r, Violation{Key: k.name, At: op.Time, Operations: []int{op.Index}},
+		u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Operations: []int{op.Index}},
 			"%s had read %q of %q, but its write %q at %s replaced %q: the update in between is lost.",
-			u.writer(op), c.Base, k.name, op.Value, u.r.seconds(op.Time), c.Previous)
+			u.writer(op), c.Base, k.Name, op.Value, u.r.seconds(op.Time), c.Previous)
 		return
 	}
-	w := u.r.writes[slot]
-	lost := &u.r.ops[max(w.apply, w.invoke)]
+	w := u.r.Writes[slot]
+	lost := &u.r.Ops[max(w.Apply, w.Invoke)]
 	if lost.Owner == op.Owner && op.Owner != "" {
 		return // its own earlier write is no update of somebody else
 	}
-	u.found.add(u.r, Violation{Key: k.name, At: op.Time, Possible: !u.acked(c.Previous), Operations: []int{lost.Index, w.done, op.Index}},
+	u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Possible: !u.acked(c.Previous), Operations: []int{lost.Index, w.Done, op.Index}},
 		"%s overwrote %q of %s at %s with %q in the %s copy of %q, having read %q before it.",
-		u.writer(op), c.Previous, u.writer(lost), u.r.seconds(op.Time), op.Value, u.side.name, k.name, c.Base)
+		u.writer(op), c.Previous, u.writer(lost), u.r.seconds(op.Time), op.Value, u.side.name, k.Name, c.Base)
 }
 
 // forked looks for a second write that replaced the same value as op did: the
@@ -124,21 +126,21 @@ func (u *updates) overwrote(k *keyLog, op *history.Op, c *history.Copy) {
 func (u *updates) forked(k *keyLog, at int, op *history.Op, c *history.Copy) {
 	if u.successor == nil {
 		u.successor = map[string]int{}
-		for _, i := range k.resource[:at] {
-			before := &u.r.ops[i]
+		for _, i := range k.Resource[:at] {
+			before := &u.r.Ops[i]
 			if b := u.side.of(before); before.F == history.Apply && b != nil && b.Accepted {
 				u.successor[b.Previous] = i
 			}
 		}
 	}
 	i, ok := u.successor[c.Previous]
-	if !ok || u.r.ops[i].Value == op.Value {
+	if !ok || u.r.Ops[i].Value == op.Value {
 		return
 	}
-	other := &u.r.ops[i]
-	u.found.add(u.r, Violation{Key: k.name, At: op.Time, Possible: !u.acked(other.Value), Operations: []int{other.Index, op.Index}},
+	other := &u.r.Ops[i]
+	u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Possible: !u.acked(other.Value), Operations: []int{other.Index, op.Index}},
 		"%q of %s and %q of %s both replaced %q in the %s copy of %q: the resource lost the first by %s.",
-		other.Value, u.writer(other), op.Value, u.writer(op), c.Previous, u.side.name, k.name, u.r.seconds(op.Time))
+		other.Value, u.writer(other), op.Value, u.writer(op), c.Previous, u.side.name, k.Name, u.r.seconds(op.Time))
 }
 
 // neverApplied finds writes that were acknowledged but stand in no log. The log is in
@@ -148,43 +150,43 @@ func (u *updates) neverApplied(notes int) {
 	if notes == 0 {
 		return
 	}
-	for _, w := range u.r.writes {
-		if w.done < 0 || w.apply >= 0 && u.applied(w) {
+	for _, w := range u.r.Writes {
+		if w.Done < 0 || w.Apply >= 0 && u.applied(w) {
 			continue
 		}
-		done := &u.r.ops[w.done]
+		done := &u.r.Ops[w.Done]
 		c := u.side.of(done)
 		if done.Type != history.OK || c == nil || !c.Accepted {
 			continue
 		}
 		u.acknowledged++
 		by := -1
-		if w.apply < 0 {
+		if w.Apply < 0 {
 			var sure bool
-			if by, sure = u.r.logged(u.r.key(u.r.ops[w.invoke].Key), done.Time); !sure {
+			if by, sure = u.r.logged(u.r.Ops[w.Invoke].Key, done.Time); !sure {
 				u.found.missing++
 				continue
 			}
 		}
-		op := &u.r.ops[w.invoke]
-		u.found.add(u.r, Violation{Key: op.Key, At: done.Time, Operations: []int{w.invoke, w.done, by}},
+		op := &u.r.Ops[w.Invoke]
+		u.found.add(u.r, Violation{Key: op.Key, At: done.Time, Operations: []int{w.Invoke, w.Done, by}},
 			"%q of %s was acknowledged at %s, but the %s copy of %q never applied it.",
 			op.Value, u.writer(op), u.r.seconds(done.Time), u.side.name, op.Key)
 	}
 }
 
-func (u *updates) applied(w write) bool {
-	c := u.side.of(&u.r.ops[w.apply])
+func (u *updates) applied(w trace.Write) bool {
+	c := u.side.of(&u.r.Ops[w.Apply])
 	return c != nil && c.Accepted
 }
 
 // writer names who wrote op, which may be a note of the resource.
 func (u *updates) writer(op *history.Op) string {
-	if g := u.r.byOwner[op.Owner]; g != nil {
-		return g.who()
+	if g := u.r.ByOwner[op.Owner]; g != nil {
+		return g.Who()
 	}
-	if slot, ok := u.r.byValue[op.Value]; ok && u.r.writes[slot].invoke >= 0 {
-		op = &u.r.ops[u.r.writes[slot].invoke]
+	if slot, ok := u.r.ByValue[op.Value]; ok && u.r.Writes[slot].Invoke >= 0 {
+		op = &u.r.Ops[u.r.Writes[slot].Invoke]
 	}
 	if op.F == history.Write && op.Node != "" {
 		return op.Node

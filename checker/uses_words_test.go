@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // noted drops what the client recorded of its last effect or write: only the resource knows of it.
@@ -182,12 +183,8 @@ client-3 (token 3) began to rebuild "k" at 0.040 s while client-2 (token 2) was 
 
 // newRunProperty judges one property of a use.
 func newRunProperty(setup history.Setup, ops []history.Op, name string) Property {
-	for _, c := range Uses[setup.Use.Name] {
-		if c.Name == name {
-			return c.check(newRun(setup, ops)).property(name)
-		}
-	}
-	return Property{}
+	c, _ := Find(name)
+	return c.check(newRun(setup, ops)).property(name)
 }
 
 // A client goes on with a rebuild until it abstains, gives the lock back or dies, whatever comes first.
@@ -228,10 +225,10 @@ func TestWhereARebuildEnds(t *testing.T) {
 		b.effect(20*ms, h, "begin version 1", true, true)
 		c.does(b, h)
 		r := newRun(b.done())
-		e := r.byEffect["e1"].invoke
+		e := r.ByEffect["e1"].Invoke
 		got := int64(0)
 		if i := r.gaveUp(h.owner, e); i >= 0 {
-			got = r.ops[i].Time - origin
+			got = r.Ops[i].Time - origin
 		}
 		if got != c.want {
 			t.Errorf("%s: at %d, want %d", name, got, c.want)
@@ -255,7 +252,7 @@ func TestWhatIsPromisedOfASale(t *testing.T) {
 
 // Of one, and of many at once, there is no rate.
 func TestRate(t *testing.T) {
-	r := &run{ops: []history.Op{{Time: 0}, {Time: sec}, {Time: sec}}}
+	r := &run{Trace: &trace.Trace{Ops: []history.Op{{Time: 0}, {Time: sec}, {Time: sec}}}}
 	for _, c := range []struct {
 		n, first, last int
 		want           string

@@ -5,41 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"io"
-)
+	"slices"
 
-// head is a reader whose first bytes can be looked at.
-type head struct {
-	io.Reader
-	first []byte
-	err   error
-}
+	"github.com/dlmtest/dlmtest/history"
+)
 
 // looked is how many bytes are looked at to find the format.
 const looked = 64 << 10
 
-func newHead(in io.Reader) *head {
-	first := make([]byte, looked)
-	n, err := io.ReadFull(in, first)
-	h := &head{first: first[:n]}
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
+// FormatOf finds the format of a file, which may be packed.
+func FormatOf(in io.Reader) (string, error) {
+	_, first, err := history.Unpack(in, looked)
+	if err != nil {
+		return "", err
 	}
-	h.err = err
-	h.Reader = io.MultiReader(bytes.NewReader(h.first), in)
-	return h
+	return Detect(first)
 }
-
-func (h *head) peek() []byte { return h.first }
 
 // Detect finds the format of a file from its first bytes.
 func Detect(first []byte) (string, error) {
 	c, rest, err := opening(first)
+	if isFptlin(first) {
+		return "fptlin", nil
+	}
+	for line := range bytes.Lines(first) { // history.txt begins with a number, a log with anything
+		if _, found := logged(string(line)); found && c != '{' && c != '(' && !(c == '[' && bytes.HasPrefix(bytes.TrimLeft(rest[1:], blanks), []byte("{"))) {
+			return "jepsen-log", nil
+		}
+	}
 	switch {
 	case err != nil:
 		return "", err
 	case c == '{' && bytes.HasPrefix(bytes.TrimLeft(rest[1:], blanks), []byte(`"`)):
 		return detectJSON(rest)
-	case c == '[' && bytes.HasPrefix(bytes.TrimLeft(rest[1:], blanks), []byte(`{"`)):
+	case c == '[' && isJSONArray(rest):
+		if isTimelock(first) {
+			return "timelock", nil
+		}
 		return "elle", nil
 	case c == '[' || c == '(' || c == '{' || c == '#':
 		return detectEDN(first), nil
@@ -52,6 +54,44 @@ func Detect(first []byte) (string, error) {
 	return "", errors.New("the format is not known; --format names it, and dlmtest list formats shows all")
 }
 
+// isFptlin says that a file begins with the name of one of fptlin's types.
+func isFptlin(first []byte) bool {
+	line, _, _ := bytes.Cut(first, []byte("\n"))
+	name, found := bytes.CutPrefix(line, []byte("#"))
+	return found && slices.Contains([]string{"stack", "queue", "priorityqueue", "rmw"}, string(bytes.TrimSpace(name)))
+}
+
+// isJSONArray says that an array has JSON's objects in it, and not EDN's maps: a name in
+// quotes and a colon, with any blanks between.
+func isJSONArray(rest []byte) bool {
+	rest = bytes.TrimLeft(rest[1:], blanks)
+	if len(rest) == 0 || rest[0] != '{' {
+		return false
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(rest[1:], blanks), []byte(`"`))
+}
+
+// isTimelock says that a file begins with operations of AtlasDB's tests: calls whose
+// value is the name of a lock, and lock, refresh and unlock alone.
+func isTimelock(first []byte) bool {
+	calls, others := 0, 0
+	r := &Reader{Skipped: map[string]int{}, in: bytes.NewReader(first)}
+	r.looking = func(s *step) bool {
+		switch {
+		case s.nemesis():
+		case s.f != "lock" && s.f != "refresh" && s.f != "unlock", s.kind == history.Invoke && s.value.kind != text:
+			others++
+		case s.kind == history.Invoke:
+			calls++
+		case s.kind == history.OK && s.value.kind != text:
+			others++
+		}
+		return others == 0
+	}
+	_ = r.readElle() // what is wrong with the file is said when it is read
+	return calls > 0 && others == 0
+}
+
 const blanks = " \t\r\n"
 
 // opening is the first byte that is neither blank nor of a comment.
@@ -59,8 +99,8 @@ func opening(first []byte) (byte, []byte, error) {
 	switch {
 	case len(first) == 0:
 		return 0, nil, errors.New("the file is empty")
-	case bytes.HasPrefix(first, []byte{0x1f, 0x8b}), bytes.HasPrefix(first, []byte("BZh")), bytes.HasPrefix(first, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		return 0, nil, errors.New("the file is compressed: unpack it first, for example with zcat FILE | dlmtest check - --model …")
+	case bytes.HasPrefix(first, []byte("BZh")), bytes.HasPrefix(first, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return 0, nil, errors.New("the file is compressed: unpack it first, for example with bzcat FILE | dlmtest check - --model …")
 	case bytes.IndexByte(first, 0) >= 0:
 		return 0, nil, errors.New("the file is no text")
 	}
@@ -105,10 +145,11 @@ func detectJSON(first []byte) (string, error) {
 func detectEDN(first []byte) string {
 	r := &Reader{Skipped: map[string]int{}, processes: map[int]*pending{}, in: bytes.NewReader(first)}
 	name := "jepsen"
-	r.looking = func(s *step) {
+	r.looking = func(s *step) bool {
 		if !s.key.nothing() {
 			name = "kv"
 		}
+		return false
 	}
 	_ = r.readEDN() // what is wrong with the file is said when it is read
 	return name

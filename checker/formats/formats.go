@@ -31,7 +31,9 @@ func Formats() []Format {
 		{"jepsen", "Jepsen's EDN: one vector or list of maps, or one map after the other; [key value] tuples; tagged literals", (*Reader).readEDN},
 		{"jepsen-log", "Jepsen's log: lines that end in PROCESS :invoke :read nil", (*Reader).readLog},
 		{"kv", "Porcupine's key-value lines: EDN maps that all have a :key", (*Reader).readKV},
+		{"timelock", "AtlasDB TimeLock's JSON: an invoke's value is the name of the lock, an ok's its answer; events of one time count as concurrent", (*Reader).readTimelock},
 		{"elle", "elle-cli's JSON: one array of objects, or one after the other", (*Reader).readElle},
+		{"fptlin", "fptlin's text: # rmw, then PROCESS rmw OLD NEW START END", (*Reader).readFptlin},
 		{"operations", `JSON objects of one whole operation each: "process", "f", "value", "call", "ret", "out"`, (*Reader).readOperations},
 	}
 }
@@ -40,7 +42,9 @@ func Formats() []Format {
 type Options struct {
 	Format      string              // a name of Formats; empty: by looking
 	Independent string              // whether values are [key value] tuples: yes or no; empty: by looking
-	Meanings    map[string]models.F // words for operations beside Names
+	Meanings    map[string]models.F // words for operations beside Names; "-" leaves them out
+	ValueIs     string              // what the values of lock operations are, one of ValueRoles; empty: by looking
+	Values      string              // whether "1" and 1 are the same or apart; empty: a file that has both is refused
 	Part        string              // of a dlmtest history: PartLock (also if empty), PartFenced or PartUnfenced
 }
 
@@ -48,14 +52,15 @@ type Options struct {
 type Reader struct {
 	Format  string         // its name
 	Skipped map[string]int // what was left out, in words, and how often
+	MayHave int            // failures that may have had an effect, which only locks with claims allow
 
 	file string
 	in   io.Reader
 	o    Options
 	read func(*Reader) error
 	emit func(models.Event) bool
-	// looking is told of the first operation, instead of all that follows.
-	looking func(*step)
+	// looking is told of the operations, instead of the one who reads, for as long as it wants more.
+	looking func(*step) (more bool)
 
 	processes map[int]*pending
 	limit     int               // of processes, before the idle ones are forgotten
@@ -65,24 +70,33 @@ type Reader struct {
 	keys      mixture
 	last      int64 // time
 	count     int
+	role      role     // of the values of lock operations
+	same      string   // the only such value so far, if they say nothing
+	sameKey   string   // the only name of a lock that answers alone told so far
+	queue     []queued // events that wait for an owner to be told
+	sent      int      // events that have left it
 }
 
 // Open looks at in, whose name in errors is file, and chooses its format.
 func Open(in io.Reader, file string, o Options) (*Reader, error) {
 	r := &Reader{Format: o.Format, Skipped: map[string]int{}, file: file, o: o,
-		processes: map[int]*pending{}, tuples: answer(o.Independent)}
-	head := newHead(in)
-	if head.err != nil {
-		return nil, &Error{File: file, Err: head.err}
+		processes: map[int]*pending{}, tuples: answer(o.Independent), role: role(o.ValueIs)}
+	r.values.how, r.keys.how = o.Values, o.Values
+	text, first, err := history.Unpack(in, looked)
+	if err != nil {
+		return nil, &Error{File: file, Err: err}
 	}
 	if r.Format == "" {
-		name, err := Detect(head.peek())
+		name, err := Detect(first)
 		if err != nil {
 			return nil, &Error{File: file, Err: err}
 		}
 		r.Format = name
 	}
-	r.in = head
+	r.in = text
+	if err := r.survey(first); err != nil {
+		return nil, &Error{File: file, Err: err}
+	}
 	for _, f := range Formats() {
 		if f.Name == r.Format {
 			r.read = f.read
@@ -101,6 +115,9 @@ func (r *Reader) Events() iter.Seq2[models.Event, error] {
 	return func(yield func(models.Event, error) bool) {
 		r.emit = func(e models.Event) bool { return yield(e, nil) }
 		err := r.read(r)
+		if err == nil {
+			err = r.flush(true)
+		}
 		if err == nil && r.count == 0 {
 			err = &Error{Err: fmt.Errorf("no operation of a client in it%s", r.nothing())}
 		}

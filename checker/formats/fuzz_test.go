@@ -23,6 +23,8 @@ func FuzzKV(f *testing.F)         { fuzz(f, "kv") }
 func FuzzElle(f *testing.F)       { fuzz(f, "elle") }
 func FuzzOperations(f *testing.F) { fuzz(f, "operations") }
 func FuzzDlmtest(f *testing.F)    { fuzz(f, "dlmtest") }
+func FuzzTimelock(f *testing.F)   { fuzz(f, "timelock") }
+func FuzzFptlin(f *testing.F)     { fuzz(f, "fptlin") }
 func FuzzDetect(f *testing.F)     { fuzz(f, "") }
 
 func fuzz(f *testing.F, format string) {
@@ -38,7 +40,8 @@ func fuzz(f *testing.F, format string) {
 		f.Add(text)
 	}
 	for _, odd := range []string{"", "[", "({", `{:a #_ #_ b}`, "#a#b#c[]", "{:process 0N :type :invoke :f :read}", `["\ud800\u0041"]`, "#:a{:b \\{}", "\xef\xbb\xbf[]",
-		`{"process":0,"f":"acquire","value":true,"call":0,"ret":1,"out":"ok"}`, "INFO - \t:invoke\t", " - 0 :ok :read 1 2\n", "#{#{", "##Inf", "{{:a 1} 2}"} {
+		`{"process":0,"f":"acquire","value":true,"call":0,"ret":1,"out":"ok"}`, "INFO - \t:invoke\t", " - 0 :ok :read 1 2\n", "# rmw\n0 rmw 0 1 1 2\n", `[ {"process":0,"type":"invoke","f":"lock","value":"a","time":0}, {"process":0,"type":"ok","f":"lock","value":"","time":0} ]`,
+		"2019-01-01 00:00:00,1\tINFO\t[jepsen worker 1] jepsen.util: [ 7 ] 1\t:invoke\t:acquire\tnil\n", "{:process 0 :type :invoke :f :release}{:process 0 :type :ok :f :release :owner \"a\"}", "#{#{", "##Inf", "{{:a 1} 2}"} {
 		f.Add([]byte(odd))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

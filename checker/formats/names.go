@@ -37,6 +37,16 @@ var meanings = func() map[string]models.F {
 // Ops lists the operations that a word may be mapped to, in a fixed order.
 func Ops() []models.F { return slices.Sorted(maps.Keys(Names)) }
 
+// leftOut is the meaning of what is none of the operations.
+const leftOut models.F = "-"
+
+func opWords() (all []string) {
+	for _, f := range Ops() {
+		all = append(all, string(f))
+	}
+	return all
+}
+
 // meaning finds what a word says, by the user's own table first.
 func meaning(word string, own map[string]models.F) (models.F, error) {
 	if f, ok := own[word]; ok {
@@ -45,5 +55,5 @@ func meaning(word string, own map[string]models.F) (models.F, error) {
 	if f, ok := meanings[strings.ReplaceAll(strings.ToLower(word), "_", "-")]; ok {
 		return f, nil
 	}
-	return "", fmt.Errorf("f %s: no operation that is known here; --f %s=acquire says which one it is", clip(word), word)
+	return "", fmt.Errorf("f %s: no operation that is known here; --f %s=OPERATION says which of %s it is, --f %[2]s=- leaves it out", clip(word), word, strings.Join(opWords(), ", "))
 }

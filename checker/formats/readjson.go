@@ -1,7 +1,10 @@
 package formats
 
 // readElle reads elle-cli's JSON: an array of operations, or one after the other.
-func (r *Reader) readElle() error {
+func (r *Reader) readElle() error { return r.readObjects(r.take) }
+
+// readObjects reads JSON objects of one event each.
+func (r *Reader) readObjects(take func(*step) error) error {
 	p := &jsonText{source: newSource(r.in)}
 	return p.objects(func() error {
 		s := step{line: p.line}
@@ -21,7 +24,7 @@ func (r *Reader) readElle() error {
 		if err != nil {
 			return err
 		}
-		return r.take(&s)
+		return take(&s)
 	})
 }
 

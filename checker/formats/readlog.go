@@ -47,29 +47,31 @@ func (r *Reader) readLog() error {
 // entry is a line that tells of an operation.
 type entry struct{ process, kind, f, rest string }
 
-// logged finds the operation in a line: PROCESS :type f value, after the name of
-// the logger, with tabs or blanks between.
+// logged finds the operation in a line, whatever a logger puts before it: PROCESS :type
+// :f value, with tabs or blanks between.
 func logged(line string) (entry, bool) {
-	_, said, ok := strings.Cut(line, " - ")
-	for try := 0; ok && try < 2; try++ { // newer ones log "jepsen worker 3 - jepsen.util 3 :invoke …"
-		var e entry
-		rest := said
-		for _, field := range []*string{&e.process, &e.kind, &e.f} {
-			rest = strings.TrimLeft(rest, " \t")
-			end := strings.IndexAny(rest, " \t\r\n")
-			if end < 0 {
-				break
-			}
-			*field, rest = rest[:end], rest[end:]
+	for from := 0; ; {
+		at := strings.IndexByte(line[from:], ':')
+		if at < 0 {
+			return entry{}, false
 		}
-		if kind, colon := strings.CutPrefix(e.kind, ":"); colon && known(history.Type(kind)) && e.f != "" {
-			e.kind, e.rest = kind, rest
+		at += from
+		from = at + 1
+		end := at + strings.IndexAny(line[at:]+" ", " \t\r\n")
+		if at == 0 || line[at-1] != ' ' && line[at-1] != '\t' || !known(history.Type(line[at+1:end])) {
+			continue
+		}
+		before := strings.Fields(line[:at])
+		if len(before) == 0 {
+			continue
+		}
+		rest := strings.TrimLeft(line[end:], " \t")
+		stop := strings.IndexAny(rest+" ", " \t\r\n")
+		e := entry{process: before[len(before)-1], kind: line[at+1 : end], f: rest[:stop], rest: rest[stop:]}
+		if isWhole(e.process) && strings.HasPrefix(e.f, ":") || e.process == ":nemesis" {
 			return e, true
 		}
-		said = strings.TrimLeft(said, " \t")
-		_, said, ok = strings.Cut(said, " ")
 	}
-	return entry{}, false
 }
 
 func (e entry) step(line int) (step, error) {

@@ -1,8 +1,10 @@
 package formats
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
@@ -72,6 +74,7 @@ func (o *operation) field(p *jsonText, name form) error {
 		o.out, err = value.name("out")
 	case "t_call":
 		o.calledAt, err = value.count("t_call", furthest)
+		o.told |= toldTime
 	case "t_ret":
 		o.endedAt, err = value.count("t_ret", furthest)
 	default:
@@ -178,4 +181,9 @@ func (q *returns) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
+}
+
+// sortByCall puts whole operations into the order of their calls.
+func sortByCall(ops []operation) {
+	slices.SortStableFunc(ops, func(a, b operation) int { return cmp.Compare(a.call, b.call) })
 }

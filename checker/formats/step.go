@@ -21,6 +21,7 @@ type step struct {
 	token   int64
 	lease   int64
 	try     bool // an acquire that does not wait
+	refused bool // a failure that the lock answered
 	note    string
 	told    told
 }
@@ -40,11 +41,12 @@ const (
 	toldLease
 	toldTry
 	toldNote
+	toldRefused
 )
 
 var fields = map[string]told{
 	"process": toldProcess, "type": toldType, "f": toldF, "value": toldValue, "key": toldKey, "time": toldTime,
-	"owner": toldOwner, "token": toldToken, "fence": toldToken, "lease": toldLease, "try": toldTry, "error": toldNote,
+	"owner": toldOwner, "token": toldToken, "fence": toldToken, "lease": toldLease, "try": toldTry, "error": toldNote, "refused": toldRefused,
 }
 
 // set takes one field. The caller has looked its name up in fields.
@@ -91,6 +93,9 @@ func (s *step) setLock(which told, name string, f form) (err error) {
 	case toldOwner:
 		s.owner, err = f.scalar(name)
 	case toldToken:
+		if name == "fence" && f.kind == whole && f.text == "-1" { // older Hazelcast's word for none
+			return nil
+		}
 		s.token, err = f.count(name, 1<<63-1)
 	case toldLease:
 		s.lease, err = f.count(name, furthest)
@@ -99,6 +104,8 @@ func (s *step) setLock(which told, name string, f form) (err error) {
 			return f.errorf("try: want true or false, got %v", f.kind)
 		}
 		s.try = f.text == "true"
+	case toldRefused:
+		s.refused = f.kind == boolean && f.text == "true"
 	}
 	return err
 }
@@ -144,6 +151,21 @@ func (s *step) grant() error {
 		}
 	}
 	return nil
+}
+
+// lockNames are what the name of a lock is called in a map that is a value.
+var lockNames = []string{"key", "lock", "resource"}
+
+// entry is what a map says under the first of some names that it has; absent: it has none.
+func (f form) entry(names ...string) form {
+	for _, name := range names {
+		for i := 0; f.kind == dict && i+1 < len(f.items); i += 2 {
+			if f.items[i].text == name {
+				return f.items[i+1]
+			}
+		}
+	}
+	return form{}
 }
 
 // isLock says whether f is an operation of a lock, not of a register.

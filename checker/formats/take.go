@@ -18,6 +18,11 @@ type pending struct {
 	key, owner string
 	value, old string
 	line       int
+	// Of the owners for whom it acted: the last, on which key, and those on other keys.
+	lastOwner, ownerKey string
+	owners              map[string]string
+	nameless            bool // it was granted something, and nobody's name was told
+	waiting             int  // number of its call among those that were queued; 0: none
 }
 
 // take makes an event of a step. Every reader but that of dlmtest ends here.
@@ -26,7 +31,9 @@ func (r *Reader) take(s *step) error {
 		return r.at(s.line, err)
 	}
 	if r.looking != nil {
-		r.looking(s)
+		if r.looking(s) {
+			return nil
+		}
 		return errStop
 	}
 	if s.nemesis() {
@@ -41,10 +48,14 @@ func (r *Reader) take(s *step) error {
 	if err != nil {
 		return r.at(s.line, err)
 	}
+	if f == leftOut {
+		r.Skipped[fmt.Sprintf("events of %s, which --f leaves out", clip(s.f))]++
+		return nil
+	}
 	if f == models.Acquire && s.try {
 		f = models.Try
 	}
-	e := models.Event{Line: s.line, Time: s.time, Process: int(process), Type: s.kind, F: f, Owner: s.owner, Token: s.token, Lease: s.lease, Note: s.note}
+	e := models.Event{Line: s.line, Time: s.time, Timed: s.told&toldTime != 0 && s.time == 0, Refused: s.refused && s.kind == history.Fail, Process: int(process), Type: s.kind, F: f, Owner: s.owner, Token: s.token, Lease: s.lease, Note: s.note}
 	if err := r.keyAndValue(&e, s); err != nil {
 		return err
 	}
@@ -59,42 +70,40 @@ func (r *Reader) give(e *models.Event) error {
 	if err := r.clock(e); err != nil {
 		return r.at(e.Line, err)
 	}
-	if err := r.pair(e); err != nil {
+	call, err := r.pair(e)
+	if err != nil {
 		return r.at(e.Line, err)
 	}
 	r.count++
-	if !r.emit(*e) {
-		return errStop
-	}
-	return nil
+	return r.send(call, e, r.own(call, e))
 }
 
 // clock wants times not to go back. dlmtest's never do. Those of Jepsen may, by
 // a little, as each thread took its own before the event got its place: then the
-// order holds, and that time is worth nothing.
+// order holds, and the event happened no earlier than the one before it.
 func (r *Reader) clock(e *models.Event) error {
-	if e.Time >= r.last || e.Time == 0 {
+	if e.Time >= r.last || e.Time == 0 && !e.Timed {
 		r.last = max(r.last, e.Time)
 		return nil
 	}
 	if r.Format == "dlmtest" {
 		return fmt.Errorf("the clock goes back by %d ns, from %d to %d", r.last-e.Time, r.last, e.Time)
 	}
-	r.Skipped["times that go back"]++
-	e.Time = 0
+	r.Skipped["times that go back, which count as the time before them"]++
+	e.Time = r.last
 	return nil
 }
 
 // pair wants each process to have one operation at a time, and none after an
 // unknown outcome; the completion takes from the call what it does not say.
-func (r *Reader) pair(e *models.Event) error {
+func (r *Reader) pair(e *models.Event) (*pending, error) {
 	call := r.processes[e.Process]
 	if call == nil {
 		if r.retired.Has(e.Process) {
-			return fmt.Errorf("process %d goes on after its unknown outcome", e.Process)
+			return nil, fmt.Errorf("process %d goes on after its unknown outcome", e.Process)
 		}
 		if len(r.processes) >= r.limit { // forget the idle ones
-			maps.DeleteFunc(r.processes, func(_ int, p *pending) bool { return !p.busy })
+			maps.DeleteFunc(r.processes, func(_ int, p *pending) bool { return !p.busy && p.lastOwner == "" && !p.nameless })
 			r.limit = max(idleKept, 2*len(r.processes))
 		}
 		call = new(pending)
@@ -102,31 +111,31 @@ func (r *Reader) pair(e *models.Event) error {
 	}
 	if e.Type == history.Invoke {
 		if call.busy {
-			return fmt.Errorf("process %d calls %s while its %s of line %d is pending", e.Process, e.F, call.f, call.line)
+			return nil, fmt.Errorf("process %d calls %s while its %s of line %d is pending", e.Process, e.F, call.f, call.line)
 		}
-		*call = pending{true, e.F, e.Key, e.Owner, e.Value, e.Old, e.Line}
-		return nil
+		call.busy, call.f, call.key, call.owner, call.value, call.old, call.line = true, e.F, e.Key, e.Owner, e.Value, e.Old, e.Line
+		return call, nil
 	}
 	switch {
 	case !call.busy:
-		return fmt.Errorf("process %d ends %s without having called it", e.Process, e.F)
+		return nil, fmt.Errorf("process %d ends %s without having called it", e.Process, e.F)
 	case call.f != e.F:
-		return fmt.Errorf("process %d ends %s, but called %s in line %d", e.Process, e.F, call.f, call.line)
+		return nil, fmt.Errorf("process %d ends %s, but called %s in line %d", e.Process, e.F, call.f, call.line)
 	case e.Key != "" && e.Key != call.key:
-		return fmt.Errorf("process %d ends on key %s what it called on key %s in line %d", e.Process, clip(e.Key), clip(call.key), call.line)
+		return nil, fmt.Errorf("process %d ends on key %s what it called on key %s in line %d", e.Process, clip(e.Key), clip(call.key), call.line)
 	case e.Owner != "" && call.owner != "" && e.Owner != call.owner:
-		return fmt.Errorf("process %d ends for owner %s what it called for owner %s in line %d", e.Process, clip(e.Owner), clip(call.owner), call.line)
+		return nil, fmt.Errorf("process %d ends for owner %s what it called for owner %s in line %d", e.Process, clip(e.Owner), clip(call.owner), call.line)
 	}
 	e.Key = call.key
 	if err := call.completes(e); err != nil {
-		return err
+		return nil, err
 	}
 	call.busy = false
 	if e.Type == history.Info {
 		delete(r.processes, e.Process)
 		r.retired.Add(e.Process)
 	}
-	return nil
+	return call, nil
 }
 
 // completes fills in what was written: it is known from the call. Another value

@@ -3,26 +3,40 @@ package formats
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
 )
 
 // mixture notices when a string and something else would have the same text.
-type mixture struct{ quoted, other int } // lines, 0: none yet
+type mixture struct {
+	quoted, other int    // lines, 0: none yet
+	how           string // Same or Apart, if the user says so
+}
+
+// What a user may say of values such as "1" and 1, in Options.Values.
+const (
+	Same  = "same"
+	Apart = "apart"
+)
 
 func (m *mixture) text(f form, what string) (string, error) {
 	s, err := f.scalar(what)
 	switch {
-	case err != nil || f.nothing():
+	case err != nil || f.nothing(), m.how == Same:
 		return s, err
+	case m.how == Apart && f.kind == text && bare(s):
+		return strconv.Quote(s), nil
+	case m.how == Apart:
+		return s, nil
 	case f.kind != text && m.other == 0:
 		m.other = f.line
 	case f.kind == text && m.quoted == 0 && bare(s):
 		m.quoted = f.line
 	}
 	if m.quoted != 0 && m.other != 0 {
-		return "", f.errorf("%s: values are told apart by their text, and line %d has a string that looks like a number or a keyword, line %d one that is", what, m.quoted, m.other)
+		return "", f.errorf("%s: values are told apart by their text, and line %d has a string that looks like a number or a keyword, line %d one that is; --values same takes them for the same, --values apart for two", what, m.quoted, m.other)
 	}
 	return s, nil
 }
@@ -53,20 +67,77 @@ func (r *Reader) keyAndValue(e *models.Event, s *step) (err error) {
 
 // lockValue reads what some tests say in the value of a lock's operation.
 func (r *Reader) lockValue(e *models.Event, s *step, value form) error {
-	if e.Type == history.OK && value.kind == boolean && e.F != models.Release && e.F != models.ReleaseR {
-		if value.text == "false" {
-			if e.F != models.Try && e.F != models.Extend {
-				return value.errorf("%s ends with false: one that does not wait is a try; --f %s=try says so", s.f, s.f)
-			}
-			e.Type = history.Fail
-		}
-		return nil
-	}
 	s.value = value
 	if err := s.grant(); err != nil {
 		return err
 	}
 	e.Owner, e.Token = s.owner, s.token
+	call := r.processes[e.Process]
+	if name := value.entry(lockNames...); e.Key == "" && !name.nothing() {
+		return r.lockNamed(e, call, name)
+	}
+	if r.role == asKey && (e.Type == history.Invoke || call != nil && call.key != "" && value.text == call.key) {
+		return r.lockKey(e, value)
+	}
+	if value.kind == dict || value.kind == absent || value.kind == null {
+		return nil
+	}
+	if e.Type == history.OK && (isNo(value) && r.role != asOwner || value.kind == boolean) {
+		if isNo(value) {
+			e.Type, e.Refused = history.Fail, true
+			r.Skipped["answers of no, which count as refused"]++
+		}
+		return nil
+	}
+	text, err := r.values.text(value, "value")
+	switch {
+	case err != nil && r.role != asNone:
+		return err
+	case r.role == asOwner && (e.Type == history.Invoke || e.Type == history.OK):
+		e.Owner = text
+	case r.role == asToken && e.Type == history.OK && value.kind == whole:
+		e.Token, err = value.count("token", 1<<63-1)
+		return err
+	case r.role == asNone && (e.Type == history.Invoke || e.Type == history.OK && text != "true"):
+		return r.steady(&r.same, text, value)
+	}
+	return nil
+}
+
+// lockNamed takes the name of a lock that stands in the map which is the value. Where the
+// answers alone tell one, such as that of a lock's own entry for each grant, it must not vary.
+func (r *Reader) lockNamed(e *models.Event, call *pending, name form) error {
+	text, err := r.keys.text(name, "key")
+	switch {
+	case err != nil:
+		return err
+	case e.Type == history.Invoke, e.Type == history.OK && call != nil && call.key != "":
+		e.Key = text
+	case e.Type == history.OK && r.role != asAnswer:
+		return r.steady(&r.sameKey, text, name)
+	}
+	return nil
+}
+
+// lockKey takes the name of a lock.
+func (r *Reader) lockKey(e *models.Event, value form) (err error) {
+	if e.Key != "" || value.kind == dict {
+		return nil
+	}
+	if e.Key, err = r.keys.text(value, "value, as a key"); err == nil && e.Key == "" {
+		err = r.at(e.Line, errors.New("a call without a value, which is the key"))
+	}
+	return err
+}
+
+// steady wants values that say nothing not to vary.
+func (r *Reader) steady(same *string, text string, value form) error {
+	if *same == "" {
+		*same = text
+	}
+	if *same != text {
+		return &Error{Line: value.line, Column: value.column, Err: &Ambiguous{[]string{clip(*same), clip(text)}, ValueRoles}}
+	}
 	return nil
 }
 
@@ -102,15 +173,15 @@ func (r *Reader) registerValue(e *models.Event, value form) (err error) {
 func (r *Reader) untuple(e *models.Event, s *step) (key, value form, err error) {
 	v := s.value
 	isTuple := v.kind == list && len(v.items) == 2 && (e.F != models.CAS || v.items[1].kind == list)
-	if r.tuples == "" {
+	if r.tuples == "" && !v.nothing() {
 		r.tuples = answered(isTuple)
 	}
 	switch {
-	case r.tuples == no:
+	case r.tuples != yes:
 		return form{}, v, nil
 	case isTuple:
 		return v.items[0], v.items[1], nil
-	case e.Type == history.Fail, e.Type == history.Info, v.nothing() && e.F != models.Read && e.Type == history.OK:
+	case e.Type == history.Fail, e.Type == history.Info, v.nothing() && e.Type == history.OK:
 		return form{}, v, nil
 	}
 	return key, value, r.at(s.line, errors.New("the value is no [key value] tuple, and earlier ones are; --independent no takes them as they are"))

@@ -45,7 +45,10 @@ func anyEvents(t *rapid.T) []models.Event {
 	if register {
 		fs = []models.F{models.Read, models.Write, models.CAS, models.Append}
 	}
-	open, gone := map[int]models.Event{}, map[int]bool{}
+	open, gone, owners := map[int]models.Event{}, map[int]bool{}, map[int]string{} // each process for one owner, or none
+	for p := range 6 {
+		owners[p] = maybe("owner")
+	}
 	now := int64(0)
 	var events []models.Event
 	for range rapid.IntRange(1, 30).Draw(t, "events") {
@@ -58,7 +61,7 @@ func anyEvents(t *rapid.T) []models.Event {
 		}
 		call, busy := open[e.Process]
 		if !busy {
-			e.Type, e.F, e.Owner = history.Invoke, rapid.SampledFrom(fs).Draw(t, "f"), maybe("owner")
+			e.Type, e.F, e.Owner = history.Invoke, rapid.SampledFrom(fs).Draw(t, "f"), owners[e.Process]
 			if keyed {
 				e.Key = word("key")
 			}
@@ -149,17 +152,22 @@ func TestWriteRefuses(t *testing.T) {
 		name, want string
 		events     []models.Event
 		dlmtest    bool
+		lease      time.Duration
 	}{
-		{"keys", "line 2: some events have a key and some have none", with(func(e *models.Event) { e.Key = "k" }), false},
-		{"bytes", "line 2: \"\\xff\" is no UTF-8", with(func(e *models.Event) { e.Note = "\xff" }), false},
-		{"word", `line 2: f "steal": there is no word for it`, with(func(e *models.Event) { e.F = "steal" }), false},
-		{"register", "line 2: a dlmtest history has no cas outside of a run", with(func(e *models.Event) { e.F = models.CAS }), true},
-		{"no time", "line 2: the event has no time", with(func(e *models.Event) { e.Time = 0 }), true},
-		{"no lease", "there is no dlmtest history of this: setup: lease 0s", []models.Event{lock}, true},
+		{"keys", "line 2: some events have a key and some have none", with(func(e *models.Event) { e.Key = "k" }), false, 0},
+		{"bytes", "line 2: \"\\xff\" is no UTF-8", with(func(e *models.Event) { e.Note = "\xff" }), false, 0},
+		{"word", `line 2: f "steal": there is no word for it`, with(func(e *models.Event) { e.F = "steal" }), false, 0},
+		{"register", "line 2: a dlmtest history has no cas outside of a run", with(func(e *models.Event) { e.F = models.CAS }), true, 0},
+		{"no time", "line 2: the event has no time", with(func(e *models.Event) { e.Time = 0 }), true, 0},
+		{"held twice", `line 5: "a" is granted the lock again before it gave it back`, []models.Event{
+			{Line: 2, Process: 1, Type: history.Invoke, F: models.Acquire, Owner: "a", Time: 1}, {Line: 3, Process: 1, Type: history.OK, F: models.Acquire, Owner: "a", Time: 2},
+			{Line: 4, Process: 1, Type: history.Invoke, F: models.Acquire, Owner: "a", Time: 3}, {Line: 5, Process: 1, Type: history.OK, F: models.Acquire, Owner: "a", Time: 4}}, true, time.Second},
+		{"pending twice", "line 2: the operation of line 2 of the process is still pending", with(func(e *models.Event) { e.Process = 1 }), true, time.Second},
+		{"no lease", "there is no dlmtest history of this: setup: lease 0s", []models.Event{lock}, true, 0},
 	} {
 		write := func() error { return WriteEDN(&bytes.Buffer{}, each(c.events), Lines) }
 		if c.dlmtest {
-			write = func() error { return WriteDlmtest(&bytes.Buffer{}, each(c.events), 0) }
+			write = func() error { return WriteDlmtest(&bytes.Buffer{}, each(c.events), c.lease) }
 		}
 		if err := write(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
@@ -192,5 +200,85 @@ func TestWriteDlmtest(t *testing.T) {
 	format, _, got, err := drain(&file, Options{})
 	if err != nil || format != "dlmtest" || !reflect.DeepEqual(got, events) {
 		t.Errorf("%s, %v: read\n%+v\nwritten\n%+v", format, err, got, events)
+	}
+}
+
+// TestWriteDlmtestIsRead: what is written of any history is read by who judges it, and says the
+// same, apart from the names of owners.
+func TestWriteDlmtestIsRead(t *testing.T) {
+	wrote, all := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		events := anyEvents(t)
+		for i := range events {
+			e := &events[i]
+			e.Line, e.Lease, e.Timed = i+2, e.Lease%int64(time.Hour), false
+			e.Time++
+		}
+		all++
+		var file bytes.Buffer
+		if WriteDlmtest(&file, each(events), time.Second) != nil {
+			return
+		}
+		setup, ops, err := history.Decode(bytes.NewReader(file.Bytes()))
+		if err == nil {
+			err = history.Validate(setup, ops)
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, &file)
+		}
+		_, _, got, err := drain(&file, Options{})
+		if len(events) == 0 && len(got) == 0 { // there is nothing to judge
+			return
+		}
+		if err != nil || len(got) != len(events) {
+			t.Fatalf("%d events of %d: %v", len(got), len(events), err)
+		}
+		wrote++
+		for i := range got {
+			want := events[i]
+			if want.Key == "" {
+				want.Key = theKey
+			}
+			got[i].Owner, want.Owner = "", ""
+			if !reflect.DeepEqual(got[i], want) {
+				t.Fatalf("read\n%+v\nwritten\n%+v", got[i], want)
+			}
+		}
+	})
+	if wrote < all/5 {
+		t.Errorf("only %d of %d were written", wrote, all)
+	}
+}
+
+// TestWriteDlmtestNames: one client that comes again is no grant that comes again.
+func TestWriteDlmtestNames(t *testing.T) {
+	var events []models.Event
+	for i, e := range []models.Event{{Type: history.Invoke, F: models.Acquire, Owner: "a"}, {Type: history.OK, F: models.Acquire, Owner: "a"},
+		{Type: history.Invoke, F: models.Extend, Owner: "a"}, {Type: history.OK, F: models.Extend, Owner: "a"},
+		{Type: history.Invoke, F: models.Release, Owner: "a"}, {Type: history.OK, F: models.Release, Owner: "a"}} {
+		e.Process, e.Key, e.Time, e.Line = 1, "k", int64(i+1), i+2
+		events = append(events, e)
+	}
+	for _, e := range events[:6] {
+		e.Time += 6
+		events = append(events, e)
+	}
+	var file bytes.Buffer
+	if err := WriteDlmtest(&file, each(events), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	setup, ops, err := history.Decode(&file)
+	if err == nil {
+		err = history.Validate(setup, ops)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range ops {
+		names = append(names, ops[i].Owner)
+	}
+	if got := strings.Join(names, " "); got != "a a a a a a a#2 a#2 a#2 a#2 a#2 a#2" {
+		t.Error(got)
 	}
 }

@@ -1,7 +1,7 @@
 package formats
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -14,58 +14,66 @@ import (
 )
 
 // WriteDlmtest writes events of locks as a history of dlmtest. It refuses what
-// such a history cannot say: registers, events without a time.
+// such a history cannot say: registers, events without a time, an owner that is granted
+// a lock again before it gave it back. What it writes can be read as any other
+// history of dlmtest: a grant has a name of its own there, so a name that comes again gets a number.
 // Of what a lock promises it claims no more than the events show, so it serves
 // to be judged by a model, not to stand for a run. lease is for the header where
 // no grant names one.
 func WriteDlmtest(out io.Writer, events iter.Seq2[models.Event, error], lease time.Duration) error {
-	var body bytes.Buffer // the header stands first, and needs what comes last
-	lines, err := history.NewWriter(&body, history.Setup{})
-	if err != nil {
-		return err
-	}
-	head := body.Len()
-	keys, longest := map[string]bool{}, int64(0)
-	kind := history.Mutex
-	tokens := true
+	w := dlmtestWriter{keys: map[string]bool{}, tokens: true, names: grantNames{used: map[string]bool{}, next: map[string]int{}, now: map[holder]*named{}, calls: map[int]*named{}}}
 	for e, err := range events {
+		if err == nil {
+			err = w.add(&e)
+		}
 		if err != nil {
 			return err
 		}
-		op, err := opOf(&e)
-		if err != nil {
-			return fmt.Errorf("line %d: %w", e.Line, err)
-		}
-		keys[op.Key] = true
-		if op.Mode == history.Shared {
-			kind = history.ReadWrite
-		}
-		longest = max(longest, e.Lease)
-		tokens = tokens && (!isGrant(&e) || e.Token != 0)
-		if err := lines.Append(op); err != nil {
-			return err
-		}
 	}
-	if err := lines.Flush(); err != nil {
-		return err
-	}
-	setup := history.Setup{Kind: kind, Keys: slices.Sorted(maps.Keys(keys)), Lease: time.Duration(longest)}
-	if longest == 0 {
+	setup := history.Setup{Kind: w.kind, Keys: slices.Sorted(maps.Keys(w.keys)), Lease: time.Duration(w.longest),
+		Fencing: history.AtLeast, FenceOn: history.OnWrite}
+	if w.longest == 0 {
 		setup.Lease = lease
 	}
-	setup.Promise = history.Promise{Backend: "unknown", Token: tokens, About: "read from a history that dlmtest did not record"}
-	return finish(out, setup, body.Bytes()[head:])
-}
-
-func finish(out io.Writer, setup history.Setup, body []byte) error {
-	if err := history.Validate(setup, nil); err != nil {
+	setup.Promise = history.Promise{Backend: "unknown", Token: w.tokens, About: "read from a history that dlmtest did not record"}
+	if err := history.Validate(setup, w.ops); err != nil {
+		var broken *history.Broken
+		if errors.As(err, &broken) { // its line is one of a file that is not written
+			err = fmt.Errorf("line %d: %w", w.lines[broken.Index], broken.Err)
+		}
 		return fmt.Errorf("there is no dlmtest history of this: %w", err)
 	}
-	if _, err := history.NewWriter(out, setup); err != nil {
-		return err
+	return history.Encode(out, setup, w.ops)
+}
+
+// dlmtestWriter keeps what the header, which stands first, needs to know of all that follows.
+type dlmtestWriter struct {
+	ops     []history.Op
+	lines   []int // from which each came
+	names   grantNames
+	keys    map[string]bool
+	kind    history.Kind
+	longest int64 // lease
+	tokens  bool  // every grant has one
+}
+
+func (w *dlmtestWriter) add(e *models.Event) error {
+	op, err := opOf(e)
+	if err == nil {
+		op.Owner, err = w.names.of(e)
 	}
-	_, err := out.Write(body)
-	return err
+	if err != nil {
+		return fmt.Errorf("line %d: %w", e.Line, err)
+	}
+	w.keys[op.Key] = true
+	if op.Mode == history.Shared {
+		w.kind = history.ReadWrite
+	}
+	w.longest = max(w.longest, e.Lease)
+	w.tokens = w.tokens && (!isGrant(e) || e.Token != 0)
+	op.Index = len(w.ops)
+	w.ops, w.lines = append(w.ops, op), append(w.lines, e.Line)
+	return nil
 }
 
 func isGrant(e *models.Event) bool {

@@ -87,7 +87,12 @@ func (p *ednWriter) event(e *models.Event) ([]byte, error) {
 	if e.F == models.Try {
 		p.buf = append(p.buf, ", :try true"...)
 	}
-	p.number(", :time ", e.Time)
+	if e.Refused {
+		p.buf = append(p.buf, ", :refused true"...)
+	}
+	if p.number(", :time ", e.Time); e.Timed && e.Time == 0 {
+		p.buf = append(p.buf, ", :time 0"...)
+	}
 	p.number(", :token ", e.Token)
 	p.number(", :lease ", e.Lease)
 	for _, s := range []struct{ name, text string }{{", :owner ", e.Owner}, {", :error ", e.Note}} {

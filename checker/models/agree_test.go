@@ -40,10 +40,11 @@ func decide(m Model, o Options, events []Event) (Result, error) {
 	return d.End(), nil
 }
 
-// inProcess asks Porcupine here. On a loaded machine it may give up: that is
-// counted, and says nothing.
+// inProcess asks Porcupine here. Of a few random histories it would need far longer than
+// of all others together, and on a loaded machine it may give up, too: that is counted,
+// and says nothing.
 func inProcess(model string, o Options, ops []Op) string {
-	limit := 10 * time.Second
+	limit := time.Second
 	if len(ops) > 12 {
 		limit = 200 * time.Millisecond
 	}
@@ -59,7 +60,7 @@ func (c tally) String() string {
 
 // oneSided says that a random test tried too few of one kind.
 func (c tally) oneSided(n int) bool {
-	return c.legal < n/20 || c.illegal < n/20 || c.broken > n/10
+	return c.legal < n/20 || c.illegal < n/20 || c.broken > n/4
 }
 
 // agree holds one history against a reference.
@@ -71,8 +72,11 @@ func (c *tally) agree(t *rapid.T, s shape, events []Event, reference func(Option
 		c.broken++
 		return
 	}
-	want := Legal
-	for _, ops := range Ops(m, s.o, events) {
+	want, all := Legal, Ops(m, s.o, events)
+	if len(all) != 1 && len(events) > 0 { // and the reference would be asked about nothing
+		t.Fatalf("%s: %d histories are collected of one, which is %s (%s):\n%s", m.Name, len(all), got.Verdict, got.Reason, text(events))
+	}
+	for _, ops := range all {
 		want = reference(s.o, ops)
 	}
 	switch want {
@@ -86,6 +90,10 @@ func (c *tally) agree(t *rapid.T, s shape, events []Event, reference func(Option
 	}
 	if m.Name == "lease-windows" && want == Illegal && got.Verdict != Violated {
 		c.missed++ // one side only
+		return
+	}
+	if got.Verdict == Unknown && (s.goes || s.model == "lease" || s.token && s.model == "lease-untimed") { // said so, and left to Porcupine
+		c.missed++
 		return
 	}
 	if (got.Verdict == Violated) != (want == Illegal) {
@@ -112,12 +120,16 @@ func (c *tally) evidence(t *rapid.T, r Result, events []Event) {
 }
 
 func TestAgreesWithPorcupine(t *testing.T) {
-	n := checks(t, 10000)
 	for _, s := range shapes {
-		if specsOnly(s.model) {
+		if specsOnly(s.model) && !s.unique {
 			continue // Porcupine is all that decides it
 		}
 		t.Run(s.String(), func(t *testing.T) {
+			usual := 4000
+			if s.renew { // what is unknown of a lock that may be lost costs Porcupine most of the time
+				usual = 1000
+			}
+			n := checks(t, usual)
 			var c tally
 			rapid.Check(t, func(t *rapid.T) {
 				defer func(old int) { batch = old }(batch)
@@ -141,7 +153,7 @@ func TestLongerAgreesWithPorcupine(t *testing.T) {
 	n := checks(t, 10000) / 100
 	_ = flag.Set("rapid.checks", fmt.Sprint(n))
 	for _, s := range shapes {
-		if specsOnly(s.model) {
+		if specsOnly(s.model) && !s.unique {
 			continue
 		}
 		t.Run(s.String(), func(t *testing.T) {

@@ -72,6 +72,11 @@ func all(*Op) bool { return true }
 
 func ownedBy(owner string) func(*Op) bool { return func(op *Op) bool { return op.Owner == owner } }
 
+// toldSince says that a grant among some operations told a token.
+func toldSince(ops []*Op) bool {
+	return slices.ContainsFunc(ops, func(op *Op) bool { return op.F != Release && op.Type != history.Fail && op.Token != 0 })
+}
+
 // sentences say in words of whole sequences what specs says in states: of the
 // last operation, given the ones before it, which are legal.
 var sentences = map[string]func(o Options, seq []*Op) bool{
@@ -92,9 +97,18 @@ var sentences = map[string]func(o Options, seq []*Op) bool{
 		if held(before, all) != mine {
 			return false
 		}
-		for i := len(before) - 1; mine > 0; i-- { // back to the outermost
-			if held(before[:i], all) == 0 {
-				return op.Token == 0 || before[i].Token == 0 || op.Token == before[i].Token
+		start := len(before)
+		for ; mine > 0 && held(before[:start], all) > 0; start-- { // back to the outermost
+		}
+		for i, b := range before {
+			if op.Token == 0 || b.Token == 0 || b.F == Release || b.Type == history.Fail {
+				continue
+			}
+			if i >= start { // the token of this hold
+				return op.Token == b.Token
+			}
+			if op.Token <= b.Token && !toldSince(before[start:]) {
+				return false
 			}
 		}
 		return true
@@ -118,11 +132,22 @@ var sentences = map[string]func(o Options, seq []*Op) bool{
 		return n >= 0 && n <= o.permits()
 	},
 	"fenced-mutex": func(_ Options, seq []*Op) bool {
-		return oneHolder(seq) && rising(seq)
+		op := seq[len(seq)-1]
+		mine := held(seq, func(x *Op) bool { return x.F != Extend && x.Owner == op.Owner })
+		if held(seq, func(x *Op) bool { return x.F != Extend }) > 1 || mine < 0 {
+			return false
+		}
+		return op.F == Extend && mine == 0 || rising(seq, func(i int) bool { // of whom renews something
+			x := seq[i]
+			return x.F != Extend || held(seq[:i], func(y *Op) bool { return y.F != Extend && y.Owner == x.Owner }) > 0
+		})
 	},
-	"lease-untimed": func(_ Options, seq []*Op) bool { return rising(seq) && renewable(seq) },
-	"lease":         func(o Options, seq []*Op) bool { return rising(seq) && renewable(seq) && timely(o, seq, nil) },
-	"lease-windows": func(o Options, seq []*Op) bool { return renewable(seq) && timely(o, seq, nil) },
+	"claims":        func(_ Options, seq []*Op) bool { return rising(seq, nil) && claimable(seq) },
+	"lease-untimed": func(_ Options, seq []*Op) bool { return rising(seq, nil) && renewable(seq) && had(seq) },
+	"lease": func(o Options, seq []*Op) bool {
+		return rising(seq, nil) && renewable(seq) && had(seq) && timely(o, seq, nil)
+	},
+	"lease-windows": func(o Options, seq []*Op) bool { return renewable(seq) && had(seq) && timely(o, seq, nil) },
 	"fenced-register": func(_ Options, seq []*Op) bool {
 		before, op := seq[:len(seq)-1], seq[len(seq)-1]
 		top, value := int64(0), ""
@@ -149,40 +174,99 @@ func oneHolder(seq []*Op) bool {
 	return held(seq, all) <= 1 && held(seq, ownedBy(op.Owner)) >= 0
 }
 
-// rising says that the last grant has a higher token than those before; one of
-// unknown outcome has whatever token suits.
-func rising(seq []*Op) bool {
+// rising says that the last token that was answered is higher than all before it: to who
+// has it already it may be answered again. counts says which answers count; nil: all.
+func rising(seq []*Op, counts func(i int) bool) bool {
 	op := seq[len(seq)-1]
-	if !taking(op.F) || op.Type != history.OK {
+	if op.F == Release || op.Type != history.OK || op.Token == 0 {
 		return true
 	}
-	for _, before := range seq[:len(seq)-1] {
-		if taking(before.F) && before.Type == history.OK && before.Token >= op.Token {
+	for i, before := range seq[:len(seq)-1] {
+		if before.F == Release || before.Type != history.OK || counts != nil && !counts(i) {
+			continue
+		}
+		if before.Token > op.Token || before.Token == op.Token && op.F != Extend && !toldAgain(seq[:i+1], seq[i+1:len(seq)-1], op) {
 			return false
 		}
 	}
 	return true
 }
 
+// toldAgain says that the owner of op was granted what it was told with the last of a
+// sequence, and that nothing was granted or given back since.
+func toldAgain(seq, since []*Op, op *Op) bool {
+	return seq[len(seq)-1].Owner == op.Owner && !slices.ContainsFunc(since, func(x *Op) bool {
+		return taking(x.F) && x.Type != history.Fail && x.Owner != op.Owner ||
+			x.F == Release && x.Type != history.Fail && x.Owner == op.Owner || x.Type == history.Fail && x.Refused && !taking(x.F) && x.Owner == op.Owner
+	})
+}
+
 // renewable says that the last operation, if a renewal that returned OK, is by
 // who was granted the lock last of all and has not given it back since.
 func renewable(seq []*Op) bool {
 	op := seq[len(seq)-1]
-	if op.F != Extend || op.Type != history.OK {
+	return op.F != Extend || op.Type != history.OK || holder(seq[:len(seq)-1]) == op.Owner
+}
+
+// holder is who was granted the lock last of all, and has not given it back since.
+func holder(seq []*Op) string {
+	for i, op := range slices.Backward(seq) {
+		if !taking(op.F) || op.Type == history.Fail {
+			continue
+		}
+		if slices.ContainsFunc(seq[i:], func(r *Op) bool { return r.F == Release && r.Type != history.Fail && r.Owner == op.Owner }) {
+			return ""
+		}
+		return op.Owner
+	}
+	return ""
+}
+
+// had says that the last operation, if a release, is of who was granted the lock since it last gave it back.
+func had(seq []*Op) bool {
+	op := seq[len(seq)-1]
+	if op.F != Release || op.Type == history.Fail {
 		return true
 	}
-	last := lastGrant(seq)
-	if last < 0 || seq[last].Owner != op.Owner {
-		return false
+	for _, before := range slices.Backward(seq[:len(seq)-1]) {
+		if before.Owner == op.Owner && before.Type != history.Fail && before.F != Extend {
+			return before.F != Release
+		}
 	}
-	return !slices.ContainsFunc(seq[last:], func(r *Op) bool {
-		return r.F == Release && r.Type != history.Fail && r.Owner == op.Owner
-	})
+	return false
+}
+
+// claimable says that who renewed, or gave back, was granted the lock last of all, and
+// has neither given it back nor been refused since.
+func claimable(seq []*Op) bool {
+	op := seq[len(seq)-1]
+	if taking(op.F) || op.Type != history.OK {
+		return true
+	}
+	for _, before := range slices.Backward(seq[:len(seq)-1]) {
+		switch {
+		case taking(before.F) && before.Type != history.Fail:
+			return before.Owner == op.Owner
+		case before.Owner == op.Owner && !taking(before.F) && (before.Type == history.Fail && before.Refused || before.Type == history.OK && before.F == Release):
+			return false
+		}
+	}
+	return false
+}
+
+// regrant says that an acquire only told its owner once more of the grant it has.
+func regrant(before []*Op, op *Op) bool {
+	for i, b := range slices.Backward(before) {
+		if b.Type == history.OK && b.Token > 0 && b.Token == op.Token && b.F != Release {
+			return toldAgain(before[:i+1], before[i+1:], op)
+		}
+	}
+	return false
 }
 
 func lastGrant(seq []*Op) int {
 	for i, op := range slices.Backward(seq) {
-		if taking(op.F) && op.Type == history.OK {
+		if taking(op.F) && op.Type == history.OK && !regrant(seq[:i], op) {
 			return i
 		}
 	}
@@ -216,7 +300,7 @@ func timely(o Options, seq []*Op, at []int64) bool {
 // free says that op, if a grant, can be made at x: what was granted last has
 // been given back or its lease has ended.
 func free(o Options, before []*Op, at []int64, op *Op, x int64) bool {
-	if !taking(op.F) || op.Type == history.Fail {
+	if !taking(op.F) || op.Type == history.Fail || op.Type == history.OK && regrant(before, op) {
 		return true
 	}
 	if op.Type == history.Info {
@@ -232,7 +316,8 @@ func free(o Options, before []*Op, at []int64, op *Op, x int64) bool {
 		switch {
 		case b.F == Release && b.Type != history.Fail && b.Owner == before[last].Owner:
 			return true
-		case i == last || b.F == Extend && b.Type == history.OK:
+		case b.F == Extend && b.Type == history.Info && b.Owner == before[last].Owner && b.Lease == 0 && o.Lease == 0:
+		case i == last || b.F == Extend && b.Type != history.Fail && b.Owner == before[last].Owner:
 			end = at[i] + cmp.Or(b.Lease, int64(o.Lease))
 		}
 	}

@@ -17,9 +17,6 @@ const drawOf = "draw "
 // Draw has Porcupine draw the history of one key, in a child process: a page that
 // needs nothing else, and no network. self is as for Asker.
 func Draw(ctx context.Context, self []string, model string, o Options, ops []Op) (html string, err error) {
-	if why := tooMuch(model, ops); why != "" {
-		return "", errors.New(why)
-	}
 	text, err := json.Marshal(question{o, ops})
 	if err != nil {
 		return "", err

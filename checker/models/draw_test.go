@@ -17,7 +17,6 @@ func TestDraw(t *testing.T) {
 		err         string // "": none
 	}{
 		{"a pair", "mutex", ops, self, ""},
-		{"too many", "mutex", make([]Op, OracleOps+1), self, "20001 operations"},
 		{"no model", "nothing", ops, self, "Porcupine's drawing: gave up: no model nothing"},
 		{"no child", "mutex", ops, []string{"/bin/false"}, "Porcupine's drawing: gave up: the oracle ended with exit status 1"},
 	} {

@@ -10,14 +10,16 @@ import "github.com/dlmtest/dlmtest/history"
 // pending at a time, and none after an Info.
 type Event struct {
 	Line    int          // of the source, from 1; 0: unknown
-	Time    int64        // ns by one clock; 0: the order of events is all that is known
+	Time    int64        // ns by one clock; 0: the order of events is all that is known, unless Timed
+	Timed   bool         // the source told the time, though it is 0
 	Process int          // who
 	Type    history.Type // Invoke, OK, Fail or Info
 	F       F            // what
 	Key     string       // which lock or register; empty where there is one
-	Owner   string       // on whose behalf, for locks; empty: the process's
+	Owner   string       // on whose behalf, for locks; empty: untold, so the process's last on this lock, or its own
 	Token   int64        // fencing token; 0: none
-	Lease   int64        // ns granted, on the OK of an acquire or a renewal; 0: none
+	Lease   int64        // ns granted to an acquire or a renewal, or asked for by its call; 0: none
+	Refused bool         // of a Fail: the lock answered no, as to one that does not hold it
 	Value   string       // what is written or was read; "" of a read: nothing was there
 	Old     string       // of a CAS: the value that must be there
 	Note    string       // what the source says beside, such as an error

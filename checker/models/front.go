@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -18,6 +19,7 @@ type operation struct {
 	mark      int      // of the model: what it saw at the call
 	floor     grant    // of leases: the greatest token at the call
 	rival     *session // of a renewal: what lasted at the call; of windows
+	untold    bool     // its answer would have told the owner, and nobody knows it
 }
 
 // who names the client in a message.
@@ -43,8 +45,10 @@ type rules struct {
 	name   string
 	fs     []F
 	owners bool
+	goesOn bool // an owner may go on after an acquire of unknown outcome, by another process
+	gives  bool // and after a release of unknown outcome
 	times  bool
-	check  func(*Event) string // what else is wrong with an event; nil: nothing
+	check  func(*Event) string // what else is wrong with what returned OK; nil: nothing
 	judge  func(*keyLog, *found) judge
 }
 
@@ -54,18 +58,25 @@ type rules struct {
 // of each retired owner.
 type front struct {
 	rules
-	found   *found
-	counts  Counts
-	err     error
-	last    int64
-	clients map[int]*client
-	spare   []*client // of retired processes, to be used again
-	limit   int
-	retired history.Processes
-	keys    map[string]*keyLog
-	key     *keyLog // of the last event
-	passes  bool    // over renewals
+	found    *found
+	counts   Counts
+	err      error
+	last     int64
+	clients  map[int]*client
+	spare    []*client // of retired processes, to be used again
+	limit    int
+	retired  history.Processes
+	keys     map[string]*keyLog
+	key      *keyLog // of the last event
+	passes   bool    // over renewals
+	collects bool    // operations for Porcupine, which takes what no sweep can
+	fit      int     // grants that have what the model needs
+	// unjudged are keys whose history breaks an assumption, in the order in which they did.
+	unjudged []*keyLog
 }
+
+// unjudgedKept is how many keys Result names that cannot be judged.
+const unjudgedKept = 20
 
 // idleKept is how many idle processes and owners are kept before some are forgotten.
 const idleKept = 4096
@@ -90,7 +101,7 @@ func (f *front) Add(e Event) error {
 
 func (f *front) take(e *Event) (why string) {
 	switch {
-	case f.times && e.Time == 0:
+	case f.times && e.Time == 0 && !e.Timed:
 		return "an event without a time; this model needs them"
 	case e.Time < f.last && e.Time != 0:
 		return fmt.Sprintf("the clock goes back from %d to %d", f.last, e.Time)
@@ -122,48 +133,124 @@ func (f *front) call(c *client, e *Event, at Ref) (why string) {
 		c = f.newClient(e.Process)
 	}
 	k := f.keyOf(e.Key)
-	if f.owners {
-		o := c.owner
-		if o == nil || c.key != k || o.gone || o.name != e.Owner {
-			if o = k.ownerOf(e); o == nil {
-				return fmt.Sprintf("owner %s is used again after an outcome that is unknown", e.Owner)
-			}
-			c.owner = o
+	if f.owners && k.broken == "" {
+		if why := f.own(c, k, e); why != "" {
+			f.breaks(k, at, why)
 		}
-		if o.pending {
-			return fmt.Sprintf("%s calls %s while another operation of that owner is pending", who(o, e.Process), e.F)
-		}
-		o.pending = true
 	}
 	c.busy, c.key = true, k
 	op := &c.op // field by field: a whole new one would be copied twice
-	op.Event, op.call, op.owner, op.slot, op.hold, op.rival = *e, at, c.owner, len(k.pending), nil, nil
+	op.Event, op.call, op.owner, op.slot, op.hold, op.rival, op.untold = *e, at, c.owner, len(k.pending), nil, nil, false
+	if k.broken != "" {
+		op.owner, c.owner = nil, nil
+		return ""
+	}
+	if why := k.judge.call(op); why != "" {
+		if f.counts.OK == 0 && !k.beyond { // there is nothing that the model fits
+			return why
+		}
+		f.breaks(k, at, why)
+		op.owner, c.owner = nil, nil
+		return ""
+	}
 	k.pending = append(k.pending, op)
-	return k.judge.call(op)
+	return ""
+}
+
+// own finds the owner of a call.
+func (f *front) own(c *client, k *keyLog, e *Event) (why string) {
+	aside := e.F == Extend && f.strict() // what cannot be lost may be renewed in the background
+	o := c.owner
+	if o == nil || c.key != k || o.gone || o.name != e.Owner {
+		if o = k.ownerOf(e.Owner, e.Process); o == nil {
+			return fmt.Sprintf("owner %s is used again after an outcome that is unknown", e.Owner)
+		}
+		c.owner = o
+	}
+	if why := f.goingOn(k, o, e); why != "" {
+		return why
+	}
+	if aside {
+		return ""
+	}
+	if o.pending {
+		return fmt.Sprintf("%s calls %s while another operation of that owner is pending", who(o, e.Process), e.F)
+	}
+	o.pending = true
+	return ""
+}
+
+// goingOn says that no sweep can judge what an owner does from here on. What is collected
+// for Porcupine goes on.
+func (f *front) goingOn(k *keyLog, o *owner, e *Event) (why string) {
+	switch {
+	case !o.unsure:
+	case f.collects:
+		k.beyond = true
+	default:
+		why = fmt.Sprintf("%s goes on after a release of unknown outcome, which may end what it holds at any time: only Porcupine can judge that", who(o, e.Process))
+	}
+	return why
+}
+
+// strict says that the model is of a lock that cannot be lost.
+func (f *front) strict() bool { return f.name == "fenced-mutex" }
+
+// breaks ends the judgement of a key whose history breaks an assumption. What was
+// found until then stands: a history whose beginning is not the model's is not either.
+func (f *front) breaks(k *keyLog, at Ref, why string) {
+	pending := slices.SortedFunc(slices.Values(k.pending), func(a, b *operation) int { return a.call.Index - b.call.Index })
+	for _, op := range pending {
+		unknown := *op
+		unknown.Type, unknown.ret = history.Info, Ref{Index: f.counts.Events, Time: f.last}
+		if f.collects { // no event of the history is its end
+			unknown.ret.Index = math.MaxInt
+		}
+		k.judge.done(&unknown)
+		op.owner = nil
+	}
+	k.judge.end()
+	k.broken = fmt.Sprintf("%s: %s", at, why)
+	k.pending, k.owners, k.unsure, k.judge = nil, nil, nil, nil
+	f.unjudged = append(f.unjudged, k)
 }
 
 func (f *front) done(c *client, e *Event, at Ref) (why string) {
 	if c == nil || !c.busy {
 		return fmt.Sprintf("process %d ends %s without having called it", e.Process, e.F)
 	}
-	op := &c.op
+	op, k := &c.op, c.key
 	switch {
 	case e.F != op.F:
 		return fmt.Sprintf("process %d ends %s, but called %s", e.Process, e.F, op.F)
 	case e.Key != op.Key:
 		return fmt.Sprintf("process %d ends on %q what it called on %q", e.Process, e.Key, op.Key)
 	}
-	op.Type = e.Type
+	op.Type, op.Refused = e.Type, e.Refused
 	switch e.Type {
 	case history.OK:
 		f.counts.OK++
-		if why := f.told(c, e); why != "" {
+		if k.broken != "" {
+			break
+		}
+		why, misfit := f.told(c, e)
+		switch {
+		case misfit && f.fit == 0 && !k.beyond: // no grant so far has what this model needs
 			return why
+		case why != "":
+			f.breaks(k, at, why)
+		case f.nobodys(op, k): // from here on nobody knows who holds
+			f.breaks(k, at, fmt.Sprintf("%s says that its %s was ok, and for whom is not told, as it is elsewhere", op.who(), op.F))
+		case taking(op.F):
+			f.fit++
 		}
 	case history.Fail:
 		f.counts.Failed++
 	case history.Info:
 		f.counts.Unknown++
+		if k.broken == "" && f.name == "reentrant" && !f.collects && f.nobodys(op, k) { // it may be of the holder, in a new process
+			f.breaks(k, at, fmt.Sprintf("%s does not know whether its release had an effect, and for whom is not told", op.who()))
+		}
 	default:
 		return fmt.Sprintf("%q is not how an operation ends", e.Type)
 	}
@@ -175,44 +262,75 @@ func (f *front) done(c *client, e *Event, at Ref) (why string) {
 }
 
 // told takes what an OK says beyond the call: its token, its lease, what was
-// read, and the owner, where the lock makes a name for each grant.
-func (f *front) told(c *client, e *Event) (why string) {
-	op := &c.op
+// read, and the owner, where the lock makes a name for each grant. misfit says that
+// it lacks what the model needs.
+func (f *front) told(c *client, e *Event) (why string, misfit bool) {
+	op, k := &c.op, c.key
 	if e.Token != 0 {
 		op.Token = e.Token
 	}
-	op.Lease = e.Lease
+	if e.Lease != 0 {
+		op.Lease = e.Lease
+	}
 	if op.F == Read {
 		op.Value = e.Value
 	}
 	if f.owners && e.Owner != "" && e.Owner != op.owner.name {
-		if op.Owner != "" || op.F == Release || op.F == ReleaseR {
-			return fmt.Sprintf("%s for owner %q is answered for owner %q", op.F, op.Owner, e.Owner)
+		if op.Owner != "" || !taking(op.F) && f.holding(op) {
+			return fmt.Sprintf("%s for owner %q is answered for owner %q", op.F, op.Owner, e.Owner), false
 		}
-		o := c.key.ownerOf(e)
+		o := k.ownerOf(e.Owner, e.Process)
 		if o == nil || o.pending {
-			return fmt.Sprintf("owner %s is used again after an outcome that is unknown, or while it is busy", e.Owner)
+			return fmt.Sprintf("owner %s is used again after an outcome that is unknown, or while it is busy", e.Owner), false
+		}
+		if o.hold != nil && !taking(op.F) { // it was taken for another's when it was called
+			return fmt.Sprintf("%s for owner %q is answered for owner %q", op.F, op.Owner, e.Owner), false
+		}
+		if why := f.goingOn(k, o, e); why != "" {
+			return why, false
 		}
 		op.owner.pending, o.pending = false, true
 		op.owner, c.owner = o, o
 	}
 	if f.check != nil {
-		return f.check(&op.Event)
+		if why := f.check(&op.Event); why != "" {
+			return why, true
+		}
 	}
-	return ""
+	return "", false
+}
+
+// nobodys says that a release or a renewal is for an owner whom nothing tells, of a key on
+// which others are named: it may be for any of them.
+func (f *front) nobodys(op *operation, k *keyLog) bool {
+	return f.owners && k.named && !taking(op.F) && op.owner.name == "" && !f.holding(op) && !op.owner.lent && !(op.F == Extend && f.strict())
+}
+
+// holding says that the owner whom a call was taken for holds something.
+func (f *front) holding(op *operation) bool {
+	return op.owner.name != "" || op.owner.hold != nil || op.owner.session != nil || op.owner.token != 0
 }
 
 // finish takes an operation from the pending ones and has it judged.
 func (f *front) finish(c *client, at Ref) {
 	op, k := &c.op, c.key
+	c.busy = false
+	op.ret = at
+	if k.broken != "" {
+		return
+	}
 	last := len(k.pending) - 1
 	k.pending[op.slot] = k.pending[last]
 	k.pending[op.slot].slot = op.slot
 	k.pending = k.pending[:last]
-	c.busy = false
-	op.ret = at
 	if op.owner != nil {
-		op.owner.pending = false
+		op.owner.pending = op.owner.pending && op.F == Extend && f.strict()
+		op.untold = op.Type == history.Info && taking(op.F) && op.owner.name == ""
+		if op.untold {
+			if k.untold++; k.untold == 1 && !k.used {
+				k.since = op.call.Index
+			}
+		}
 	}
 	k.judge.done(op)
 }
@@ -221,13 +339,18 @@ func (f *front) retire(c *client, e *Event) {
 	delete(f.clients, e.Process)
 	f.spare = append(f.spare, c)
 	f.retired.Add(e.Process)
-	// Who renews in the background does so as a process of its own: its owner goes on.
-	if o := c.op.owner; o != nil && (c.op.F != Extend || o.name == "") {
-		c.owner = nil
-		c.key.forget(o)
-		if o.name != "" {
-			c.key.retired.add(hashString(o.name))
-		}
+	op, o, k := &c.op, c.op.owner, c.key
+	c.owner = nil
+	switch {
+	case o == nil || k.broken != "":
+	case op.F == Extend && o.name != "": // who renews in the background does so as a process of its own
+	case o.name == "":
+		k.forget(o)
+	case !f.goesOn && !f.collects:
+		k.forgetFor(o)
+	default:
+		o.unsure = o.unsure || !f.goesOn || !f.gives && (op.F == Release || op.F == ReleaseR)
+		k.remember(o)
 	}
 }
 
@@ -272,7 +395,12 @@ func (f *front) End() Result {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		f.keys[name].judge.end()
+		if k := f.keys[name]; k.broken == "" {
+			k.judge.end()
+		}
+	}
+	for _, k := range f.unjudged[:min(len(f.unjudged), unjudgedKept)] {
+		r.Unjudged = append(r.Unjudged, keyed(k)+k.broken)
 	}
 	r.Counts.Unknown += len(open)
 	r.Counts.Keys = len(f.keys)
@@ -287,8 +415,10 @@ func (f *front) conclude(r *Result) {
 		r.Verdict, r.Reason = Violated, r.Violations[0].Message
 	case r.Counts.Events == 0:
 		r.Reason = "the history is empty"
-	case r.Counts.OK == 0:
+	case r.Counts.OK == 0 && len(f.unjudged) == 0:
 		r.Reason = "no operation is known to have happened"
+	case len(f.unjudged) > 0:
+		r.Reason = fmt.Sprintf("the history of %d of %d keys cannot be judged, nothing is wrong before that, nor with the others: %s", len(f.unjudged), len(f.keys), r.Unjudged[0])
 	case f.found.doubt != "":
 		r.Reason = f.found.doubt
 	default:

@@ -3,6 +3,7 @@ package models
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -73,13 +74,15 @@ func TestBrokenAssumptions(t *testing.T) {
 		{"clock back", "mutex", "1 acquire at=5\n1 ok acquire at=4", "line 2: the clock goes back from 5 to 4"},
 		{"clock below zero", "mutex", "1 acquire at=-1", "line 1: the clock goes back from 0 to -1"},
 		{"owner busy", "mutex", "1 acquire o=x\n2 acquire o=x", "line 2: x calls acquire while another operation of that owner is pending"},
-		{"owner retired", "mutex", "1 acquire o=x\n1 info acquire o=x\n2 release o=x", "line 3: owner x is used again"},
-		{"owner answered retired", "mutex", "1 acquire o=x\n1 info acquire o=x\n2 acquire\n2 ok acquire o=x", "line 4: owner x is used again"},
+		{"owner goes on after a release", "mutex", "1 acquire o=x\n1 ok acquire o=x\n1 release o=x\n1 info release o=x\n2 release o=x", "line 5: x goes on after a release of unknown outcome"},
+		{"owner goes on as its answer tells", "mutex", "1 release o=x\n1 info release o=x\n2 acquire\n2 ok acquire o=x\n3 acquire\n3 ok acquire o=y", "line 4: x goes on after a release of unknown outcome"},
+		{"owner retired", "try", "1 acquire o=x\n1 info acquire o=x\n2 release o=x", "line 3: owner x is used again"},
+		{"owner answered retired", "rwlock", "1 acquire o=x\n1 info acquire o=x\n2 acquire\n2 ok acquire o=x", "line 4: owner x is used again"},
 		{"owner answered busy", "mutex", "1 acquire o=x\n2 acquire\n2 ok acquire o=x", "line 3: owner x is used again"},
 		{"owner changes", "mutex", "1 acquire o=x\n1 ok acquire o=y", `line 2: acquire for owner "x" is answered for owner "y"`},
-		{"release answered for another", "mutex", "1 release\n1 ok release o=y", `line 2: release for owner "" is answered for owner "y"`},
+		{"release answered for another", "mutex", "1 acquire o=x\n1 ok acquire o=x\n1 release o=x\n1 ok release o=y", `line 4: release for owner "x" is answered for owner "y"`},
 		{"no token", "fenced-mutex", "1 acquire\n1 ok acquire", "line 2: a grant without a token"},
-		{"token below 1", "lease-untimed", "1 acquire\n1 ok acquire t=-3", "line 2: a grant without a token, or with one below 1 (-3)"},
+		{"token below 1", "fenced-mutex", "1 acquire\n1 ok acquire t=-3", "line 2: a grant without a token, or with one below 1 (-3)"},
 		{"no lease", "lease", "1 acquire at=1\n1 ok acquire at=2 t=1", "line 2: a grant without a lease"},
 		{"no lease, windows", "lease-windows", "1 acquire at=1\n1 ok acquire at=2", "line 2: a grant without a lease"},
 		{"negative lease", "lease", "1 acquire at=1\n1 ok acquire at=2 t=1 l=-5", "line 2: a grant without a lease"},
@@ -88,7 +91,6 @@ func TestBrokenAssumptions(t *testing.T) {
 		{"renewal by one who does not know", "lease", "1 acquire at=1\n1 ok acquire at=2 t=1 l=9\n1 extend at=3\n1 info extend at=4\n1 release at=5", "line 5: process 1 goes on"},
 		{"renewal of a register", "register", "1 extend", `line 1: "extend" is no operation of register`},
 		{"renewal of a fenced register", "fenced-register", "1 extend", `line 1: "extend" is no operation of fenced-register`},
-		{"no token, lease", "lease", "1 acquire at=1\n1 ok acquire at=2 l=5", "line 2: a grant without a token"},
 		{"no time", "lease", "1 acquire", "line 1: an event without a time"},
 		{"no time, windows", "lease-windows", "1 acquire", "line 1: an event without a time"},
 		{"value twice", "fenced-register", "1 write v=a t=1\n2 write v=a t=2", `line 2: value "a" is written twice`},
@@ -98,6 +100,9 @@ func TestBrokenAssumptions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, _ := Named(c.model)
 			r, err := decide(m, Options{}, script(c.text))
+			if err == nil && len(r.Unjudged) == 1 { // its key, for there may be others
+				err = errors.New(r.Unjudged[0])
+			}
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Fatalf("error %v, want %s", err, c.want)
 			}
@@ -207,14 +212,16 @@ func TestDecides(t *testing.T) {
 		{"read behind the next", "fenced-register", "1 write v=a t=1\n1 ok write v=a t=1\n2 write v=b t=2\n2 ok write v=b t=2\n3 read\n3 ok read v=a", Options{}, Violated, "\"b\" with token 2 has no place before line 4, behind \"a\" with token 1, which was there at line 5.", []int{1, 2, 3, 4, 5, 6}},
 		{"refused for nothing", "fenced-register", "1 write v=a t=2\n1 ok write v=a t=2\n2 write v=b t=2\n2 fail write v=b t=2", Options{}, Violated, `The write of "b" with token 2 was refused at line 4, but no higher token can have been seen.`, []int{3, 4}},
 		{"read of nothing", "fenced-register", "1 read\n1 ok read v=x", Options{}, Violated, `"x" was read at line 2, but no write of it was accepted.`, []int{1, 2}},
-		{"register not asked", "register", "1 read\n1 ok read", Options{}, Unknown, "Porcupine was not asked", nil},
-		{"register", "register", "1 write v=a\n1 ok write v=a\n2 read\n2 ok read v=b", Options{Ask: inProcess}, Violated, `No order explains the read "b" by process 2 that returned at line 4 (Porcupine).`, []int{3, 4}},
+		{"register not asked", "register", "1 write v=a\n1 ok write v=a\n1 write v=a\n1 ok write v=a", Options{}, Unknown, "Porcupine was not asked", nil},
+		{"register", "register", "1 write v=a\n1 ok write v=a\n2 read\n2 ok read v=b", Options{}, Violated, `No order explains the read "b" by process 2 that returned at line 4: nobody had asked to write that by then.`, []int{3, 4}},
+		{"register, old value", "register", "1 write v=a\n1 ok write v=a\n1 write v=b\n1 ok write v=b\n2 read\n2 ok read v=a", Options{}, Violated, `No order explains the read "a" by process 2 that returned at line 6, beside the operations of another value`, []int{1, 2, 3, 4, 5, 6}},
+		{"register, searched", "register", "1 write v=a\n1 ok write v=a\n1 write v=a\n1 ok write v=a\n2 read\n2 ok read v=b", Options{Ask: inProcess}, Violated, `No order explains the read "b" by process 2 that returned at line 6 (Porcupine).`, []int{5, 6}},
 		{"first bad of two", "cas-register", "1 cas v=b old=a\n1 ok cas v=b old=a\n2 read\n2 ok read v=c", Options{Ask: inProcess}, Violated, `No order explains the cas "b" by process 1 that returned at line 2`, []int{1, 2}},
 		{"cas observed", "cas-register", "1 cas v=b old=a\n1 fail cas v=b old=a", Options{Ask: inProcess, Init: "a"}, Violated, "No order explains the cas", []int{1, 2}},
 		{"lenient cas", "cas-register", "1 cas v=b old=a\n1 fail cas v=b old=a\n1 read\n1 ok read", Options{Ask: inProcess, Init: "a", Lenient: true}, Holds, "", nil},
 		{"lenient all the same", "cas-register", "1 cas v=b old=c\n1 ok cas v=b old=c", Options{Ask: inProcess, Init: "a", Lenient: true}, Violated, "No order", []int{1, 2}},
 		{"unknown write read", "kv", "1 append v=b\n1 info append v=b\n2 read\n2 ok read v=ab", Options{Ask: inProcess, Init: "a"}, Holds, "", nil},
-		{"oracle gives up", "kv", "2 read\n2 ok read v=ab", Options{Ask: func(string, Options, []Op) string { return "gave up: tired" }}, Unknown, "Porcupine gave up: tired", nil},
+		{"oracle gives up", "kv", "1 append v=b\n1 ok append v=b\n2 read\n2 ok read v=ab", Options{Ask: func(string, Options, []Op) string { return "gave up: tired" }}, Unknown, "Porcupine gave up: tired", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, _ := Named(c.model)
@@ -255,13 +262,18 @@ func TestReadings(t *testing.T) {
 	m, _ := Named("lease")
 	lost, _ := decide(m, Options{}, script(lostLease))
 	want := "as a strict mutex: invalid; as a lease lock (lease): valid. A lock was lost while its holder believed in it, as its leases allow."
-	if got := Readings(strict, &lost); got != want {
+	if got := Readings(strict, &lost, nil); got != want {
 		t.Error(got)
 	}
-	if got := Readings(lost, nil); got != "as a strict mutex: valid" {
+	u, _ := Named("lease-untimed")
+	untimed, _ := decide(u, Options{}, script(lostLease))
+	if got := Readings(strict, &untimed, nil); strings.Contains(got, "as its leases allow") || !strings.Contains(got, "only if this lock has a lease") {
 		t.Error(got)
 	}
-	if got := Readings(Result{}, &lost); got != "as a strict mutex: unknown; as a lease lock (lease): valid" {
+	if got := Readings(lost, nil, nil); got != "as a strict mutex: valid" {
+		t.Error(got)
+	}
+	if got := Readings(Result{}, &lost, nil); got != "as a strict mutex: unknown; as a lease lock (lease): valid" {
 		t.Error(got)
 	}
 }
@@ -288,7 +300,7 @@ func TestCountsAndKeeps(t *testing.T) {
 // TestForgetsIdle has more processes and owners than are kept, one at a time,
 // then one that retired long ago.
 func TestForgetsIdle(t *testing.T) {
-	d := newMutex(Options{}).(*front)
+	d := newTry(Options{}).(*front)
 	say := func(p int, typ history.Type, f F) error {
 		return d.Add(Event{Process: p, Type: typ, F: f, Owner: fmt.Sprint("o", p)})
 	}
@@ -310,10 +322,10 @@ func TestForgetsIdle(t *testing.T) {
 	if n := len(d.keys[""].owners); n > idleKept {
 		t.Errorf("%d owners are kept", n)
 	}
-	if err := d.Add(Event{Process: 5, Type: history.Invoke, F: Acquire, Owner: "o-1"}); err == nil {
-		t.Error("an owner that retired is let in")
+	if err := d.Add(Event{Process: 5, Type: history.Invoke, F: Acquire, Owner: "o-1"}); err != nil || len(d.unjudged) != 1 {
+		t.Error("an owner that retired is let in", err)
 	}
-	if r := d.End(); r.Verdict != Unknown || r.Counts.Unknown != 1 {
+	if r := d.End(); r.Verdict != Unknown || r.Counts.Unknown != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -387,19 +399,11 @@ func TestConfirm(t *testing.T) {
 
 func TestAskerLimits(t *testing.T) {
 	ask := Asker(context.Background(), []string{"/proc/self/exe", "oracle", "child"})
-	unknown := make([]Op, OracleUnknowns+1)
-	for i := range unknown {
-		unknown[i] = Op{F: Acquire, Type: history.Info, Owner: fmt.Sprint(i), Call: i, Return: 100 + i}
-	}
 	for _, c := range []struct {
 		name, model string
 		ops         []Op
 		want        string
 	}{
-		{"unknowns", "mutex", unknown, "gave up: 16 operations and 16 unknown outcomes, more than 20000 and 15"},
-		{"at the limit", "mutex", unknown[1:], Legal},
-		{"a register may have more", "register", unknown, Legal},
-		{"operations", "mutex", make([]Op, OracleOps+1), "gave up: 20001 operations"},
 		{"no model", "nothing", nil, `gave up: no model "nothing"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -407,9 +411,6 @@ func TestAskerLimits(t *testing.T) {
 				t.Errorf("said %q, want %q", got, c.want)
 			}
 		})
-	}
-	if why := tooMuch("mutex", make([]Op, OracleOps)); why != "" {
-		t.Error("at the limit: " + why)
 	}
 	if got := Answer("mutex", strings.NewReader("{")); !strings.HasPrefix(got, "gave up: cannot read the question") {
 		t.Error(got)
@@ -436,7 +437,7 @@ func TestModelsAreWhole(t *testing.T) {
 			t.Errorf("%s: %+v", m.Name, got)
 		}
 	}
-	if len(specs) != len(Models)+1 { // Claims
+	if len(specs) != len(Models) {
 		t.Errorf("%d specs of %d models", len(specs), len(Models))
 	}
 	if _, ok := Named("nothing"); ok {

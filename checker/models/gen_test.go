@@ -12,25 +12,38 @@ import (
 
 // shape is what the random histories of a model are made of.
 type shape struct {
-	model string
-	o     Options
-	take  []F // operations that take, or write
-	give  []F // operations that give back, or read
-	renew bool
-	token bool
-	lease bool
-	value bool
+	model  string
+	o      Options
+	take   []F // operations that take, or write
+	give   []F // operations that give back, or read
+	renew  bool
+	token  bool
+	lease  bool
+	value  bool
+	unique bool // no value is written twice
+	goes   bool // owners go on after an unknown outcome
+	raise  bool // renewals answer tokens
+	no     bool // renewals and releases are refused by an answer
 	// crowded has few tokens and operations that last long, so that writes of
 	// one token compete for explaining a refusal.
 	crowded bool
 }
 
 func (s shape) String() string {
-	return fmt.Sprintf("%s/%d/%d%s", s.model, s.o.permits(), s.o.Lease, map[bool]string{true: "/crowded"}[s.crowded])
+	return fmt.Sprintf("%s/%d/%d%s%s%s", s.model, s.o.permits(), s.o.Lease, map[bool]string{true: "/crowded"}[s.crowded],
+		map[bool]string{true: "/goes"}[s.goes], map[bool]string{true: "/tokens"}[s.token && s.model == "claims"])
 }
 
 var shapes = []shape{
 	{model: "mutex", take: []F{Acquire, Try}, give: []F{Release}},
+	{model: "mutex", goes: true, take: []F{Acquire, Try}, give: []F{Release}},
+	{model: "semaphore", goes: true, o: Options{Permits: 2}, take: []F{Acquire}, give: []F{Release}},
+	{model: "fenced-mutex", goes: true, raise: true, renew: true, take: []F{Acquire}, give: []F{Release}, token: true},
+	{model: "claims", goes: true, no: true, take: []F{Acquire, Try}, give: []F{Release}, renew: true},
+	{model: "claims", goes: true, no: true, raise: true, take: []F{Acquire, Try}, give: []F{Release}, token: true, renew: true},
+	{model: "lease-untimed", goes: true, raise: true, take: []F{Acquire}, give: []F{Release}, token: true, renew: true},
+	{model: "lease-untimed", take: []F{Acquire}, give: []F{Release}, renew: true},
+	{model: "lease", raise: true, take: []F{Acquire}, give: []F{Release}, token: true, lease: true, renew: true},
 	{model: "reentrant", take: []F{Acquire}, give: []F{Release}, token: true},
 	{model: "semaphore", o: Options{Permits: 2}, take: []F{Acquire}, give: []F{Release}},
 	{model: "semaphore", o: Options{Permits: 3}, take: []F{Acquire}, give: []F{Release}},
@@ -46,6 +59,7 @@ var shapes = []shape{
 	{model: "lease", o: Options{Lease: 9}, take: []F{Acquire, Try}, give: []F{Release}, token: true, renew: true},
 	{model: "fenced-register", crowded: true, take: []F{Write, Write, Write}, give: []F{Read}, token: true, value: true},
 	{model: "fenced-register", take: []F{Write, Write}, give: []F{Read}, token: true, value: true},
+	{model: "register", unique: true, take: []F{Write}, give: []F{Read}, value: true},
 	{model: "register", take: []F{Write}, give: []F{Read}, value: true},
 	{model: "cas-register", take: []F{Write, CAS}, give: []F{Read}, value: true},
 	{model: "kv", take: []F{Write, Append}, give: []F{Read}, value: true},
@@ -79,6 +93,7 @@ type play struct {
 	state   any
 	wild    int // percent of operations whose outcome is invented
 	unknown int
+	bare    int  // percent of grants without a token, where some may have none
 	lives   bool // no outcome is unknown that would keep the lock for ever
 	named   bool
 	events  []Event
@@ -95,13 +110,14 @@ func random(t *rapid.T, s shape, ops int) []Event {
 	p := &play{draws: draws{t}, shape: s}
 	p.wild = []int{0, 0, 8, 100}[p.n(4)]
 	p.unknown = []int{0, 5, 15, 30}[p.n(4)]
+	p.bare = []int{0, 0, 20}[p.n(3)]
 	return p.play(ops)
 }
 
 func (p *play) play(ops int) []Event {
 	p.spec = specs[p.model]
 	p.state = p.spec.init(p.o)
-	p.named = p.chance(30)
+	p.named = p.goes || p.chance(30)
 	players := make([]*player, 2+p.n(5))
 	for i := range players {
 		players[i] = p.player()
@@ -156,7 +172,7 @@ func (p *play) ends(c *player) bool {
 func (p *play) replace(c *player) {
 	old := *c
 	*c = *p.player()
-	if old.op.F == Extend && old.owner != "" {
+	if old.op.F == Extend && old.owner != "" || p.goes && p.chance(60) {
 		c.owner, c.holds = old.owner, old.holds
 	}
 }
@@ -184,7 +200,7 @@ func (p *play) begin(c *player) {
 		if c.op.Old == "0" {
 			c.op.Old = ""
 		}
-		if p.model != "fenced-register" {
+		if p.model != "fenced-register" && !p.unique {
 			c.op.Value = fmt.Sprint(1 + p.written%3)
 		}
 		if p.token {
@@ -194,6 +210,9 @@ func (p *play) begin(c *player) {
 			}
 		}
 	}
+	if p.lease && c.op.F == Extend { // it asks for so much
+		c.op.Lease = 1 + int64(p.n(25))
+	}
 	p.say(c, history.Invoke)
 	c.op.Called = p.time
 }
@@ -202,19 +221,37 @@ func (p *play) begin(c *player) {
 func (p *play) place(c *player) {
 	op := &c.op
 	op.Type = history.OK
-	if p.spec.asserts != nil && p.spec.asserts(op) && p.chance(50) || p.chance(4) {
+	if p.spec.asserts != nil && !p.no && p.spec.asserts(op) && p.chance(50) || p.chance(4) {
 		op.Type = history.Fail
+	}
+	if op.Refused = p.no && !slices.Contains(p.take, op.F) && p.chance(20); op.Refused {
+		op.Type = history.Fail
+	}
+	if p.raise && op.F == Extend && p.chance(50) {
+		op.Token = max(0, p.top+int64(p.n(3))-int64(p.n(2)))
 	}
 	takes := slices.Contains(p.take, op.F) && !p.value
 	if p.token && takes {
-		if op.Token = p.top + 1 + int64(p.n(2)); p.chance(p.wild / 4) {
+		if p.raise && p.chance(20) {
+			op.Token = p.top
+		} else if op.Token = p.top + 1 + int64(p.n(2)); p.chance(p.wild / 4) {
 			op.Token = 1 + int64(p.n(6))
 		}
+		if p.raise && p.model != "fenced-mutex" && p.chance(p.bare) {
+			op.Token = 0
+		}
 		if p.model == "reentrant" {
-			op.Token = int64(p.n(2)) // mostly that of the state, or none
+			s := p.state.(again)
+			if op.Token = s.token; op.Token == 0 {
+				op.Token = s.top + 1
+			}
+			if p.chance(p.wild / 4) {
+				op.Token = s.top
+			}
+			op.Token *= int64(p.n(2)) // or none
 		}
 	}
-	if p.lease && (takes || op.F == Extend) {
+	if p.lease && takes {
 		op.Lease = 1 + int64(p.n(25))
 	}
 	if op.F == Read {
@@ -240,7 +277,7 @@ func (p *play) place(c *player) {
 		return
 	}
 	p.state, c.placed = after, true
-	if takes && op.Type == history.OK {
+	if (takes || p.raise) && op.Type == history.OK {
 		p.top = max(p.top, op.Token)
 	}
 }
@@ -263,6 +300,10 @@ func (p *play) say(c *player, typ history.Type) {
 	if typ == history.OK || p.value {
 		e.Token, e.Lease = c.op.Token, c.op.Lease
 	}
+	if typ == history.Info && c.op.F == Extend && p.lease {
+		e.Lease = c.op.Lease
+	}
+	e.Refused = typ == history.Fail && c.op.Refused
 	if c.op.F == Read && typ != history.OK {
 		e.Value = ""
 	}

@@ -7,6 +7,8 @@ type hold struct {
 	call, ret  Ref // of its acquire
 	reads      bool
 	token      int64
+	told       int  // index of the renewal that answered the token
+	giving     bool // its release is pending
 	depth      int
 	below      *hold // of the same owner: its permit taken before
 	prev, next *hold

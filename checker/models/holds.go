@@ -39,6 +39,7 @@ type kind struct {
 	beside    int  // holds that one may have beside it
 	shared    bool // readers go together
 	permits   bool // an owner may take several
+	tries     bool // a failed try says that another held it
 	reentrant bool
 	fenced    bool
 }
@@ -55,6 +56,8 @@ type holds struct {
 	forgotten int     // index up to which late ones were forgotten
 	top       grant   // of the highest token
 	free      []*hold // to be used again
+	full      int     // index since which no more can be granted, if none can
+	placed    int     // index of the last release that no certain hold explains
 }
 
 func newHolds(name string, kd kind, fs ...F) func(Options) Decider {
@@ -62,7 +65,7 @@ func newHolds(name string, kd kind, fs ...F) func(Options) Decider {
 		if kd.permits {
 			kd.beside = o.permits() - 1
 		}
-		r := rules{name: name, fs: fs, owners: true, judge: func(k *keyLog, f *found) judge {
+		r := rules{name: name, fs: fs, owners: true, goesOn: !kd.shared && !kd.reentrant, judge: func(k *keyLog, f *found) judge {
 			return &holds{kind: kd, k: k, found: f}
 		}}
 		if kd.fenced {
@@ -77,7 +80,7 @@ var (
 	newReentrant   = newHolds("reentrant", kind{reentrant: true}, Acquire, Try, Release)
 	newSemaphore   = newHolds("semaphore", kind{permits: true}, Acquire, Try, Release)
 	newRWLock      = newHolds("rwlock", kind{shared: true}, Acquire, Try, AcquireR, Release, ReleaseR)
-	newFencedMutex = newHolds("fenced-mutex", kind{fenced: true}, Acquire, Try, Release)
+	newFencedMutex = newHolds("fenced-mutex", kind{fenced: true}, Acquire, Try, Extend, Release)
 )
 
 // tokenMissing says that a grant has no token.
@@ -92,10 +95,10 @@ func taking(f F) bool { return f == Acquire || f == Try || f == AcquireR }
 
 func (h *holds) call(op *operation) string {
 	held := op.owner.hold
-	if taking(op.F) || held == nil || held.depth > 1 || held.reads != (op.F == ReleaseR) {
+	if taking(op.F) || op.F == Extend || held == nil || held.depth > 1 || held.reads != (op.F == ReleaseR) {
 		return ""
 	}
-	op.hold = held
+	op.hold, held.giving = held, true
 	h.list(held).remove(held)
 	h.releasing[side(held.reads)]++
 	return ""
@@ -103,9 +106,15 @@ func (h *holds) call(op *operation) string {
 
 func (h *holds) done(op *operation) {
 	switch {
+	case op.F == Extend:
+		h.renewed(op)
 	case taking(op.F) && op.Type == history.OK:
 		h.acquired(op)
-	case !taking(op.F):
+	case taking(op.F):
+		if op.Type == history.Info && op.owner.name != "" {
+			op.owner.maybe++
+		}
+	default:
 		h.released(op)
 	}
 }
@@ -137,6 +146,9 @@ func (h *holds) acquired(op *operation) {
 		h.keepLate(late{*n, beside})
 	}
 	h.list(n).insert(n)
+	if h.writers.n+h.readers.n == h.beside+1 {
+		h.full = n.ret.Index
+	}
 }
 
 // besides counts the holds that one that begins now has beside it, and those
@@ -150,7 +162,13 @@ func (h *holds) besides(reads bool) (certain, unsure int) {
 
 func (h *holds) deeper(held *hold, op *operation) {
 	held.depth++
-	if op.Token != 0 && held.token != 0 && op.Token != held.token {
+	if op.Token != 0 && held.token == 0 { // the first that this hold is told
+		told := hold{owner: held.owner, process: op.Process, call: op.call, ret: op.ret, token: op.Token}
+		h.tokens(&told)
+		held.token = op.Token
+		return
+	}
+	if op.Token != 0 && op.Token != held.token {
 		h.found.add(op.ret.Index, h.k.name, []Ref{held.call, held.ret, op.call, op.ret}, func() string {
 			return fmt.Sprintf("%s took %sagain at %s and got token %d; its hold since %s has token %d.",
 				op.who(), h.of(), op.ret, op.Token, held.ret, held.token)
@@ -158,11 +176,12 @@ func (h *holds) deeper(held *hold, op *operation) {
 	}
 }
 
-// tokens checks that a hold has a higher token than the one before it. In every
+// tokens checks that a hold has a higher token than the one before it; of a reentrant
+// lock tokens may be missing. In every
 // linearization of a mutex the holds come in the order of their acquires'
 // returns, since certain holds are disjoint; overlaps are violations anyway.
 func (h *holds) tokens(n *hold) {
-	if !h.fenced {
+	if !h.fenced && (!h.reentrant || n.token == 0) {
 		return
 	}
 	if n.token <= h.top.token {
@@ -175,12 +194,35 @@ func (h *holds) tokens(n *hold) {
 	h.top = grant{n.token, n.owner, n.process, n.call, n.ret}
 }
 
+// renewed takes the token that a renewal answered: tokens go on from there. What cannot
+// be lost need not be renewed, so it says nothing else.
+func (h *holds) renewed(op *operation) {
+	held := op.owner.hold
+	switch {
+	case op.Type != history.OK || op.Token <= 0 || held == nil || held.giving:
+		return // or it may have come when it was given back
+	case op.call.Index < held.told && op.Token < held.token:
+		return // beside the renewal that answered the higher one
+	case op.Token < held.token:
+		h.found.add(op.ret.Index, h.k.name, []Ref{held.call, held.ret, op.call, op.ret}, func() string {
+			return fmt.Sprintf("%s was told %sat %s that its token is %d, which is below %d of its grant at %s.",
+				op.who(), h.of(), op.ret, op.Token, held.token, held.ret)
+		})
+		return
+	}
+	held.token, held.told = op.Token, op.ret.Index
+	if op.Token > h.top.token {
+		h.top = grant{op.Token, op.owner, op.Process, op.call, op.ret}
+	}
+}
+
 func (h *holds) released(op *operation) {
 	held := op.owner.hold
 	switch {
 	case op.hold != nil:
 		h.releasing[side(held.reads)]--
 		if op.Type == history.Fail {
+			held.giving = false
 			h.wentOn(held, op.call.Index)
 			h.list(held).insert(held)
 		} else {
@@ -194,14 +236,15 @@ func (h *holds) released(op *operation) {
 	case held != nil && held.depth > 1:
 		held.depth-- // of a reentrant lock; if its outcome is unknown it still holds
 	case op.Type == history.OK:
-		h.found.add(op.ret.Index, h.k.name, []Ref{op.call, op.ret}, func() string {
-			return fmt.Sprintf("%s gave back %sat %s what it did not hold.", op.who(), h.of(), op.ret)
-		})
+		h.unheld(op)
 	}
 }
 
 // wentOn judges again what was acquired since a release was called that failed.
 func (h *holds) wentOn(held *hold, since int) {
+	if h.placed > since {
+		h.found.doubted(fmt.Sprintf("a release that was called at event %d failed, and what was given back since without a grant needed it", since))
+	}
 	if since < h.forgotten {
 		h.found.doubted(fmt.Sprintf("a release that was called at event %d failed after more than %d later acquires", since, lateKept))
 	}

@@ -56,6 +56,15 @@ type session struct {
 	ended    bool     // of windows: its owner went on
 	renewing bool     // of windows: by a renewal that is pending
 	beside   *session // of windows: the first one granted meanwhile
+	// Of renewals of unknown outcome that may have made the lease shorter: the least
+	// lease of those before the last renewal that returned OK, and of those since, and the
+	// earliest end of these. 0: none.
+	short, fresh, cut int64
+	// Of claims: up to where it was looked for others, its last claim, and the session
+	// behind which it must have ended.
+	seen  int
+	claim [2]Ref
+	over  *session
 }
 
 // instant is a point in time; of one time, the order of events decides.
@@ -97,13 +106,10 @@ func (b *byToken) Pop() any {
 
 func newLease(o Options) Decider {
 	r := rules{name: "lease", fs: []F{Acquire, Try, Extend, Release}, owners: true, times: true}
-	r.check = func(e *Event) string {
-		if why := tokenMissing(e); why != "" {
-			return why
-		}
-		return leaseMissing(e, o)
+	r.check = func(e *Event) string { return leaseMissing(e, o) }
+	r.judge = func(k *keyLog, f *found) judge {
+		return &either{leases: &leases{tokens: *newTokens(k, f), lease: int64(o.Lease)}, windows: &windows{k: k, found: f, lease: int64(o.Lease)}}
 	}
-	r.judge = func(k *keyLog, f *found) judge { return &leases{tokens: *newTokens(k, f), lease: int64(o.Lease)} }
 	return newFront(r, o)
 }
 
@@ -116,13 +122,17 @@ func leaseMissing(e *Event, o Options) string {
 }
 
 func (l *leases) done(op *operation) {
+	again := taking(op.F) && op.Type == history.OK && op.Token > 0 && op.Token == op.owner.token
 	l.tokens.done(op)
 	switch s := op.owner.session; {
+	case again: // it was told of its grant once more
 	case taking(op.F) && op.Type == history.OK:
 		l.granted(op)
 	case s == nil || op.Type == history.Fail:
 	case op.F == Extend && op.Type == history.OK && l.good:
 		s.renew(op, l.lease)
+	case op.F == Extend && op.Type == history.Info:
+		s.mayCut(op, l.lease)
 	case op.F == Release:
 		s.relCall, s.released, op.owner.session = op.call, true, nil
 	}
@@ -151,7 +161,38 @@ func newSession(op *operation, usual int64) *session {
 
 // renew counts a lease from the call of a renewal on.
 func (s *session) renew(op *operation, usual int64) {
+	if s.fresh > 0 && (s.short == 0 || s.fresh < s.short) {
+		s.short = s.fresh
+	}
+	s.fresh, s.cut = 0, 0 // it was there still
 	s.lease, s.renewal, s.renewed = cmp.Or(op.Lease, usual), [2]Ref{op.call, op.ret}, true
+}
+
+// mayCut notes a renewal of unknown outcome: if it had an effect, at its call or at any
+// time since, the lease may be shorter than it was.
+func (s *session) mayCut(op *operation, usual int64) {
+	lease := cmp.Or(op.Lease, usual)
+	if lease <= 0 {
+		return // for as long as before, then
+	}
+	if s.fresh == 0 || lease < s.fresh {
+		s.fresh = lease
+	}
+	if end := expiry(op.call.Time, lease).time; s.cut == 0 || end < s.cut {
+		s.cut = end
+	}
+}
+
+// ends is the earliest end of a lease that counts from an instant.
+func (s *session) ends(from int64) instant {
+	end := expiry(from, s.lease)
+	if s.renewed && s.short > 0 { // one that came late is as good as one behind the renewal
+		end = expiry(from, min(s.lease, s.short))
+	}
+	if s.cut > 0 && s.cut < end.time {
+		end = instant{s.cut, -1}
+	}
+	return end
 }
 
 // flush judges the grants whose place among the tokens is certain.
@@ -185,9 +226,9 @@ func (l *leases) place(s *session) {
 
 // free is the earliest instant at which the lock can be granted again.
 func (s *session) free() instant {
-	end := expiry(s.at.time, s.lease)
+	end := s.ends(s.at.time)
 	if s.renewed {
-		end = expiry(s.renewal[0].Time, s.lease)
+		end = s.ends(s.renewal[0].Time)
 	}
 	if s.released && end.after(when(s.relCall)) {
 		end = when(s.relCall) // called after its acquire returned, so not before s.at

@@ -24,7 +24,7 @@ func TestLeaseForgets(t *testing.T) {
 		add(p, history.OK, i+1, 10)
 		now += 10
 	}
-	l := d.keys[""].judge.(*leases)
+	l := d.keys[""].judge.(*either).leases
 	if n := max(len(l.recent), len(l.seen), len(l.waiting)); n > 4*batch {
 		t.Errorf("%d grants are kept: recent %d, seen %d, waiting %d", n, len(l.recent), len(l.seen), len(l.waiting))
 	}
@@ -122,11 +122,11 @@ func TestOpsAsksNobody(t *testing.T) {
 // TestKeysEndInOrder: of several reasons for a doubt, that of the first key is
 // told, each time.
 func TestKeysEndInOrder(t *testing.T) {
-	m, _ := Named("register")
+	m, _ := Named("kv")
 	o := Options{Ask: func(_ string, _ Options, ops []Op) string { return "gave up: " + ops[0].Value }}
 	var text string
 	for _, key := range []string{"d", "b", "a", "c"} {
-		text += fmt.Sprintf("1 write k=%s v=%s\n1 ok write k=%s v=%s\n", key, key, key, key)
+		text += fmt.Sprintf("1 append k=%s v=%s\n1 ok append k=%s v=%s\n", key, key, key, key)
 	}
 	for range 20 {
 		if r, err := decide(m, o, script(text)); err != nil || r.Reason != "Porcupine gave up: a" {

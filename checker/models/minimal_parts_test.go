@@ -264,7 +264,7 @@ func TestNeeds(t *testing.T) {
 		{"a renewal is a part", "lease", "1 acquire at=1\n1 ok acquire at=2 t=1 l=9\n1 extend at=3\n1 ok extend at=4 l=9", "[[1] [0]]"},
 		{"a renewal that failed is not", "lease", "1 acquire at=1\n1 ok acquire at=2 t=1 l=9\n1 extend at=3\n1 fail extend at=4", "[[] []]"},
 		{"untimed, a renewal is a part", "lease-untimed", "1 acquire\n1 ok acquire t=1\n2 acquire\n2 ok acquire t=2\n1 extend\n1 ok extend", "[[2] [] [0]]"},
-		{"untimed, a release says nothing", "lease-untimed", "1 acquire\n1 ok acquire t=1\n1 release\n1 ok release", "[[] []]"},
+		{"untimed, a release", "lease-untimed", "1 acquire\n1 ok acquire t=1\n1 release\n1 ok release", "[[1] [0]]"},
 		{"untimed, a renewal that failed", "lease-untimed", "1 acquire\n1 ok acquire t=1\n1 extend\n1 fail extend", "[[] []]"},
 		{"untimed, a renewal without a grant", "lease-untimed", "2 acquire\n2 ok acquire t=1\n1 extend\n1 ok extend", "[[] []]"},
 		{"a read needs its write", "register", "1 write v=a\n1 ok write v=a\n1 write v=b\n1 ok write v=b\n2 read\n2 ok read v=b", "[[] [] [1]]"},

@@ -37,6 +37,7 @@ func (m *Minimizer) Minimal(v Violation, ask func(string, Options, []Op) string)
 const (
 	Confirmed    = "confirmed"
 	Contradicted = "contradicted"
+	Decided      = "alone decided" // there is no other verdict that it could confirm
 )
 
 // Draw has Porcupine draw the events of a smallest history: see the function Draw.

@@ -30,19 +30,20 @@ func needing(model string, ops []Op) [][]int {
 			needs[i] = r.of(i)
 		}
 	case "ownerless":
-		paired(ops, needs, func(*Op) string { return "" }, 0)
-	case "lease-untimed": // a release says nothing
-		renewing(ops, needs)
+		paired(ops, needs, func(*Op) string { return "" }, 0, false)
 	default:
-		paired(ops, needs, func(op *Op) string { return op.Owner }, -1)
+		paired(ops, needs, func(op *Op) string { return op.Owner }, -1, model == Claims || strings.HasPrefix(model, "lease"))
+		goingOn(ops, needs, model == "reentrant")
 	}
 	return needs
 }
 
 // paired makes grants and releases of one owner need each other: the last grant
-// that is open and a release, or with first = 0 the first one.
-func paired(ops []Op, needs [][]int, owner func(*Op) string, first int) {
+// that is open and a release, or with first = 0 the first one. retold: a grant with the
+// token that its owner has only tells of it once more.
+func paired(ops []Op, needs [][]int, owner func(*Op) string, first int, retold bool) {
 	open := map[string][]int{}
+	token := map[int]int64{} // of a grant, as its owner was told it last
 	for i := range ops {
 		op := &ops[i]
 		who := owner(op)
@@ -52,9 +53,15 @@ func paired(ops []Op, needs [][]int, owner func(*Op) string, first int) {
 		case op.F == Extend && len(held) > 0: // of the last grant that is open
 			grant := held[len(held)-1]
 			needs[i], needs[grant] = append(needs[i], grant), append(needs[grant], i)
+			if op.Type == history.OK {
+				token[grant] = max(token[grant], op.Token)
+			}
 		case op.F == Extend:
+		case taking(op.F) && op.Type == history.OK && op.Token > 0 && len(held) > 0 && retold && token[held[len(held)-1]] == op.Token:
+			grant := held[len(held)-1] // told of it once more
+			needs[i], needs[grant] = append(needs[i], grant), append(needs[grant], i)
 		case taking(op.F) && op.Type == history.OK:
-			open[who] = append(held, i)
+			open[who], token[i] = append(held, i), op.Token
 		case !taking(op.F) && len(held) > 0:
 			at := first
 			if at < 0 {
@@ -67,16 +74,25 @@ func paired(ops []Op, needs [][]int, owner func(*Op) string, first int) {
 	}
 }
 
-// renewing makes grants and their renewals need each other.
-func renewing(ops []Op, needs [][]int) {
-	last := map[string]int{}
+// goingOn makes all operations need each other of an owner that goes on after an outcome
+// that nobody knows, and of those that an acquire by anybody may explain. So do those of an owner
+// of reentrant holds with tokens: without an outer grant the inner ones are two holds with one token.
+func goingOn(ops []Op, needs [][]int, nested bool) {
+	of, unknown := map[string][]int{}, map[string]bool{}
 	for i := range ops {
-		op := &ops[i]
-		switch grant, held := last[op.Owner]; {
-		case taking(op.F) && op.Type == history.OK:
-			last[op.Owner] = i
-		case op.F == Extend && op.Type != history.Fail && held:
-			needs[i], needs[grant] = append(needs[i], grant), append(needs[grant], i)
+		who := ops[i].Owner
+		of[who] = append(of[who], i)
+		unknown[who] = unknown[who] || ops[i].Type == history.Info && ops[i].F != Extend || nested && ops[i].Token > 0
+	}
+	any := of[Anybody]
+	for who, mine := range of {
+		if !unknown[who] && len(any) == 0 {
+			continue
+		}
+		mine = slices.Concat(mine, any)
+		for j, i := range mine {
+			next := mine[(j+1)%len(mine)]
+			needs[i] = append(needs[i], next)
 		}
 	}
 }

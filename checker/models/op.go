@@ -21,11 +21,16 @@ type Op struct {
 	Lease   int64        `json:"lease,omitempty"`
 	Value   string       `json:"value,omitempty"`
 	Old     string       `json:"old,omitempty"`
+	Refused bool         `json:"refused,omitempty"`
 }
+
+// Anybody is the owner of an acquire that nobody knows the outcome of, where the answer
+// alone would have told the owner: any owner that is named may be the one.
+const Anybody = "?"
 
 func opOf(op *operation) Op {
 	o := Op{F: op.F, Type: op.Type, Process: op.Process, Owner: op.Owner, Call: op.call.Index, Return: op.ret.Index,
-		Called: op.call.Time, Done: op.ret.Time, Token: op.Token, Lease: op.Lease, Value: op.Value, Old: op.Old}
+		Called: op.call.Time, Done: op.ret.Time, Token: op.Token, Lease: op.Lease, Value: op.Value, Old: op.Old, Refused: op.Refused}
 	if op.owner != nil {
 		o.Owner = op.owner.name
 	}

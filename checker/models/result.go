@@ -16,7 +16,9 @@ type Result struct {
 	Violations []Violation `json:"violations,omitempty"`
 	Found      int         `json:"found"`
 	Counts     Counts      `json:"counts"`
-	Oracle     string      `json:"oracle,omitempty"` // what Porcupine said: see Confirm
+	// Unjudged names the first keys whose history breaks an assumption of the model, and how.
+	Unjudged []string `json:"unjudged,omitempty"`
+	Oracle   string   `json:"oracle,omitempty"` // what Porcupine said: see Confirm
 }
 
 // Counts are of a whole history.

@@ -142,23 +142,3 @@ func TestSet(t *testing.T) {
 		t.Errorf("%d are there", s.n)
 	}
 }
-
-// A register with more operations than Porcupine can be asked about is unknown.
-func TestSearchBeyondItsLimit(t *testing.T) {
-	for beyond, want := range map[int]string{0: "", 2: "Porcupine was not asked: 20002 operations are more than 20000"} {
-		asked := 0
-		m, _ := Named("register")
-		d := m.New(Options{Ask: func(_ string, _ Options, ops []Op) string { asked = len(ops); return Legal }})
-		for range OracleOps + beyond {
-			for _, typ := range []history.Type{history.Invoke, history.OK} {
-				if err := d.Add(Event{Process: 1, Type: typ, F: Read}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		r := d.End()
-		if want == "" && (r.Verdict != Holds || asked != OracleOps) || want != "" && (r.Verdict != Unknown || r.Reason != want || asked > 0) {
-			t.Errorf("%d beyond: %s: %s, asked about %d", beyond, r.Verdict, r.Reason, asked)
-		}
-	}
-}

@@ -16,7 +16,6 @@ type search struct {
 	o     Options
 	ops   []Op        // in the order of their returns
 	calls map[int]Ref // by index, of calls and returns
-	over  int         // operations beyond the limit
 }
 
 func searched(name string) func(Options) Decider {
@@ -31,11 +30,7 @@ func searched(name string) func(Options) Decider {
 func (s *search) call(*operation) string { return "" }
 
 func (s *search) done(op *operation) {
-	switch {
-	case len(s.ops) == OracleOps:
-		s.over++
-		return
-	case s.o.silent(op.F, op.Type, op.Value):
+	if s.o.silent(op.F, op.Type, op.Value) {
 		return
 	}
 	s.ops = append(s.ops, opOf(op))
@@ -50,14 +45,19 @@ func (o *Options) silent(f F, typ history.Type, value string) bool {
 }
 
 func (s *search) end() {
-	if s.over > 0 {
-		s.found.doubted(fmt.Sprintf("Porcupine was not asked: %d operations %sare more than %d", s.over+OracleOps, keyed(s.k), OracleOps))
+	if bad, ok := zones(s.o.Init, s.ops); ok {
+		s.zoned(bad)
 		return
 	}
 	if s.o.Ask == nil {
 		s.found.doubted("Porcupine was not asked, and only it decides this model")
 		return
 	}
+	s.ask()
+}
+
+// ask lets Porcupine decide.
+func (s *search) ask() {
 	switch said := s.o.Ask(s.name, s.o, s.ops); said {
 	case Legal:
 	case Illegal:

@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -26,6 +27,8 @@ type spec struct {
 	asserts func(*Op) bool
 }
 
+var stateSeed = maphash.MakeSeed()
+
 // porcupine allows an operation of unknown outcome to have never happened:
 // Porcupine places every operation somewhere and would report violations that
 // are none.
@@ -46,6 +49,8 @@ func (s spec) porcupine(o Options) porcupine.Model {
 			}
 			return next
 		},
+		// Sets of states are compared by their hashes first.
+		Hash: func(state any) uint64 { return maphash.Comparable(stateSeed, state) },
 		DescribeOperation: func(input, _ any) string {
 			op := input.(*Op)
 			words := []string{op.Owner, string(op.F), op.Old, op.Value}
@@ -64,7 +69,8 @@ type (
 	again  struct {
 		owner string
 		depth int
-		token int64
+		token int64 // of the hold; 0: it was told none
+		top   int64
 	}
 	crowd  struct{ owners string } // sorted, one a permit
 	rw     struct{ writer, readers string }
@@ -72,10 +78,19 @@ type (
 		owner string
 		token int64
 	}
+	lent struct {
+		owner string // who was granted it last, and has not given it back
+		token int64
+		mine  int64  // the owner's token; 0: nobody knows it
+		out   string // owners who were granted it and have not given it back: sorted words
+	}
 	leased struct {
-		owner    string
-		token    int64
+		lent
 		now, end instant
+	}
+	claimed struct {
+		owner       string
+		token, mine int64 // the greatest, and the owner's; 0: nobody knows it
 	}
 	stored struct {
 		value string
@@ -85,9 +100,10 @@ type (
 
 func nobody(Options) any { return heldBy{} }
 
-// specs has a model for each name of Models, and Claims.
+// specs has a model for each name of Models.
 var specs = map[string]spec{
-	Claims:  {init: func(Options) any { return fenced{} }, step: claimsStep},
+	Claims: {init: func(Options) any { return claimed{} }, step: claimsStep,
+		asserts: func(op *Op) bool { return op.Refused && !taking(op.F) }},
 	"mutex": {init: nobody, step: mutexStep},
 	"try": {init: nobody, asserts: func(op *Op) bool { return op.F == Try },
 		step: func(o Options, state any, op *Op) (any, bool) {
@@ -104,7 +120,7 @@ var specs = map[string]spec{
 	"fenced-mutex":  {init: func(Options) any { return fenced{} }, step: fencedStep},
 	"lease":         {init: func(Options) any { return leased{} }, step: leaseStep},
 	"lease-windows": {init: func(Options) any { return leased{} }, step: leaseStep},
-	"lease-untimed": {init: func(Options) any { return fenced{} }, step: untimedStep},
+	"lease-untimed": {init: func(Options) any { return lent{} }, step: untimedStep},
 	"fenced-register": {init: func(o Options) any { return stored{value: o.Init} }, step: guardedStep,
 		asserts: func(op *Op) bool { return op.F == Write }},
 	"register": {total: true, init: func(o Options) any { return o.Init }, step: registerStep},
@@ -113,26 +129,38 @@ var specs = map[string]spec{
 		asserts: func(op *Op) bool { return op.F == CAS }},
 }
 
-// Claims is a model for Porcupine alone: a lock that may be lost at any time, where
-// an OK to an extend or a release says that its owner held it. Tokens rise, where
-// there are any.
+// Claims is the name of a lock that may be lost at any time, where an OK to a renewal or
+// a release says that its owner held it, and a refusal that it did not. Tokens rise,
+// where there are any.
 const Claims = "claims"
 
 func claimsStep(_ Options, state any, op *Op) (any, bool) {
-	s := state.(fenced)
-	switch op.F {
-	case Extend:
-		return s, s.owner == op.Owner
-	case Release:
-		return fenced{token: s.token}, s.owner == op.Owner
+	s := state.(claimed)
+	mine := is(s.owner, op.Owner)
+	switch {
+	case op.Type == history.Fail && mine, op.F == Release && op.Type == history.OK:
+		return claimed{token: s.token}, mine
+	case op.Type != history.OK && !taking(op.F):
+		return s, true
+	case op.Type == history.Info: // some token, the next one
+		return claimed{op.Owner, s.token, 0}, true
+	case op.F == Extend, op.Token > 0 && op.Token == s.mine && s.owner == op.Owner:
+		return claimed{op.Owner, max(s.token, op.Token), max(s.mine, op.Token)}, mine && (op.Token == 0 || op.Token >= s.token)
+	case op.Token == 0:
+		return claimed{op.Owner, s.token, 0}, true
 	}
-	return fenced{op.Owner, op.Token}, op.Token == 0 || op.Token > s.token
+	return claimed{op.Owner, op.Token, op.Token}, op.Token > s.token
+}
+
+// is says whether an owner may be the holder. That one may be anybody who has a name.
+func is(holder, owner string) bool {
+	return holder == owner || holder == Anybody && !strings.HasPrefix(owner, "process")
 }
 
 func mutexStep(_ Options, state any, op *Op) (any, bool) {
 	s := state.(heldBy)
 	if op.F == Release {
-		return heldBy{}, s.owner == op.Owner
+		return heldBy{}, is(s.owner, op.Owner)
 	}
 	return heldBy{op.Owner}, s.owner == ""
 }
@@ -140,18 +168,28 @@ func mutexStep(_ Options, state any, op *Op) (any, bool) {
 func reentrantStep(_ Options, state any, op *Op) (any, bool) {
 	s := state.(again)
 	switch {
-	case op.F == Release && s.owner != op.Owner, op.F != Release && s.owner != "" && s.owner != op.Owner:
+	case op.F == Release && s.owner != Anybody && op.Owner == Anybody && s.owner != "": // it may be the holder
+		op = &Op{F: Release, Owner: s.owner}
+	case op.F == Release && !is(s.owner, op.Owner), op.F != Release && s.owner != "" && !is(s.owner, op.Owner) && op.Owner != Anybody:
 		return s, false
+	}
+	if s.owner == Anybody && op.Owner != Anybody || s.owner == "" { // now it is known who that is
+		s.owner = op.Owner
+	}
+	switch {
 	case op.F == Release && s.depth == 1:
-		return again{}, true
+		return again{top: s.top}, true
 	case op.F == Release:
 		s.depth--
 		return s, true
-	case s.owner == "":
-		return again{op.Owner, 1, op.Token}, true
 	}
 	s.depth++
-	return s, op.Token == 0 || s.token == 0 || op.Token == s.token
+	if op.Token == 0 || s.token != 0 {
+		return s, op.Token == 0 || op.Token == s.token
+	}
+	legal := op.Token > s.top
+	s.token, s.top = op.Token, op.Token
+	return s, legal
 }
 
 func with(owners, owner string) string {
@@ -163,6 +201,9 @@ func with(owners, owner string) string {
 func without(owners, owner string) (string, bool) {
 	all := strings.Fields(owners)
 	i := slices.Index(all, owner)
+	if i < 0 && is(Anybody, owner) {
+		i = slices.Index(all, Anybody)
+	}
 	if i < 0 {
 		return owners, false
 	}
@@ -170,7 +211,15 @@ func without(owners, owner string) (string, bool) {
 }
 
 // word makes an owner's name fit for a list.
-func word(owner string) string { return fmt.Sprintf("%x", owner) }
+func word(owner string) string {
+	if name, unnamed := strings.CutPrefix(owner, "process "); unnamed {
+		return "process" + name
+	}
+	if owner == Anybody {
+		return Anybody
+	}
+	return fmt.Sprintf("%x", owner)
+}
 
 func semaphoreStep(o Options, state any, op *Op) (any, bool) {
 	s := state.(crowd)
@@ -186,7 +235,7 @@ func rwStep(_ Options, state any, op *Op) (any, bool) {
 	me := word(op.Owner)
 	switch op.F {
 	case Release:
-		return rw{}, s.writer == me
+		return rw{}, is(s.writer, me)
 	case ReleaseR:
 		rest, held := without(s.readers, me)
 		return rw{readers: rest}, held
@@ -208,26 +257,62 @@ func ownerlessStep(o Options, state any, op *Op) (any, bool) {
 func fencedStep(_ Options, state any, op *Op) (any, bool) {
 	s := state.(fenced)
 	switch {
+	case op.F == Extend: // says nothing but its token
+		if op.Type == history.OK && s.owner == op.Owner && op.Token > 0 {
+			return fenced{s.owner, op.Token}, op.Token >= s.token
+		}
+		return s, true
 	case op.F == Release:
-		return fenced{token: s.token}, s.owner == op.Owner
+		return fenced{token: s.token}, is(s.owner, op.Owner)
 	case op.Type == history.Info: // some token, the next one
 		return fenced{op.Owner, s.token}, s.owner == ""
 	}
 	return fenced{op.Owner, op.Token}, s.owner == "" && op.Token > s.token
 }
 
-// untimedStep keeps who was granted the lock last and has not given it back.
-func untimedStep(_ Options, state any, op *Op) (any, bool) {
-	s := state.(fenced)
+// step is what a lock that may be lost does but for its times: who was granted it last
+// and has not given it back, and who else has not. A lost lock is given back like any
+// other, but not one that was never had.
+func (s lent) step(op *Op) (lent, bool) {
+	me := word(op.Owner)
 	switch {
-	case op.F == Release && s.owner == op.Owner:
-		return fenced{token: s.token}, true
-	case op.F == Release || op.Type == history.Info:
-		return s, true
+	case op.F == Release:
+		rest, had := without(s.out, me)
+		s.out = rest
+		if is(s.owner, op.Owner) {
+			s.owner = ""
+		}
+		return s, had
+	case s.again(op), op.F == Extend && op.Type == history.OK:
+		legal := is(s.owner, op.Owner) && (op.Token == 0 || op.Token >= s.token)
+		s.token, s.mine = max(s.token, op.Token), max(s.mine, op.Token)
+		return s, legal
 	case op.F == Extend:
-		return s, s.owner == op.Owner
+		return s, true
 	}
-	return fenced{op.Owner, op.Token}, op.Token > s.token
+	if _, had := without(s.out, me); !had || op.Owner == Anybody {
+		s.out = with(s.out, me)
+	}
+	s.owner, s.mine = op.Owner, 0
+	if op.Type == history.Info || op.Token == 0 { // some token, the next one
+		return s, true
+	}
+	legal := op.Token > s.token
+	s.token, s.mine = op.Token, op.Token
+	return s, legal
+}
+
+// again says that an owner is told once more of the grant that it has.
+func (s lent) again(op *Op) bool {
+	return taking(op.F) && op.Type == history.OK && op.Token > 0 && op.Token == s.mine && s.owner == op.Owner
+}
+
+func untimedStep(o Options, state any, op *Op) (any, bool) {
+	s := state.(lent)
+	if o.Tokened && taking(op.F) && op.Type == history.OK && op.Token <= s.token {
+		return s, false
+	}
+	return s.step(op)
 }
 
 // leaseStep keeps the earliest instant at which an operation that comes now can
@@ -238,31 +323,30 @@ func leaseStep(o Options, state any, op *Op) (any, bool) {
 	if s.now.after(at) {
 		at = s.now
 	}
-	if taking(op.F) && op.Type != history.Info && s.end.after(at) {
+	grants := taking(op.F) && !s.again(op)
+	if grants && s.end.after(at) {
 		at = s.end
 	}
 	if op.Type != history.Info && at.after(instant{op.Done, op.Return}) {
 		return s, false
 	}
+	before, legal := s.owner, false
+	s.lent, legal = s.step(op)
+	s.now = at
+	length := cmp.Or(op.Lease, int64(o.Lease))
 	switch {
 	case op.F == Release:
-		s.now = at
-		if s.owner != op.Owner {
-			return s, true
-		}
-		s.owner = ""
-		if s.end.after(at) {
+		if is(before, op.Owner) && before != "" && s.end.after(at) {
 			s.end = at
 		}
-		return s, true
-	case op.Type == history.Info: // of an unknown lease; it is better not to have happened
-		return s, false
+	case grants && op.Type == history.Info: // of an unknown lease, so of none
+		s.end = at
+	case grants, op.F == Extend && op.Type == history.OK:
+		s.end = expiry(at.time, length)
+	case op.F == Extend && is(s.owner, op.Owner) && length > 0: // of unknown outcome: it may have made the lease shorter
+		s.end = expiry(at.time, length)
 	}
-	end := expiry(at.time, cmp.Or(op.Lease, int64(o.Lease)))
-	if op.F == Extend {
-		return leased{s.owner, s.token, at, end}, s.owner == op.Owner
-	}
-	return leased{op.Owner, op.Token, at, end}, op.Token == 0 || op.Token > s.token
+	return s, legal
 }
 
 func guardedStep(_ Options, state any, op *Op) (any, bool) {

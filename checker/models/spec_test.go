@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,6 +48,26 @@ func TestReentrantTokens(t *testing.T) {
 		ops := []Op{{F: Acquire, Type: history.OK, Owner: "a", Token: c.first, Return: 1}, {F: Acquire, Type: history.OK, Owner: "a", Token: c.second, Call: 2, Return: 3}}
 		if got := Consult("reentrant", Options{}, ops, OracleTime); got != c.want {
 			t.Errorf("%d, then %d: %s", c.first, c.second, got)
+		}
+	}
+}
+
+// From hold to hold the tokens of a reentrant lock rise, where they are told.
+func TestReentrantTokensRise(t *testing.T) {
+	const two = "1 acquire\n1 ok acquire t=%d\n1 acquire\n1 ok acquire t=%d\n1 release\n1 ok release\n1 release\n1 ok release\n2 acquire\n2 ok acquire t=%d"
+	for _, c := range []struct {
+		first, again, next int64
+		want               Verdict
+	}{{7, 7, 8, Holds}, {7, 7, 7, Violated}, {7, 0, 6, Violated}, {0, 7, 7, Violated}, {0, 7, 8, Holds}, {7, 7, 0, Holds}, {0, 0, 1, Holds}} {
+		text := strings.ReplaceAll(fmt.Sprintf(two, c.first, c.again, c.next), " t=0", "")
+		m, _ := Named("reentrant")
+		got, err := decide(m, Options{}, script(text))
+		if err != nil || got.Verdict != c.want {
+			t.Errorf("%v: %s, %s, %v", c, got.Verdict, got.Reason, err)
+		}
+		ops := Ops(m, Options{}, script(text))[0]
+		if said := Consult("reentrant", Options{}, ops, OracleTime); (said == Legal) != (c.want == Holds) {
+			t.Errorf("%v: Porcupine says %s", c, said)
 		}
 	}
 }

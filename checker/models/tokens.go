@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -32,7 +33,8 @@ type tokens struct {
 	recent []grant // by their return
 	pruned int     // of recent, those that the last prune left
 	seen   map[int64]grant
-	good   bool // the last grant or renewal that returned OK was in order
+	raises []raise // by renewals, since the oldest pending call
+	good   bool    // the last grant or renewal that returned OK was in order
 }
 
 // batch is how many grants come before it is looked which can be forgotten or
@@ -53,12 +55,6 @@ func granted(op *operation) grant {
 	return grant{op.Token, op.owner, op.Process, op.call, op.ret}
 }
 
-func newLeaseUntimed(o Options) Decider {
-	r := rules{name: "lease-untimed", fs: []F{Acquire, Try, Extend, Release}, owners: true, check: tokenMissing}
-	r.judge = func(k *keyLog, f *found) judge { return newTokens(k, f) }
-	return newFront(r, o)
-}
-
 func newTokens(k *keyLog, f *found) *tokens {
 	return &tokens{k: k, found: f, seen: map[int64]grant{}}
 }
@@ -69,16 +65,39 @@ func (t *tokens) call(op *operation) string {
 }
 
 func (t *tokens) done(op *operation) {
+	o := op.owner
 	switch {
 	case op.Type == history.Fail:
+	case taking(op.F) && op.Type == history.Info:
+		if o.name != "" {
+			o.maybe++
+		}
+	case op.Type == history.Info:
 	case op.F == Release:
-		op.owner.token = 0
-	case op.Type != history.OK:
-	case op.F == Extend:
+		t.returned(op)
+		o.token, o.lent = 0, false
+	case op.F == Extend, op.Token > 0 && op.Token == o.token:
 		t.good = t.renewed(op)
 	default:
-		t.good = t.rises(op)
-		op.owner.token = op.Token
+		t.good = op.Token == 0 || t.rises(op)
+		o.token, o.lent = op.Token, true
+	}
+}
+
+// returned judges a release that returned OK. A lock that was lost is given back like any
+// other, but not one that was never had.
+func (t *tokens) returned(op *operation) {
+	o := op.owner
+	switch {
+	case o.lent:
+	case o.maybe > 0:
+		o.maybe--
+	case o.name != "" && t.k.untold > 0, o.name == "" && t.k.named:
+		t.found.doubted(fmt.Sprintf("%s gave back %sat %s what it may never have had", op.who(), keyed(t.k), op.ret))
+	default:
+		t.found.add(op.ret.Index, t.k.name, []Ref{op.call, op.ret}, func() string {
+			return fmt.Sprintf("%s gave back %sat %s what it had never been granted, or had given back before.", op.who(), keyed(t.k), op.ret)
+		})
 	}
 }
 
@@ -90,6 +109,12 @@ func (t *tokens) rises(op *operation) bool {
 	good := g.token > before.token
 	if same, twice := t.seen[g.token]; twice && good {
 		before, good = same, false
+	}
+	for _, r := range t.raises {
+		if good && g.token > r.from && g.token < r.token && g.owner != r.owner {
+			t.between(r, g, g.ret.Index)
+			return false
+		}
 	}
 	if !good {
 		t.found.add(g.ret.Index, t.k.name, []Ref{before.call, before.ret, g.call, g.ret}, func() string {
@@ -110,21 +135,63 @@ func (t *tokens) rises(op *operation) bool {
 
 // renewed judges a renewal that returned OK and says whether it is in order.
 func (t *tokens) renewed(op *operation) bool {
-	held, later := op.owner.token, op.floor
+	o, held, later := op.owner, op.owner.token, op.floor
 	switch {
+	case held > 0 && o.maybe > 0: // which may have been granted it anew, at any time since
+		t.found.doubted(fmt.Sprintf("%s went on %safter an acquire of unknown outcome and renewed at %s", op.who(), keyed(t.k), op.ret))
+		return true
+	case held == 0 && o.lent: // of a grant without a token
+		o.token = op.Token
+	case held == 0 && (o.maybe > 0 || o.name != "" && t.k.untold > 0 || o.name == "" && t.k.named):
+		t.found.doubted(fmt.Sprintf("%s renewed %sat %s what an acquire of unknown outcome may have given it", op.who(), keyed(t.k), op.ret))
 	case held == 0:
 		t.found.add(op.ret.Index, t.k.name, []Ref{op.call, op.ret}, func() string {
 			return fmt.Sprintf("%s was told %sat %s that its lease is renewed, but it had been granted none, or had given it back.", op.who(), keyed(t.k), op.ret)
 		})
-	case later.token > held:
+	case later.token > held && later.owner != o:
 		t.found.add(op.ret.Index, t.k.name, []Ref{later.call, later.ret, op.call, op.ret}, func() string {
 			return fmt.Sprintf("%s was told %sat %s that its lease with token %d is renewed; %s had been granted it at %s with token %d, before that was asked.",
 				op.who(), keyed(t.k), op.ret, held, later.who(), later.ret, later.token)
 		})
+	case op.Token > 0 && op.Token < held:
+		t.found.add(op.ret.Index, t.k.name, []Ref{op.call, op.ret}, func() string {
+			return fmt.Sprintf("%s was told %sat %s that its token is %d now, which is below %d, the one it had.", op.who(), keyed(t.k), op.ret, op.Token, held)
+		})
+	case op.Token > held:
+		return t.raised(op, held)
 	default:
 		return true
 	}
 	return false
+}
+
+// raise is a renewal that answered another token. The lock was its owner's all the time
+// between the two.
+type raise struct {
+	grant
+	from int64
+}
+
+// raised judges a renewal that answered a higher token, which counts like a grant's.
+func (t *tokens) raised(op *operation, from int64) bool {
+	for _, g := range t.recent {
+		if g.token > from && g.token <= op.Token && g.owner != op.owner {
+			t.between(raise{granted(op), from}, g, op.ret.Index)
+			return false
+		}
+	}
+	good := t.rises(op)
+	op.owner.token = op.Token
+	t.raises = append(t.raises, raise{granted(op), from})
+	return good
+}
+
+// between reports a grant with a token between the two of a renewal.
+func (t *tokens) between(r raise, g grant, at int) {
+	t.found.add(at, t.k.name, []Ref{g.call, g.ret, r.call, r.ret}, func() string {
+		return fmt.Sprintf("%s was granted %sat %s with token %d, but the renewal of %s at %s went from token %d to %d, so nobody else had it meanwhile.",
+			g.who(), keyed(t.k), g.ret, g.token, r.who(), r.ret, r.from, r.token)
+	})
 }
 
 // prune forgets grants that every pending acquire was called after.
@@ -138,4 +205,5 @@ func (t *tokens) prune(now int) {
 	}
 	t.recent = append(t.recent[:0], t.recent[n:]...)
 	t.pruned = len(t.recent)
+	t.raises = slices.DeleteFunc(t.raises, func(r raise) bool { return r.ret.Index < oldest })
 }

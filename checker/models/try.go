@@ -33,7 +33,7 @@ type try struct {
 
 func newTry(o Options) Decider {
 	return newFront(rules{name: "try", fs: []F{Acquire, Try, Release}, owners: true, judge: func(k *keyLog, f *found) judge {
-		return &try{holds: holds{k: k, found: f}, over: true, unknown: -1}
+		return &try{holds: holds{kind: kind{tries: true}, k: k, found: f}, over: true, unknown: -1}
 	}}, o)
 }
 

@@ -21,6 +21,8 @@ import (
 // no other acquire was called and returned between that grant and that call. A
 // renewal may also be for less than what was left: while it is pending, nothing
 // is certain of its grant, and what was granted meanwhile is judged when it ends.
+// Some grants may have tokens: one with the token that its owner has been told already is
+// no new one, and its lease counts as before.
 // Memory: the grants whose leases last. O(n · holders).
 type windows struct {
 	k     *keyLog
@@ -52,11 +54,21 @@ func (w *windows) call(op *operation) string {
 }
 
 func (w *windows) done(op *operation) {
-	switch s := op.owner.session; {
+	o := op.owner
+	switch s := o.session; {
+	case taking(op.F) && op.Type == history.OK && op.Token > 0 && op.Token == o.token: // it was told of its grant once more
 	case taking(op.F) && op.Type == history.OK:
+		o.token = op.Token
 		w.granted(op)
-	case op.F == Extend && s != nil:
-		w.renewed(op, s)
+	case op.F == Release && op.Type == history.OK:
+		o.token = 0
+	case op.F == Extend:
+		if op.Type == history.OK {
+			o.token = max(o.token, op.Token)
+		}
+		if s != nil {
+			w.renewed(op, s)
+		}
 	}
 }
 
@@ -91,8 +103,11 @@ func (w *windows) overlap(rival, s *session) {
 func (w *windows) renewed(op *operation, s *session) {
 	beside := s.beside
 	s.renewing, s.beside = false, nil
-	if op.Type == history.OK {
+	switch op.Type {
+	case history.OK:
 		w.lasted(op, s)
+	case history.Info:
+		s.mayCut(op, w.lease)
 	}
 	if beside != nil && s.certain(beside.ret) {
 		w.overlap(s, beside)
@@ -135,7 +150,7 @@ func (s *session) certain(at Ref) bool {
 	if s.renewed {
 		from = s.renewal[0]
 	}
-	return expiry(from.Time, s.lease).after(when(at))
+	return s.ends(from.Time).after(when(at))
 }
 
 func (w *windows) end() {

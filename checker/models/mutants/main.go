@@ -5,9 +5,10 @@
 // first run of every test notes which mistakes it comes by, and a mistake is tried
 // on those alone, the quickest first. What has been found out is kept in a file, and
 // a second call goes on from there: what was noticed stays noticed until its file
-// changes, what was not is tried again when anything in the package does.
+// changes, what was not is tried again when anything in the package does. A package whose
+// tests are those of another is named with it: ./history/trace=./checker.
 //
-//	go run ./checker/models/mutants [-results build/mutants.json] [-only models/front.go,…] [-sample 200] ./checker/models ./checker
+//	go run ./checker/models/mutants [-results build/mutants.json] [-only models/front.go,…] [-sample 200] ./checker/models ./history/trace=./checker ./checker
 package main
 
 import (
@@ -76,7 +77,11 @@ func run(ctx context.Context, o options, dirs []string) error {
 }
 
 // inPackage tries what is planted in one package and says how many go unnoticed.
-func (o options) inPackage(ctx context.Context, dir string, known *results) (int, error) {
+func (o options) inPackage(ctx context.Context, of string, known *results) (int, error) {
+	dir, tests, other := strings.Cut(of, "=")
+	if !other {
+		tests = dir
+	}
 	scratch, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return 0, err
@@ -94,7 +99,7 @@ func (o options) inPackage(ctx context.Context, dir string, known *results) (int
 		planted = planted[:o.sample]
 		fmt.Printf("%s: a sample of %d of %d\n", dir, o.sample, all)
 	}
-	sources, err := hashAll(dir)
+	sources, err := hashAll(dir, tests)
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +109,7 @@ func (o options) inPackage(ctx context.Context, dir string, known *results) (int
 			return known.settled(m, sources, count)
 		})
 		if len(open) > 0 && s == nil {
-			if s, err = newSuite(ctx, dir, overlay, filepath.Join(scratch, "tests"), o.limit); err != nil {
+			if s, err = newSuite(ctx, tests, overlay, filepath.Join(scratch, "tests"), o.limit); err != nil {
 				return 0, err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -108,16 +109,21 @@ func (k *results) save() error {
 
 func hash(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data))[:16] }
 
-// hashAll is the hash of all Go files of a package, its tests too.
-func hashAll(dir string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+// hashAll is the hash of all Go files of packages, their tests too.
+func hashAll(dirs ...string) (string, error) {
 	var all bytes.Buffer
-	for _, file := range files {
-		data, err := os.ReadFile(file)
+	for _, dir := range slices.Compact(dirs) {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			return "", err
 		}
-		all.Write(data)
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return "", err
+			}
+			all.Write(data)
+		}
 	}
-	return hash(all.Bytes()), err
+	return hash(all.Bytes()), nil
 }

@@ -1,0 +1,179 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/checker/models"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// role is what the values of lock operations are.
+type role string
+
+// ValueRoles are the roles that a user may name in Options.ValueIs: the name of the
+// lock, for whom it is, its token, or what the lock answered.
+var ValueRoles = []string{string(asKey), string(asOwner), string(asToken), string(asAnswer)}
+
+const (
+	asKey    role = "key"
+	asOwner  role = "owner"
+	asToken  role = "token"
+	asAnswer role = "answer" // false and the like are a no; anything else is a yes
+	asID     role = "id"     // of the call, which its grant repeats
+	asNone   role = "none"   // they do not vary, or there are none
+)
+
+// Ambiguous says that the values of lock operations may be several things.
+type Ambiguous struct {
+	Values  []string // some of them
+	Choices []string // of ValueRoles
+}
+
+// Error tells the choices.
+func (a *Ambiguous) Error() string {
+	return fmt.Sprintf("the values of its lock operations vary (%s) and may be of several kinds: say which by --value-is %s", strings.Join(a.Values, ", "), strings.Join(a.Choices, "|"))
+}
+
+// seen is what a survey saw of the values of lock operations.
+type seen struct {
+	calls, answers map[string]bool // scalars of calls, and of answers that are not their call's
+	whole          bool            // all such answers are whole numbers
+	asks           int             // calls with such a value
+	repeats        bool            // some answer is a map that repeats the value of its call
+	owners         bool            // an owner stands beside, or in an answer that is a map
+	asked          map[string]string
+	tuples         answer
+}
+
+// survey looks at the beginning of a file to find out what the values of its lock
+// operations are, and whether values are [key value] tuples. It takes only what no other
+// reading explains: that a value stands beside an owner, so it is the key; that a grant
+// repeats it, so it is an id; that all are truth values, so they are answers.
+func (r *Reader) survey(first []byte) error {
+	looks := map[string]func(*Reader) error{"jepsen": (*Reader).readEDN, "jepsen-log": (*Reader).readLog, "elle": (*Reader).readElle, "kv": (*Reader).readKV}
+	read := looks[r.Format]
+	if read == nil {
+		if r.role == "" {
+			r.role = map[string]role{"timelock": asKey}[r.Format]
+		}
+		if r.role == "" {
+			r.role = asAnswer
+		}
+		return nil
+	}
+	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{}}
+	at := &Reader{Format: r.Format, Skipped: map[string]int{}, o: r.o, in: bytes.NewReader(first), processes: map[int]*pending{}}
+	at.looking = func(st *step) bool { return s.look(r, st) }
+	_ = read(at) // what is wrong with the file is said when it is read
+	if r.tuples == "" && s.tuples != "" {
+		r.tuples = s.tuples
+	}
+	if r.role == "" {
+		choices := s.choices()
+		if len(choices) > 1 {
+			return &Ambiguous{some(s.calls, s.answers), choices}
+		}
+		r.role = role(choices[0])
+	}
+	return nil
+}
+
+// look takes one operation into account.
+func (s *seen) look(r *Reader, st *step) bool {
+	if st.nemesis() {
+		return true
+	}
+	f, err := meaning(st.f, r.o.Meanings)
+	if err != nil || f == leftOut {
+		return true
+	}
+	value := st.value
+	if isTuple := value.kind == list && len(value.items) == 2 && (f != models.CAS || value.items[1].kind == list); !value.nothing() {
+		if s.tuples == "" && (st.kind == history.Invoke || st.kind == history.OK) {
+			s.tuples = answered(isTuple)
+		}
+		if isTuple && cmpAnswer(r.tuples, s.tuples) == yes {
+			value = value.items[1]
+		}
+	}
+	if !isLock(f) {
+		return true
+	}
+	s.owners = s.owners || st.owner != "" || !value.entry("owner", "client").nothing()
+	s.value(st, value)
+	return true
+}
+
+func cmpAnswer(told, found answer) answer {
+	if told != "" {
+		return told
+	}
+	return found
+}
+
+func (s *seen) value(st *step, value form) {
+	process := st.process.text
+	if asked := s.asked[process]; value.kind == dict && st.kind == history.OK && asked != "" {
+		s.repeats = s.repeats || slices.ContainsFunc(value.items, func(f form) bool { return f.text == asked && !f.nothing() })
+	}
+	text, err := value.scalar("value")
+	if err != nil || value.nothing() {
+		if st.kind == history.Invoke {
+			s.asked[process] = ""
+		}
+		return
+	}
+	switch {
+	case st.kind == history.Invoke:
+		s.asked[process] = text
+		s.calls[text] = true
+		s.asks++
+	case st.kind != history.OK || text == s.asked[process]:
+	case value.kind != boolean && !isNo(value) && text != "true":
+		s.answers[text] = true
+		s.whole = s.whole && value.kind == whole
+	}
+}
+
+// choices are the roles that the values may have.
+func (s *seen) choices() []string {
+	switch calls, answers := len(s.calls), len(s.answers); {
+	case s.repeats:
+		return []string{string(asID)}
+	case calls > 1 && s.owners && calls == s.asks: // never one twice: so many locks, or an id for each call
+		return []string{string(asKey), string(asAnswer)}
+	case calls > 1 && s.owners:
+		return []string{string(asKey)}
+	case calls > 1 && answers == 0:
+		return []string{string(asKey), string(asOwner)}
+	case calls > 1:
+		return ValueRoles
+	case answers > 1 && s.whole && s.owners:
+		return []string{string(asToken), string(asAnswer)}
+	case answers > 1 && s.owners:
+		return []string{string(asAnswer)}
+	case answers > 1 && s.whole:
+		return []string{string(asOwner), string(asToken), string(asAnswer)}
+	case answers > 1:
+		return []string{string(asOwner), string(asAnswer)}
+	}
+	return []string{string(asNone)}
+}
+
+func some(sets ...map[string]bool) (all []string) {
+	for _, set := range sets {
+		for text := range set {
+			all = append(all, clip(text))
+		}
+	}
+	slices.Sort(all)
+	return all[:min(len(all), 4)]
+}
+
+// isNo says that a lock answered no.
+func isNo(value form) bool {
+	return value.kind == boolean && value.text == "false" || value.kind == text && (value.text == "false" || value.text == "")
+}

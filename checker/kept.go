@@ -1,0 +1,126 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/dlmtest/dlmtest/history/trace"
+	"github.com/dlmtest/dlmtest/internal/nouns"
+)
+
+// keptUntil is until when the service certainly owed g its hold, by the judge's clock alone:
+// without a lease until its holder gave it back or was told of its loss, with one at most for
+// a lease from the send of the request, or of a renewal that was answered; and only until a
+// fault may have hit the holder, its way to the servers, or what they remember. A lock
+// that dates its leases is judged by its dates as well, by lease-exclusion.
+func (r *run) keptUntil(g *trace.Grant) int64 {
+	until := min(g.End, g.Told)
+	if r.Setup.Promise.Leased {
+		sent, lease := g.Sent, r.LeaseOf(&r.Ops[g.Op])
+		for _, c := range g.Claims {
+			if op := &r.Ops[c.Op]; !c.Cut { // a renewal may make the lease shorter
+				sent, lease = max(sent, op.Sent), min(lease, r.LeaseOf(op))
+			}
+		}
+		until = min(until, sent+lease)
+	}
+	for _, c := range g.Claims {
+		if c.Cut {
+			until = min(until, c.At)
+		}
+	}
+	if stop, asked := r.Stops[g.Node]; asked { // it may have been killed since, with its session
+		until = min(until, r.Ops[stop].Time)
+	}
+	return min(until, r.firstCause(g))
+}
+
+// firstCause is the first time from which a fault may have ended a hold of g.
+func (r *run) firstCause(g *trace.Grant) int64 {
+	first := int64(trace.Forever)
+	for _, spans := range [][]trace.Span{r.ownFaults(g.Node), r.forgetful(), r.outages(g.Node)} {
+		i := sort.Search(len(spans), func(i int) bool { return after(spans[i].To, r.aftermath()) >= g.Sent })
+		if i < len(spans) {
+			first = min(first, max(spans[i].From, g.Sent))
+		}
+	}
+	if r.Setup.Promise.Session || r.Setup.Promise.Renews {
+		first = min(first, r.firstStall(g))
+	}
+	return first
+}
+
+// firstStall is the first time from which the holder of g, or a server, was not scheduled for
+// more than half a lease: that of a session counts from its last heartbeat, of which there are
+// two or three in a lease, and may end so much sooner.
+func (r *run) firstStall(g *trace.Grant) int64 {
+	if r.known.long == nil {
+		r.known.long = map[string][]trace.Span{}
+		for _, s := range r.stalls {
+			if s.To-s.From > int64(r.Setup.Lease)/2 {
+				node := s.Node
+				if s.Server {
+					node = ""
+				}
+				r.known.long[node] = append(r.known.long[node], trace.Span{From: s.From, To: s.To})
+			}
+		}
+		for node, spans := range r.known.long {
+			r.known.long[node] = trace.Union(spans)
+		}
+	}
+	first := int64(trace.Forever)
+	for _, spans := range [][]trace.Span{r.known.long[g.Node], r.known.long[""]} {
+		i := sort.Search(len(spans), func(i int) bool { return spans[i].To >= g.Sent })
+		if i < len(spans) {
+			first = min(first, max(spans[i].From, g.Sent))
+		}
+	}
+	return first
+}
+
+// doubles are the pairs of grants of a key, by their ok, of which neither can have ended when
+// the other was made. An instant of both is too little: see clockNoise. O(n log n).
+func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
+	var spans []trace.Span
+	for i, g := range k.Grants {
+		if kept := r.keptUntil(g); kept-trace.ClockNoise > g.OK {
+			spans = append(spans, trace.Span{From: g.OK, To: kept - trace.ClockNoise, Owner: i})
+		}
+	}
+	pairs := map[[2]*trace.Grant]bool{}
+	overlaps(spans, func(a, b trace.Span) {
+		pairs[[2]*trace.Grant{k.Grants[min(a.Owner, b.Owner)], k.Grants[max(a.Owner, b.Owner)]}] = true
+	})
+	return pairs
+}
+
+// addDoubles records pairs of grants that nobody need have acted on.
+func (r *run) addDoubles(k *keyLog, doubles map[[2]*trace.Grant]bool, f *found) {
+	byOp := func(a, b [2]*trace.Grant) int {
+		return cmp.Or(cmp.Compare(a[1].Op, b[1].Op), cmp.Compare(a[0].Op, b[0].Op))
+	}
+	for _, pair := range slices.SortedFunc(maps.Keys(doubles), byOp) {
+		g, h := pair[0], pair[1]
+		f.add(r, Violation{Key: k.Name, At: h.OK, Operations: []int{g.Op, h.Op, g.EndOp, h.EndOp}},
+			"%s was granted %q at %s, and %s, which had been granted it at %s, had lost it by nothing.",
+			h.Who(), k.Name, r.seconds(h.OK), g.Who(), r.seconds(g.OK))
+	}
+}
+
+// untoldLeases is leaseExclusion of a lock that tells no deadline. No lease can have begun
+// before its acquire was invoked, so it lasts for its time after that at least, without a fault.
+func (r *run) untoldLeases() outcome {
+	var f found
+	for _, k := range r.keys {
+		r.addDoubles(k, r.doubles(k), &f)
+	}
+	return r.orUnseen(outcome{verdict: Holds, found: f,
+		reason: fmt.Sprintf("No two of %s were owed at once: the lock tells no deadline, so each counts for a lease from its request, or from the invoke of its acquire, as long as no fault may have ended it.",
+			nouns.Count(len(r.Grants), "grant")),
+		summary: fmt.Sprintf("%s began within a lease of the request of another client's, which nothing had ended.", nouns.Count(f.certain, "grant")),
+	})
+}

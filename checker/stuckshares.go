@@ -1,0 +1,169 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+)
+
+// stuckShares looks at what several may hold at once: who waits for longer than our patience
+// beside free permits, or as a reader beside readers alone. There others may be granted the key
+// meanwhile, so each client is looked at alone, and somebody else's grant ends no wait of its. Who
+// waits for more permits, or as a writer, may come first in a queue: beside it nothing is owed.
+// O(n log n), as few wait for so long.
+func (r *run) stuckShares(k *keyLog, f *found) {
+	if !r.Setup.Kind.Shares() || r.Setup.Promise.Changes { // who turns from reader into writer waits as one
+		return
+	}
+	told := map[int]bool{}
+	for i := range f.list {
+		for _, op := range f.list[i].Operations {
+			told[op] = true
+		}
+	}
+	long := r.alone(k)
+	if len(long) == 0 {
+		return
+	}
+	free := r.room(k)
+	for _, w := range long {
+		first := sort.Search(len(free), func(i int) bool { return free[i].To > w.from })
+		for _, part := range free[first:] {
+			from, to := max(part.From, w.from), min(part.To, w.to)
+			if from >= w.to {
+				break
+			}
+			if to-from <= r.patience() || slices.ContainsFunc(w.waits, func(one trace.Wait) bool { return told[one.Invoke] }) {
+				continue
+			}
+			f.add(r, Violation{Key: k.Name, At: from + r.patience(), Operations: w.within(from, to)},
+				"%s waited for %q from %s to %s although %s, and no fault was open.",
+				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(from), r.seconds(to), r.shared())
+			break
+		}
+	}
+}
+
+// shared says what was free all the time.
+func (r *run) shared() string {
+	if r.Setup.Kind == history.Semaphore {
+		return fmt.Sprintf("of %d permits enough were free", r.Setup.Permits)
+	}
+	return "at most readers held it and no writer waited"
+}
+
+// alone are the times of more than our patience for which one client waited: a writer's are
+// judged by stuck, as nobody may hold the key beside it. Who is refused and asks again goes on.
+func (r *run) alone(k *keyLog) (long []stretch) {
+	open, apart := map[int]*stretch{}, int64(r.Setup.Lease)/4
+	end := func(process int) {
+		if s := open[process]; s != nil && s.to-s.from > r.patience() {
+			long = append(long, *s)
+		}
+		delete(open, process)
+	}
+	waits := slices.Clone(k.Waits)
+	slices.SortFunc(waits, func(a, b trace.Wait) int { return a.Invoke - b.Invoke })
+	for _, w := range waits {
+		op := &r.Ops[w.Invoke]
+		if r.Setup.Kind == history.ReadWrite && trace.ModeOf(op) != history.Shared {
+			continue
+		}
+		w, known := r.lasted(w)
+		if !known {
+			continue
+		}
+		if s := open[op.Process]; s != nil && w.From-s.to <= apart {
+			s.add(w, apart)
+		} else {
+			end(op.Process)
+			open[op.Process] = &stretch{w.From, w.To, []trace.Wait{w}}
+		}
+		if r.Ops[w.Done].Type != history.Fail {
+			end(op.Process)
+		}
+	}
+	for process := range open {
+		end(process)
+	}
+	slices.SortFunc(long, func(a, b stretch) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.waits[0].Invoke, b.waits[0].Invoke))
+	})
+	return long
+}
+
+// room are the times, in order, in which whoever waits for a share of k could have been given it,
+// no fault was open, and no acquire of unknown outcome was under way, which may have taken it.
+func (r *run) room(k *keyLog) []trace.Span {
+	most, changes := r.demand(k)
+	slices.SortFunc(changes, func(a, b roomChange) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	var free, sound []trace.Span
+	taken, from := int64(0), r.Begin
+	for _, c := range changes {
+		was := taken <= most
+		taken += c.by
+		switch is := taken <= most; {
+		case was && !is:
+			free = append(free, trace.Span{From: from, To: c.at})
+		case !was && is:
+			from = c.at
+		}
+	}
+	if taken <= most && from < r.End {
+		free = append(free, trace.Span{From: from, To: r.End})
+	}
+	unknown := []trace.Span{}
+	for _, w := range k.Waits {
+		if w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
+			unknown = append(unknown, trace.Span{From: w.From, To: w.To})
+		}
+	}
+	unknown = trace.Union(unknown)
+	for _, s := range free {
+		for _, part := range without(s, r.overs()) {
+			sound = append(sound, without(part, unknown)...)
+		}
+	}
+	return sound
+}
+
+// roomChange is a time at which more or less is taken.
+type roomChange struct{ at, by int64 }
+
+// demand is how much may be taken beside a request, and the times at which that changes: by
+// holders until the answer to their release and, of a read-write lock, by writers that wait.
+func (r *run) demand(k *keyLog) (most int64, changes []roomChange) {
+	take := func(from, to, by int64) {
+		if by > 0 && from < to {
+			changes = append(changes, roomChange{from, by}, roomChange{to, -by})
+		}
+	}
+	semaphore, asked := r.Setup.Kind == history.Semaphore, int64(1)
+	for _, w := range k.Waits {
+		op := &r.Ops[w.Invoke]
+		asked = max(asked, int64(op.Permits))
+		if !semaphore && trace.ModeOf(op) != history.Shared {
+			take(w.From, w.To, 1)
+		}
+	}
+	for _, g := range k.Grants {
+		to := g.End
+		if g.Done >= 0 {
+			to = max(to, r.Ops[g.Done].Time)
+		}
+		switch {
+		case semaphore:
+			take(g.OK, to, max(1, int64(g.Permits)))
+		case g.Mode != history.Shared:
+			take(g.OK, to, 1)
+		}
+	}
+	if semaphore {
+		most = int64(r.Setup.Permits) - asked
+	}
+	return most, changes
+}
