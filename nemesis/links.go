@@ -10,10 +10,10 @@ import (
 )
 
 // OnLinks are the faults of a client's links to its servers.
-var OnLinks = []string{"latency", "bandwidth", "reset", "blackhole", "hold-request", "hold-answer", "cut-link"}
+var OnLinks = history.FaultsThat(func(k history.FaultKind) bool { return k.Link })
 
 // OnMessages are those of them that can strike at one message.
-var OnMessages = []string{"hold-request", "hold-answer", "cut-link"}
+var OnMessages = history.FaultsThat(func(k history.FaultKind) bool { return k.Message })
 
 // Ones are the clients that a fault of links can be aimed at, beside those by name.
 var Ones = []string{"holder", "a-client", "clients"}
@@ -63,7 +63,7 @@ func (s Stage) aim(ctx context.Context, f Fault) (Fault, error) {
 	}
 	link.To = far
 	f.Params.Link = &link
-	if slices.Contains([]string{"reset", "blackhole", "hold-request", "hold-answer"}, f.Kind) {
+	if history.FaultOf(f.Kind).Silent {
 		f.Params.Cut = link.To // the client is not served there; slow links serve, and a cut one is made again
 	}
 	return f, nil

@@ -122,7 +122,7 @@ func TestLinksAreNeeded(t *testing.T) {
 		t.Error("links only for faults of links")
 	}
 	for _, kind := range OnLinks {
-		if Kinds[kind] == "" || !local[kind] {
+		if Kinds[kind] == "" || !history.FaultOf(kind).Local {
 			t.Errorf("%s is not in every table", kind)
 		}
 	}

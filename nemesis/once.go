@@ -47,7 +47,7 @@ func (s Stage) begin(ctx context.Context, f Fault, id int, sub *Subscription) ([
 	if err != nil {
 		return nil, nil, unless(err)
 	}
-	if candidates := s.candidates(f); (f.On != "" || f.waits()) && candidates != nil && local[f.Kind] {
+	if candidates := s.candidates(f); (f.On != "" || f.waits()) && candidates != nil && history.FaultOf(f.Kind).Local {
 		arm := agent.Arm{Fault: id, Kind: f.Kind, Gate: f.On, Min: f.Min, Max: f.Max, Limit: s.Limit, Lie: s.Lie, Optional: f.Random, Params: f.Params}
 		hit, victim, err := s.trap(ctx, candidates, arm, sub)
 		if err != nil {

@@ -1,35 +1,27 @@
 package nemesis
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
+)
 
 // Words is a table of what may stand in a field, with what each word means.
 type Words map[string]string
 
-// Kinds are the faults.
-var Kinds = Words{
-	"pause":        "stops every process of a node for a while (SIGSTOP, SIGCONT), as a stop-the-world collection or a suspended machine does",
-	"stall-worker": "stops only the working thread of a client; its renewals and its heartbeat go on",
-	"kill":         "kills every process of a node (SIGKILL); a server is started again at the end, a client is not",
-	"crash":        "kills a server and drops what it has not fsynced, as a loss of power does; it is started again at the end",
-	"disk-stall":   "holds every fsync of a server back",
-	"clock":        "bends the clocks of a node's program: REALTIME steps or is slewed, or both clocks run at a wrong rate; no other program notices",
-	"latency":      "delays what goes through a client's links to its servers, by half a round trip each way, more or less by a jitter",
-	"bandwidth":    "lets so many bytes a second pass through a client's links, each way",
-	"reset":        "breaks every connection of a client's links by a TCP reset, and each new one as soon as it is made",
-	"blackhole":    "takes all that goes through a client's links and delivers nothing: half-open connections, on which nobody is told of anything",
-	"hold-request": "keeps what a client sends, all of it or from one message on, and delivers it at the end: the delayed packet",
-	"hold-answer":  "keeps what the servers answer a client, all of it or from one message on, and delivers it at the end",
-	"cut-link":     "breaks the connection on which a message comes, in front of the message or behind it; a new connection works",
-	"partition":    "drops all packets between the target and others, in the network namespaces of both ends; connections stall, none is reset",
+// Kinds are the faults: see history.FaultKinds.
+var Kinds = kinds()
+
+func kinds() Words {
+	all := Words{}
+	for _, k := range history.FaultKinds {
+		all[k.Name] = k.About
+	}
+	return all
 }
 
-// local are the faults that the victim's own agent injects at the gate, within
-// microseconds. The others need several nodes: the client is held meanwhile.
-var local = map[string]bool{"pause": true, "stall-worker": true, "kill": true, "latency": true, "bandwidth": true,
-	"reset": true, "blackhole": true, "hold-request": true, "hold-answer": true, "cut-link": true}
-
-// needsCap are the capabilities that a fault's victims need, beside Docker's default.
-var needsCap = map[string]string{"partition": "NET_ADMIN"}
+// Need says what a kind of fault takes of the machine; empty: nothing that may be missing.
+func Need(kind string) string { return history.FaultOf(kind).Need }
 
 // Bends says whether a fault bends clocks, so that programs must be started for it.
 func Bends(faults []Fault) bool {
@@ -37,7 +29,7 @@ func Bends(faults []Fault) bool {
 }
 
 // OnDisk says whether a kind of fault hits the data folder of a server.
-func OnDisk(kind string) bool { return kind == "crash" || kind == "disk-stall" }
+func OnDisk(kind string) bool { return history.FaultOf(kind).Disk }
 
 // Disks says whether a fault needs the servers' data on the lossy file system.
 func Disks(faults []Fault) bool {
@@ -48,7 +40,7 @@ func Disks(faults []Fault) bool {
 func Capabilities(faults []Fault) []string {
 	var caps []string
 	for _, f := range faults {
-		if c, ok := needsCap[f.Kind]; ok {
+		if c := history.FaultOf(f.Kind).Capability; c != "" {
 			caps = append(caps, c)
 		}
 	}

@@ -41,6 +41,7 @@ type agent struct {
 // Main serves the runner on in and w until EOF on in, then kills the child and
 // returns. name is the node's, for the notes that it stamps.
 func Main(name string, in io.Reader, w io.Writer) error {
+	adopt()
 	way() // before anything is started that should not read it
 	a := &agent{name: name, out: newOut(w)}
 	a.beats = startHeart(a.stalled)
@@ -205,6 +206,9 @@ func (a *agent) fromChild(line []byte, stdout bool) {
 		c.records.came++
 		a.out.pass(line)
 	case !speaks || json.Unmarshal(line, &l) != nil:
+		if speaks && bytes.Contains(line, []byte(opBegins)) {
+			c.records.broken.Add(1)
+		}
 		a.out.send(Message{Log: string(line)})
 	case l.End != nil:
 		c.records.end(l.End.Ops)
@@ -215,12 +219,16 @@ func (a *agent) fromChild(line []byte, stdout bool) {
 	}
 }
 
+// opBegins is how the Line of an operation begins; anywhere else it is what a print in
+// between has left of one.
+const opBegins = `{"op":`
+
 // operation is that of a Line which has nothing else. The Message that passes it on is the
 // same text, so most lines of a worker need not be taken apart. A worker writes a line at
 // once, and a pipe takes so much whole or not at all; a longer one may have lost its end.
 func operation(line []byte) (op json.RawMessage, is bool) {
 	const whole = 4096 // PIPE_BUF
-	op, begins := bytes.CutPrefix(line, []byte(`{"op":`))
+	op, begins := bytes.CutPrefix(line, []byte(opBegins))
 	if !begins || !bytes.HasSuffix(op, []byte("}}")) || len(line) >= whole && !json.Valid(line) {
 		return nil, false
 	}
@@ -303,7 +311,8 @@ func output(spec Child) (string, error) {
 	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
 	var text begin
 	cmd.Stdout, cmd.Stderr = &text, &text
-	if err := orders.Start(cmd, cmd.Start); err != nil {
+	defer disown(cmd)
+	if err := start(cmd, func() error { return orders.Start(cmd, cmd.Start) }); err != nil {
 		if cmd.Process != nil {
 			_ = cmd.Wait() // the error says more
 		}

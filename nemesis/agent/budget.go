@@ -47,7 +47,7 @@ func (a *agent) watchBudget() {
 		if c.spec.Speaks {
 			memory, threads = seal.ClientMemory, seal.ClientProcesses
 		}
-		pids := descendants(c.cmd.Process.Pid)
+		pids := c.processes()
 		used := measure(pids)
 		if alone && used.memory > memory && shares(pids) > memory {
 			a.overdrawn(fmt.Sprintf("used more than %d MB of memory", memory>>20))
@@ -75,7 +75,7 @@ func (a *agent) overdrawn(what string) {
 	if c == nil || a.stopped("budget") != nil {
 		return
 	}
-	pids := descendants(c.cmd.Process.Pid)
+	pids := c.processes()
 	if c.spec.Starts {
 		pids = slices.DeleteFunc(pids, func(pid int) bool { return pid == c.cmd.Process.Pid })
 	}

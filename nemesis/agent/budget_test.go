@@ -57,10 +57,10 @@ func TestOverdrawn(t *testing.T) {
 		}
 		t.Cleanup(c.kill)
 		a.child = c
-		for deadline := time.Now().Add(5 * time.Second); len(descendants(c.cmd.Process.Pid)) < 2 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(5 * time.Second); len(c.processes()) < 2 && time.Now().Before(deadline); {
 			time.Sleep(time.Millisecond)
 		}
-		started := descendants(c.cmd.Process.Pid)[1]
+		started := c.processes()[1]
 		a.overdrawn("used too much")
 		a.out.close()
 		k := kill{pids: []int{started}}

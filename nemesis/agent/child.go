@@ -65,7 +65,7 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 			return err
 		}
 	}
-	err = orders.Start(cmd, begin)
+	err = start(cmd, func() error { return orders.Start(cmd, begin) })
 	_ = printed.Close() // the child has its own
 	if err != nil {
 		if cmd.Process != nil {
@@ -85,6 +85,7 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 		<-outs // all that it printed is passed on before its exit is
 		<-outs
 		c.exit = exitOf(wait())
+		disown(cmd)
 		close(c.ended)
 	}()
 	return c, nil
@@ -144,7 +145,7 @@ func (c *child) settle() error {
 func (c *child) kill() {
 	c.killed.Store(true)
 	for range 10 {
-		pids := descendants(c.cmd.Process.Pid)
+		pids := c.processes()
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // gone already: as wanted
 		}

@@ -25,6 +25,11 @@ func injectClock(a *agent, s *active) (fault, error) {
 	if a.page == nil || s.arm.Skew == nil {
 		return nil, errors.New("clock: the node's child was not started with clocks that can be bent")
 	}
+	if s.arm.Skew.Drift != 0 && !s.arm.Anyway {
+		if err := a.child.survivesDrift(); err != nil {
+			return nil, err
+		}
+	}
 	watch := a.watchClock()
 	if !s.arm.Lie {
 		if _, err := a.page.Set(*s.arm.Skew); err != nil {
@@ -44,7 +49,7 @@ func injectClock(a *agent, s *active) (fault, error) {
 // off by what was asked for, and so is the time that the child tells; where it tells
 // none, or not now, as a database that is starting up, that of another program on the page.
 func (c *clock) prove() (string, bool) {
-	processes := len(descendants(c.child.cmd.Process.Pid))
+	processes := len(c.child.processes())
 	attached, err := c.agent.page.Attached()
 	if err != nil {
 		return err.Error(), false

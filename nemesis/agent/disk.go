@@ -42,7 +42,7 @@ func startDisk(dir string, seed uint64) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := start(cmd, cmd.Start); err != nil {
 		return nil, fmt.Errorf("the file system under %s: %w", dir, err)
 	}
 	d := &disk{in: in, out: bufio.NewReader(out), limit: out.(*os.File).SetReadDeadline} // os/exec says that it is one

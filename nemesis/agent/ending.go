@@ -1,12 +1,16 @@
 package agent
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // tally compares what a child says that it has recorded with what of it could be read. A
 // program may print into its own records, and break a line.
 type tally struct {
-	came    int // so far; the reader's alone
-	missing int // set before over is closed
+	came    int          // so far; the reader's alone
+	broken  atomic.Int64 // lines that had an operation in them, and something else
+	missing int          // set before over is closed
 	over    chan struct{}
 	once    sync.Once
 }
@@ -24,6 +28,7 @@ func (e Ended) and(c *child) Ended {
 		e.Ops += c.records.missing
 	default:
 		e.Open = e.Open || !c.killed.Load() // what was killed had written each line before it went on
+		e.Ops += int(c.records.broken.Load())
 	}
 	return e
 }
@@ -43,6 +48,7 @@ func (a *agent) endRecords(m Message) {
 	}
 	a.mu.Lock()
 	missing := a.former.and(c)
+	missing.Passed = a.passed()
 	a.mu.Unlock()
 	a.out.end(m, missing)
 }

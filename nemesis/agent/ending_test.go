@@ -57,6 +57,18 @@ func TestKilledChildIsNotOpen(t *testing.T) {
 	}
 }
 
+// A line that a print has broken is a record that is missing, of one that was killed, too.
+func TestBrokenLineIsMissing(t *testing.T) {
+	r := startAgent(t)
+	broken := `printf 'DEBUG '; ` + oneOp
+	r.do(Command{Do: Start, Child: &Child{Argv: []string{"sh", "-c", "echo a stray line; " + broken + oneOp + "sleep 60"}, Speaks: true}})
+	r.until(func(m Message) bool { return m.Op != nil })
+	r.do(Command{Do: Kill})
+	if end := r.do(Command{Do: End}).End; end == nil || end.Open || end.Ops != 2 {
+		t.Errorf("%+v", end)
+	}
+}
+
 // No record follows the end, and what was lost is counted and told before what is newer.
 func TestNothingFollowsTheEnd(t *testing.T) {
 	var w bytes.Buffer

@@ -16,7 +16,7 @@ type fault interface {
 	heal() (string, error) // with what is seen after it, if anything
 }
 
-// kinds is the table of faults. Each injects and returns what heals. An error may
+// kinds is the table of faults, beside those of links (onLink). Each injects and returns what heals. An error may
 // come with a fault that is half done and must be healed all the same. With Lie it
 // leaves out what it does to the victim, and nothing else: its proof must then fail.
 // a.mu is held.
@@ -28,17 +28,13 @@ var kinds = map[string]func(a *agent, s *active) (fault, error){
 	"clock":        injectClock,
 	"crash":        injectCrash,
 	"disk-stall":   injectDiskStall,
-	"latency":      injectLink,
-	"bandwidth":    injectLink,
-	"reset":        injectLink,
-	"blackhole":    injectLink,
-	"hold-request": injectLink,
-	"hold-answer":  injectLink,
-	"cut-link":     injectLink,
 	Hold:           func(*agent, *active) (fault, error) { return nil, nil },
 }
 
 func kindOf(arm Arm) (func(*agent, *active) (fault, error), error) {
+	if onLink[arm.Kind] != nil {
+		return injectLink, nil
+	}
 	kind, ok := kinds[arm.Kind]
 	if !ok {
 		return nil, fmt.Errorf("unknown fault %q", arm.Kind)
@@ -88,7 +84,11 @@ func (a *agent) begin(arm Arm, at *GateAt) error {
 	} else {
 		a.run(s, history.Raw())
 	}
-	if s.fault, err = inject(a, s); err != nil {
+	s.fault, err = inject(a, s)
+	if !s.waits {
+		s.begun = time.Now() // it lasts from when it was in force
+	}
+	if err != nil {
 		a.tell(s, history.Missed, 0, err.Error())
 		if s.fault == nil && !s.waits && arm.Kind != Hold { // it has begun in the history, and nothing will heal it
 			a.tell(s, history.Heal, history.Raw(), "it never was in force")

@@ -18,7 +18,7 @@ func injectKill(a *agent, s *active) (fault, error) {
 	if err := a.stopped(s.arm.Kind); err != nil {
 		return nil, err
 	}
-	k := &kill{a, a.child, descendants(a.child.cmd.Process.Pid), s.arm.Lie}
+	k := &kill{a, a.child, a.child.processes(), s.arm.Lie}
 	if k.lie {
 		return k, nil
 	}

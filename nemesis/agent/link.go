@@ -74,6 +74,23 @@ func (a *agent) unparsed(u links.Unparsed) {
 	a.note(history.Op{F: history.Unparsed, Error: u.String()})
 }
 
+// passed lists what went through the links, in no order. a.mu is held.
+func (a *agent) passed() (all []Passed) {
+	if a.ways == nil {
+		return nil
+	}
+	for name := range a.ways.specs {
+		l, err := a.ways.open.Link(name)
+		if err != nil {
+			continue
+		}
+		for m, n := range l.Passed() {
+			all = append(all, Passed{Passed: m, To: name, Count: n})
+		}
+	}
+	return all
+}
+
 func (a *agent) closeLinks() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
@@ -135,13 +136,7 @@ func (s *server) serve(conn net.Conn) {
 // linked starts a client whose way to a server is a link.
 func linked(t *testing.T) (*remote, *server, *Child) {
 	t.Helper()
-	s, r := startServer(t), startAgent(t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = free.Close()
-	at := free.Addr().String()
+	s, r, at := startServer(t), startAgent(t), loopback.Free(t)
 	c := &Child{Argv: []string{os.Args[0]}, Env: []string{"AGENT_TEST_CLIENT=" + at}, Speaks: true,
 		Links: []Link{{Name: "s", Upstream: s.addr, Protocol: wire.Redis, Listen: at}, {Name: "other", Upstream: s.addr, Listen: "127.0.0.1:0"}}}
 	if m := r.do(Command{Do: Start, Child: c}); m.Error != "" {

@@ -83,7 +83,8 @@ func (o *out) end(m Message, missing Ended) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.over = true
-	m.End = &Ended{Ops: o.ops + missing.Ops, Open: missing.Open}
+	missing.Ops += o.ops
+	m.End = &missing
 	o.sendLocked(m)
 }
 

@@ -22,13 +22,16 @@ func (c *clock) probed(step time.Duration) (string, bool) {
 	}
 	orders.Keep = nil // nor what an image's entrypoint would need
 	cmd := exec.Command(self, "clock")
-	r, err := c.agent.page.Probe(cmd, func(start func() error) error { return orders.Start(cmd, start) })
+	r, err := c.agent.page.Probe(cmd, func(begin func() error) error {
+		return start(cmd, func() error { return orders.Start(cmd, begin) })
+	})
+	defer disown(cmd)
 	if err != nil {
 		return err.Error(), false
 	}
 	_, off := r.Offsets()
 	attached, err := c.agent.page.Attached()
-	processes := len(descendants(c.child.cmd.Process.Pid))
+	processes := len(c.child.processes())
 	return fmt.Sprintf("another program on its page reads %+.3f s, as %d of its %d processes do", off.Seconds(), attached, processes),
 		err == nil && processes > 0 && attached >= processes && (off-step).Abs() < clockSlack
 }

@@ -13,7 +13,10 @@ type stat struct {
 	state byte   // R, S, D, T, Z, …
 	ppid  int    // parent
 	group int    // process group
+	home  int    // session
 	ticks uint64 // user and system time used, in clock ticks
+
+	switches uint64 // context switches; only threads fills it in
 }
 
 // readStat parses a stat file: the command in parentheses may hold anything, so
@@ -37,24 +40,27 @@ func parseStat(data []byte) (stat, error) {
 	}
 	ppid, err1 := strconv.Atoi(string(fields[1]))
 	group, err4 := strconv.Atoi(string(fields[2]))
+	home, err5 := strconv.Atoi(string(fields[3]))
 	user, err2 := strconv.ParseUint(string(fields[11]), 10, 64)
 	system, err3 := strconv.ParseUint(string(fields[12]), 10, 64)
-	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
+	if err1 != nil || err2 != nil || err3 != nil || err4 != nil || err5 != nil {
 		return stat{}, fmt.Errorf("stat: not numbers in %q", data)
 	}
-	return stat{state: fields[0][0], ppid: ppid, group: group, ticks: user + system}, nil
+	return stat{state: fields[0][0], ppid: ppid, group: group, home: home, ticks: user + system}, nil
 }
 
-// descendants returns root, every living process below it, and those of its
-// process group whose parent has died. The group alone would not do: each
-// PostgreSQL backend makes a session of its own.
-func descendants(root int) []int {
+// tree is one look at all processes.
+type tree struct {
+	children map[int][]int
+	stats    map[int]stat // of those that live
+}
+
+func lookAtProcesses() tree {
+	t := tree{map[int][]int{}, map[int]stat{}}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return nil
+		return t
 	}
-	children := map[int][]int{}
-	alive := map[int]bool{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -64,19 +70,21 @@ func descendants(root int) []int {
 		if err != nil || s.state == 'Z' || s.state == 'X' {
 			continue
 		}
-		alive[pid] = true
-		if s.group == root && pid != root && s.ppid != root {
-			s.ppid = root // an orphan, or a grandchild: found either way, once
-		}
-		children[s.ppid] = append(children[s.ppid], pid)
+		t.stats[pid] = s
+		t.children[s.ppid] = append(t.children[s.ppid], pid)
 	}
+	return t
+}
+
+// below returns root, if it lives, and every living process below it.
+func (t tree) below(root int) []int {
 	var found []int
-	if alive[root] {
+	if _, alive := t.stats[root]; alive {
 		found = append(found, root)
 	}
 	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
-		found = append(found, children[queue[0]]...)
-		queue = append(queue, children[queue[0]]...)
+		found = append(found, t.children[queue[0]]...)
+		queue = append(queue, t.children[queue[0]]...)
 	}
 	return found
 }
@@ -94,7 +102,21 @@ func threads(pid int) ([]stat, error) {
 		if err != nil {
 			continue // it ended between the two reads
 		}
+		s.switches = left(filepath.Join(dir, e.Name(), "status"))
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// left is how often a thread has left a CPU, of itself or not; 0 if it has ended.
+func left(path string) (sum uint64) {
+	data, _ := os.ReadFile(path)
+	for line := range bytes.Lines(data) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		if bytes.HasSuffix(name, []byte("voluntary_ctxt_switches")) { // nonvoluntary_ctxt_switches, too
+			n, _ := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 64)
+			sum += n
+		}
+	}
+	return sum
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
@@ -92,6 +93,7 @@ type Params struct {
 	Cut    []string      `json:"cut,omitempty"`    // the names of these nodes; of a link fault, the far nodes that it keeps from answering
 	Mode   lossy.Mode    `json:"mode,omitempty"`   // crash: what is lost
 	Skew   *vdso.Skew    `json:"skew,omitempty"`   // clock: how the child's clocks are bent
+	Anyway bool          `json:"anyway,omitempty"` // clock: a drift also of programs that it ruins
 	Strobe time.Duration `json:"strobe,omitempty"` // clock: the time from one flip between Skew and the truth to the next; 0: it stays
 	Link   *LinkFault    `json:"link,omitempty"`   // faults of links: which links, how, and on what message
 }
@@ -120,6 +122,15 @@ type Message struct {
 type Ended struct {
 	Ops  int  `json:"ops"`            // how many records, those that were lost on the way too
 	Open bool `json:"open,omitempty"` // a child ended by itself and did not say how many it had made
+
+	Passed []Passed `json:"passed,omitempty"` // what went through its links
+}
+
+// Passed is a kind of message that went through the link to a node, and how often.
+type Passed struct {
+	links.Passed
+	To    string `json:"to"`
+	Count int    `json:"count"`
 }
 
 // Hit says that a child has reached an armed gate, or that the message has come

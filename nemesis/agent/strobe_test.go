@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"net"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
 
@@ -20,15 +20,10 @@ func realRedis(t *testing.T, r *remote) []string {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Fatal("redis-server is not installed: ", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	l.Close()
-	tells := []string{"sh", "-c", fmt.Sprintf(`redis-cli -p %s TIME | awk 'NR==1 {s=$1} NR==2 {printf "%%d.%%06d", s, $1}'`, port)}
-	child := &Child{Argv: []string{"redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", ""},
-		Health: []string{"redis-cli", "-p", port, "-e", "PING"}, Bend: true, Tells: tells}
+	host, port := loopback.FreePort(t)
+	tells := []string{"sh", "-c", fmt.Sprintf(`redis-cli -h %s -p %s TIME | awk 'NR==1 {s=$1} NR==2 {printf "%%d.%%06d", s, $1}'`, host, port)}
+	child := &Child{Argv: []string{"redis-server", "--port", port, "--bind", host, "--dir", t.TempDir(), "--save", ""},
+		Health: []string{"redis-cli", "-h", host, "-p", port, "-e", "PING"}, Bend: true, Tells: tells}
 	for _, do := range []Do{Start, Check} {
 		if m := r.do(Command{Do: do, Child: child}); m.Error != "" {
 			t.Fatalf("%s: %s", do, m.Error)

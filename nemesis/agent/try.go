@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os/exec"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/cut"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
@@ -13,9 +14,9 @@ import (
 
 // What faults take of a node that it may lack.
 const (
-	NeedNft   = "nf_tables" // partitions
-	NeedFuse  = "/dev/fuse" // crashes and slow disks
-	NeedTrace = "ptrace"    // clocks
+	NeedNft   = history.NeedNft
+	NeedFuse  = history.NeedFuse
+	NeedTrace = history.NeedTrace
 )
 
 // trials do what a fault does, before there is anybody to suffer it. What they make
@@ -57,7 +58,10 @@ func (a *agent) tryBend(spec *Child) error {
 	}
 	cmd := exec.Command(spec.Argv[0], spec.Argv[1:]...)
 	var p *vdso.Process
-	err = orders.Start(cmd, func() (err error) { p, err = vdso.Start(cmd, a.page); return err })
+	err = start(cmd, func() error {
+		return orders.Start(cmd, func() (err error) { p, err = vdso.Start(cmd, a.page); return err })
+	})
+	defer disown(cmd)
 	if p != nil {
 		err = errors.Join(err, p.Wait(), p.Settle())
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// ProbePort is the UDP port at which every agent answers Ping. A cut drops pings
-// like everything else.
+// ProbePort is the port at which every agent answers Ping, over UDP, and Tie, over TCP. A
+// cut drops both like everything else.
 const ProbePort = 7464
 
 // magic starts each ping, so that nothing else is echoed.
@@ -23,10 +23,12 @@ var magic = []byte("dlmtest?")
 // Echo answers pings and counts them by sender: a ping that arrives while its
 // answer does not shows a one-way cut.
 type Echo struct {
-	conn *net.UDPConn
-	done chan struct{}
-	mu   sync.Mutex
-	seen map[netip.Addr]int
+	conn    *net.UDPConn
+	tcp     net.Listener
+	threads threads
+	done    chan struct{}
+	mu      sync.Mutex
+	seen    map[netip.Addr]int
 }
 
 // ServeProbe answers pings at addr, host:port, until Close.
@@ -39,8 +41,14 @@ func ServeProbe(addr string) (*Echo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
 	}
-	e := &Echo{conn: conn, done: make(chan struct{}), seen: map[netip.Addr]int{}}
+	tcp, err := net.Listen("tcp", conn.LocalAddr().String())
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("probe: %w", err)
+	}
+	e := &Echo{conn: conn, tcp: tcp, threads: threads{conns: map[net.Conn]bool{}}, done: make(chan struct{}), seen: map[netip.Addr]int{}}
 	go e.serve()
+	go e.threads.echo(tcp)
 	return e, nil
 }
 
@@ -74,7 +82,8 @@ func (e *Echo) Seen(from netip.Addr) int {
 
 // Close stops answering.
 func (e *Echo) Close() error {
-	err := e.conn.Close()
+	err := errors.Join(e.conn.Close(), e.tcp.Close())
+	e.threads.close()
 	<-e.done
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -83,11 +84,16 @@ func (c *conn) pipe(f *flow, source, sink *net.TCPConn) {
 	}
 	run(func() {
 		w := stream.NewChanWriter(first)
-		_, _ = io.Copy(w, source) // an error ends the stream as its end does
+		_, _ = io.Copy(w, metered{f, source}) // an error ends the stream as its end does
+		f.tide.ended()
+		f.mu.Lock()
+		f.endedAt = time.Now()
+		f.mu.Unlock()
 		_ = w.Close()
 	})
 	run(func() {
 		for chunk := range in {
+			f.tide.add(-len(chunk.Data))
 			if _, err := sink.Write(chunk.Data); err != nil {
 				f.broken.Store(true) // read on: a held request must still arrive when its client is gone
 				if c.halves.Load() == 1 {
@@ -95,6 +101,7 @@ func (c *conn) pipe(f *flow, source, sink *net.TCPConn) {
 				}
 			}
 		}
+		f.tide.ended()
 		c.ended(f, sink)
 	})
 }

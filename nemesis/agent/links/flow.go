@@ -39,6 +39,7 @@ type flow struct {
 	parser wire.Parser // nil: nothing is understood
 	broken atomic.Bool // its sink takes no more
 	deaf   error       // why its parser understands no more; the gate's alone
+	tide   *tide       // what is under way between its source and its sink
 
 	delayBell, rateBell, gateBell bell
 
@@ -54,7 +55,8 @@ type flow struct {
 	read    int64   // bytes of the stream that have come to the gate
 	lost    bool    // bytes were swallowed: the stream cannot go on
 	ended   bool    // its source has ended
-	cut     bool    // it ends at cutAt
+	endedAt time.Time
+	cut     bool // it ends at cutAt
 	cutAt   int64
 }
 
@@ -65,7 +67,8 @@ type piece struct {
 }
 
 func newFlow(c *conn, d Direction) *flow {
-	f := &flow{conn: c, dir: d, delayBell: make(bell, 1), rateBell: make(bell, 1), gateBell: make(bell, 1),
+	f := &flow{conn: c, dir: d, tide: &tide{room: c.link.room},
+		delayBell: make(bell, 1), rateBell: make(bell, 1), gateBell: make(bell, 1),
 		delays: map[*Fault]spread{}, rates: map[*Fault]int64{}, holds: map[*Fault]*hold{}, holes: map[*Fault]bool{}}
 	request, answer, _ := wire.New(c.link.protocol) // Open has checked it
 	if f.parser = request; d == Answer {

@@ -116,6 +116,7 @@ func (g *gateToxic) take(data []byte) {
 	g.read += int64(len(data))
 	if len(g.holes) > 0 || g.lost {
 		g.lost = true
+		g.tide.add(-len(data))
 		for by := range g.holes {
 			by.counts.bytes.Add(int64(len(data)))
 		}
@@ -142,6 +143,7 @@ func (g *gateToxic) look(data []byte) {
 		g.deaf = seen.err
 		g.conn.link.unparsed(g.flow, base, seen.err)
 	}
+	g.conn.link.came(g.dir, seen.messages)
 	for _, w := range watches {
 		for _, hit := range w.scan(seen) {
 			w.fault.trigger(g.flow, hit)

@@ -37,6 +37,7 @@ type delayToxic struct{ *flow }
 // Pipe implements toxics.Toxic.
 func (d *delayToxic) Pipe(stub *toxics.ToxicStub) {
 	defer stub.Close()
+	defer d.awaitEnd() // runs first
 	for c := range stub.Input {
 		if delay := d.draw(); delay > 0 {
 			due := c.Timestamp.Add(delay)
@@ -47,6 +48,19 @@ func (d *delayToxic) Pipe(stub *toxics.ToxicStub) {
 		if !d.dead() {
 			d.send(stub, c)
 		}
+	}
+}
+
+// awaitEnd delays the end of the stream like its data: a packet says it, too.
+func (d *delayToxic) awaitEnd() {
+	delay := d.draw()
+	if delay <= 0 {
+		return
+	}
+	d.mu.Lock()
+	due := d.endedAt.Add(delay)
+	d.mu.Unlock()
+	for !d.wait(time.Until(due), d.delayBell) && d.delayed() && !d.dead() {
 	}
 }
 

@@ -19,6 +19,7 @@ type Link struct {
 	protocol       wire.Protocol
 	seed           uint64
 	tell           func(Unparsed)
+	room           *room
 	listener       net.Listener
 	ctx            context.Context
 	stop           context.CancelFunc
@@ -31,13 +32,14 @@ type Link struct {
 	stats  Stats
 	closed bool
 	told   map[Direction]bool // that it was not understood
+	passed map[Passed]int     // messages that came, by name
 }
 
 // Stats counts what has happened on a link.
 type Stats struct {
 	Open     int `json:"open"`     // connections now
 	Accepted int `json:"accepted"` // connections ever
-	Refused  int `json:"refused"`  // of those, reset because the server could not be reached
+	Refused  int `json:"refused"`  // of those, reset because the server could not be reached or there were too many
 }
 
 // dialLimit bounds the wait for a server that does not answer. A client that gives
@@ -47,7 +49,7 @@ const dialLimit = 60 * time.Second
 // slowDial is far above the time that a server takes which can be reached.
 const slowDial = 100 * time.Millisecond
 
-func listen(name, upstream string, o Options) (*Link, error) {
+func listen(name, upstream string, r *room, o Options) (*Link, error) {
 	at := o.Listen[name]
 	if at == "" {
 		at = "127.0.0.1:0"
@@ -57,7 +59,8 @@ func listen(name, upstream string, o Options) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Link{name: name, upstream: upstream, protocol: o.Protocol[name], seed: o.Seed, tell: o.Unparsed, listener: listener, conns: map[*conn]bool{}, told: map[Direction]bool{}}
+	l := &Link{name: name, upstream: upstream, protocol: o.Protocol[name], seed: o.Seed, tell: o.Unparsed, room: r,
+		listener: listener, conns: map[*conn]bool{}, told: map[Direction]bool{}, passed: map[Passed]int{}}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	l.running.Go(l.accept)
 	return l, nil
@@ -95,8 +98,14 @@ func (l *Link) connect(client *net.TCPConn) {
 	l.stats.Accepted++
 	number := l.stats.Accepted
 	reset, hole := l.welcome()
+	crowded := len(l.conns) >= l.room.conns
+	if crowded {
+		l.stats.Refused++
+	}
 	l.mu.Unlock()
 	switch {
+	case crowded:
+		abort(client)
 	case reset != nil:
 		reset.counts.conns.Add(1)
 		abort(client)

@@ -22,6 +22,7 @@
 package links
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,6 +36,7 @@ type Options struct {
 	Listen   map[string]string        // name → host:port to listen on; else 127.0.0.1:0
 	Protocol map[string]wire.Protocol // name → what is spoken there, for faults tied to messages
 	Seed     uint64                   // of all jitter
+	Room     int64                    // bytes that may be under way on all links, beyond which clients and servers wait; 0: 256 MB
 	// Unparsed is told once for each direction of a link that its protocol is not
 	// understood on a connection: that is passed on as it is, to its end. nil: nobody is.
 	Unparsed func(Unparsed)
@@ -63,12 +65,12 @@ type Links struct {
 // Open starts a link for each of upstreams, name → host:port. A name is resolved
 // anew for each connection; that the server is up is not required.
 func Open(upstreams map[string]string, o Options) (*Links, error) {
-	ls := &Links{all: map[string]*Link{}}
+	ls, under := &Links{all: map[string]*Link{}}, &room{max: cmp.Or(o.Room, roomMax), conns: connsMax}
 	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
 		if _, _, err := wire.New(o.Protocol[name]); err != nil {
 			return nil, errors.Join(err, ls.Close())
 		}
-		l, err := listen(name, upstreams[name], o)
+		l, err := listen(name, upstreams[name], under, o)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("link %s: %w", name, err), ls.Close())
 		}

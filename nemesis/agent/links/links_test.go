@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
@@ -51,14 +52,9 @@ func redis(t *testing.T) string {
 		t.Skip("needs redis-server")
 	}
 	dir := t.TempDir()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr().String()
-	_ = free.Close()
-	_, port, _ := net.SplitHostPort(addr)
-	cmd := exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--logfile", filepath.Join(dir, "log"))
+	host, port := loopback.FreePort(t)
+	addr := net.JoinHostPort(host, port)
+	cmd := exec.Command("redis-server", "--port", port, "--bind", host, "--dir", dir, "--save", "", "--logfile", filepath.Join(dir, "log"))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

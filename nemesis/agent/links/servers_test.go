@@ -19,6 +19,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
+	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
@@ -47,17 +48,6 @@ func server(t *testing.T, addr string, cmd *exec.Cmd) {
 	}
 }
 
-// free is a port of 127.0.0.1 that nobody listens on.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // logMeasured checks that the protocol's ping is answered, and says how fast.
 func logMeasured(t *testing.T, addr string, l *Link, p wire.Protocol) {
 	t.Helper()
@@ -67,7 +57,7 @@ func logMeasured(t *testing.T, addr string, l *Link, p wire.Protocol) {
 // etcd's lock is granted at the server, and the client does not know: its Txn is
 // known by its path in the compressed headers.
 func TestEtcdHoldAnswerOfTxn(t *testing.T) {
-	addr, peer, dir := free(t), "http://"+free(t), t.TempDir()
+	addr, peer, dir := loopback.Free(t), "http://"+loopback.Free(t), t.TempDir()
 	server(t, addr, exec.Command("etcd", "--data-dir", dir, "--listen-client-urls", "http://"+addr, "--advertise-client-urls", "http://"+addr,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--unsafe-no-fsync"))
 	l := open(t, addr, wire.HTTP2)
@@ -121,9 +111,9 @@ func TestZooKeeperOrphan(t *testing.T) {
 	if _, err := os.Stat("/usr/share/java/zookeeper.jar"); err != nil {
 		t.Skip("needs ZooKeeper")
 	}
-	addr, dir := free(t), t.TempDir()
-	_, port, _ := net.SplitHostPort(addr)
-	config := fmt.Sprintf("tickTime=500\ndataDir=%s\nclientPort=%s\nadmin.enableServer=false\n", dir, port)
+	host, port := loopback.FreePort(t)
+	addr, dir := net.JoinHostPort(host, port), t.TempDir()
+	config := fmt.Sprintf("tickTime=500\ndataDir=%s\nclientPort=%s\nclientPortAddress=%s\nadmin.enableServer=false\n", dir, port, host)
 	if err := os.WriteFile(dir+"/zoo.cfg", []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -242,8 +232,8 @@ func postgres(t *testing.T) string {
 	if out, err := as("initdb", "-D", dir+"/data", "-A", "trust", "-N", "-U", "postgres").CombinedOutput(); err != nil {
 		t.Skipf("initdb: %v: %s", err, out)
 	}
-	addr := free(t)
-	_, port, _ := net.SplitHostPort(addr)
-	server(t, addr, as("postgres", "-D", dir+"/data", "-p", port, "-k", dir, "-c", "fsync=off", "-c", "listen_addresses=127.0.0.1"))
+	host, port := loopback.FreePort(t)
+	addr := net.JoinHostPort(host, port)
+	server(t, addr, as("postgres", "-D", dir+"/data", "-p", port, "-k", dir, "-c", "fsync=off", "-c", "listen_addresses="+host))
 	return addr
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"testing"
 	"time"
 
@@ -135,3 +136,32 @@ func TestSlowLinksAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// The end of a connection waits its turn, also where no data goes before it.
+func TestAnEndIsDelayed(t *testing.T) {
+	ends := make(chan time.Time, 1)
+	l := open(t, listener(t, func(c net.Conn) {
+		_, _ = io.Copy(io.Discard, c)
+		ends <- time.Now()
+	}), wire.None)
+	f := must(t)(l.Latency(400*time.Millisecond, 0))
+	c := dial(t, l.Addr())
+	closed := time.Now()
+	_ = c.Close()
+	if d := (<-ends).Sub(closed); d < 200*time.Millisecond {
+		t.Errorf("the server saw the end after %v", d)
+	}
+	heal(t, f)
+	c = dial(t, l.Addr())
+	must := must(t)
+	f = must(l.Latency(time.Hour, 0))
+	_ = c.Close()
+	heal(t, f) // then at once
+	select {
+	case <-ends:
+	case <-time.After(patience):
+		t.Error("the end did not come after the heal")
+	}
+}
+
+const patience = time.Minute

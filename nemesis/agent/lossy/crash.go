@@ -23,6 +23,10 @@ func (v *volume) crash(mode Mode) (Loss, error) {
 	v.world.Lock()
 	defer v.world.Unlock()
 	v.over = true
+	// The kernel still sends RELEASE and FORGET for what a killed process held open. They
+	// are no calls that world keeps out, and they take nodes away.
+	v.ns.Lock()
+	defer v.ns.Unlock()
 	loss := Loss{Mode: mode}
 	var err error
 	if mode == LoseAll {
@@ -44,40 +48,55 @@ func (v *volume) crash(mode Mode) (Loss, error) {
 func (v *volume) revertNames(loss *Loss, rng *rand.Rand) error {
 	keep := 0
 	if loss.Mode == Torn {
-		keep = rng.IntN(len(v.journal) + 1)
+		keep = rng.IntN(v.journal.records.Len() + 1)
 	}
 	var errs []error
-	for _, r := range slices.Backward(v.journal[keep:]) {
+	for v.journal.records.Len() > keep {
+		r := v.journal.records.Back().Value.(*record)
 		last := r.changes[len(r.changes)-1]
 		loss.Entries++
-		loss.name((&node{parent: last.dir, name: last.name}).path())
+		loss.name((&node{last: last.entry()}).path())
 		if err := v.revert(r); err != nil {
 			errs = append(errs, fmt.Errorf("undo of %s: %w", last.name, err))
 		}
+		v.strike(r)
 	}
-	v.journal = v.journal[:keep]
 	return errors.Join(errs...)
 }
 
+// revert undoes a record in the backing folder, and what is known of places.
 func (v *volume) revert(r *record) error {
 	c := r.changes[len(r.changes)-1]
+	from, to, e := v.folders(r.changes[0], c)
+	if e != 0 {
+		return e
+	}
 	var err error
 	switch {
 	case r.swap:
-		a := r.changes[0]
-		return unix.Renameat2(a.dir.fd, a.name, c.dir.fd, c.name, unix.RENAME_EXCHANGE)
+		err = unix.Renameat2(from, r.changes[0].name, to, c.name, unix.RENAME_EXCHANGE)
 	case len(r.changes) == 2:
-		a := r.changes[0]
-		err = unix.Renameat(c.dir.fd, c.name, a.dir.fd, a.name)
+		err = unix.Renameat(to, c.name, from, r.changes[0].name)
 	case c.new != nil && c.new.dir:
 		// With what was synced in it: it hangs nowhere now. Only into the grave, as older
 		// records may still move things out of it.
 		_, err = v.bury(c.dir, c.name, c.new)
 	case c.new != nil:
-		err = unix.Unlinkat(c.dir.fd, c.name, 0)
+		_, _ = v.fd(c.new) // the loss is counted, and its other names may be those of the dead
+		err = unix.Unlinkat(to, c.name, 0)
+	}
+	for _, c := range r.changes {
+		if c.new != nil {
+			c.new.unsee(c.entry())
+		}
 	}
 	if c.grave != "" {
 		err = errors.Join(err, v.unbury(c.grave, c.dir, c.name, c.old))
+	}
+	for _, c := range r.changes {
+		if c.old != nil {
+			c.old.see(c.entry())
+		}
 	}
 	return err
 }
@@ -90,56 +109,53 @@ func (v *volume) revertFiles(loss *Loss, rng *rand.Rand) error {
 		if !n.undo.dirty() {
 			continue
 		}
-		if err := n.revert(loss, rng); err != nil {
+		fd, e := v.fd(n)
+		if e != 0 && len(n.places)+len(n.graves) == 0 {
+			fd, e = -1, 0 // it went with its only name
+		}
+		if e != 0 {
+			errs = append(errs, fmt.Errorf("undo of writes to %s: %w", n.path(), e))
+			continue
+		}
+		if err := n.revert(fd, loss, rng); err != nil {
 			errs = append(errs, fmt.Errorf("undo of writes to %s: %w", n.path(), err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (n *node) revert(loss *Loss, rng *rand.Rand) error {
-	flags := unix.O_RDWR
-	if !n.plain {
-		flags = unix.O_RDONLY // a folder's mode and owner
-	}
-	fd, err := reopen(n.fd, flags)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unix.Close(fd) }()
-	keep, whole := 0, false // of the edits, and whether the base survives, and part of an edit can
-	if loss.Mode == Torn {
-		keep, whole = n.undo.cut(rng)
-	}
+// revert undoes the unsynced changes of one file. It is not the node's own
+// descriptor that is written to where that is a folder's or a link's: attributes
+// need one that is open.
+func (n *node) revert(fd int, loss *Loss, rng *rand.Rand) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.undo.tear(loss.Mode, rng)
 	before := loss.Writes
-	for i, e := range slices.Backward(n.undo.edits[keep:]) {
-		if i == 0 && whole && e.n > 0 {
-			kept := sectors(e, rng)
-			loss.drop(1, e.n-kept)
-			err = errors.Join(err, e.tear(fd, kept))
-			continue
+	var err error
+	for i, e := range slices.Backward(n.undo.edits[t.keep:]) {
+		err = errors.Join(err, t.photograph(fd, i+t.keep+1))
+		kept := int64(0)
+		if i == 0 && t.sectors {
+			kept = sectors(e, rng)
 		}
-		loss.drop(1, e.n)
-		err = errors.Join(err, e.revert(fd))
+		loss.drop(1, e.n-kept)
+		if fd >= 0 {
+			err = errors.Join(err, e.tear(fd, kept))
+		}
 	}
-	if b := n.undo.base; b != nil && !whole {
+	if b := n.undo.base; b != nil && !t.base {
 		loss.drop(b.writes, b.bytes)
-		err = errors.Join(err, b.revert(fd))
+		if fd >= 0 {
+			err = errors.Join(err, b.revert(fd))
+		}
 	}
+	err = errors.Join(err, t.develop(fd))
 	if loss.Writes > before {
 		loss.Files++
 		loss.name(n.path())
 	}
 	return err
-}
-
-// cut draws how much of a file survives: the first edits, and whether the base
-// does (true if there is none), without which no edit can.
-func (u *undo) cut(rng *rand.Rand) (edits int, base bool) {
-	if u.base != nil && rng.IntN(2) == 0 {
-		return 0, false
-	}
-	return rng.IntN(len(u.edits) + 1), true
 }
 
 // sectors draws how many bytes of the first write that is lost survive after all:
@@ -184,11 +200,11 @@ func (v *volume) loseAll(loss *Loss) error {
 		}
 		return nil
 	})
-	entries, e := list(v.root.fd)
+	found, e := entries(v.root.fd, 0)
 	if e != 0 {
 		return errors.Join(err, e)
 	}
-	for _, d := range entries {
+	for _, d := range found {
 		err = errors.Join(err, removeAll(v.root.fd, d.Name))
 	}
 	return err

@@ -1,6 +1,7 @@
 package lossy
 
 import (
+	"io"
 	"os"
 	"sync"
 	"syscall"
@@ -16,23 +17,24 @@ type listing struct {
 	entries []fuse.DirEntry
 }
 
-// list reads a folder of the backing file system.
-func list(fd int) ([]fuse.DirEntry, syscall.Errno) {
+// entries reads a folder of the backing file system: at most limit entries, or all if
+// that is not positive.
+func entries(fd, limit int) ([]fuse.DirEntry, syscall.Errno) {
 	opened, err := reopen(fd, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, errno(err)
 	}
 	f := os.NewFile(uintptr(opened), "folder")
 	defer func() { _ = f.Close() }()
-	found, err := f.ReadDir(-1)
-	if err != nil {
+	found, err := f.ReadDir(limit)
+	if err != nil && err != io.EOF {
 		return nil, unix.EIO
 	}
-	entries := make([]fuse.DirEntry, 0, len(found))
+	all := make([]fuse.DirEntry, 0, len(found))
 	for _, d := range found {
-		entries = append(entries, fuse.DirEntry{Name: d.Name(), Mode: kind(d.Type())})
+		all = append(all, fuse.DirEntry{Name: d.Name(), Mode: kind(d.Type())})
 	}
-	return entries, 0
+	return all, 0
 }
 
 func kind(m os.FileMode) uint32 {
@@ -75,7 +77,9 @@ func (w *wire) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryLis
 	l := w.folders[in.Fh]
 	w.mu.RUnlock()
 	return w.call(func() syscall.Errno {
-		n := w.vol.node(in.NodeId)
+		w.vol.ns.Lock()
+		n := w.vol.nodes[in.NodeId]
+		w.vol.ns.Unlock()
 		if n == nil || l == nil {
 			return unix.EBADF
 		}
@@ -99,7 +103,11 @@ func (l *listing) read(v *volume, n *node) syscall.Errno {
 	v.ns.Lock()
 	defer v.ns.Unlock()
 	l.entries = []fuse.DirEntry{{Name: ".", Mode: unix.S_IFDIR}, {Name: "..", Mode: unix.S_IFDIR}}
-	found, e := list(n.fd)
+	fd, e := v.fd(n)
+	if e != 0 {
+		return e
+	}
+	found, e := entries(fd, 0)
 	for _, d := range found {
 		if n != v.root || d.Name != graveName {
 			l.entries = append(l.entries, d)

@@ -9,7 +9,8 @@
 // would undo the change goes to memory. An fsync forgets the undo; a crash
 // carries it out, newest first. Three things follow from keeping undo rather
 // than the new data: memory is bounded by the durable bytes that were
-// overwritten (an append costs 100 bytes, whatever its length), a clean stop has
+// overwritten (an append costs 100 bytes, whatever its length; what a long
+// truncation takes away goes to a file instead), a clean stop has
 // nothing to flush, and if this very process dies nothing is lost at all, so a
 // fault of the harness is never mistaken for a fault of the server.
 //
@@ -21,15 +22,17 @@
 //   - A folder's entries as of its last fsync. A rename is one transaction even
 //     between two folders: an fsync of either makes both ends durable, for every
 //     file system in use has that, and a half done rename could not be stored.
-//   - The entry of a new file whose own fsync has returned, with the entries of
-//     new folders above it (Options.Strict: not without an fsync of the folder).
-//     POSIX does not promise it, but ext4, xfs and btrfs all do it, and servers
-//     rely on it; a loss there would be an argument about POSIX and not a finding
-//     about the lock. The rename of a file that was durable under another name
-//     does need the fsync of a folder: forgetting that is a common bug.
+//   - The names of a file whose own fsync or fdatasync has returned: new, renamed or
+//     linked, with the names of the folders above it (Options.Strict: not without an
+//     fsync of the folder). POSIX does not promise it, but ext4, xfs and btrfs all do
+//     it, as their journals keep order, and servers rely on it; a loss there would be
+//     an argument about POSIX and not a finding about the lock. A rename that no fsync
+//     of the file or of a folder followed is lost: forgetting that is a common bug.
 //
 // Files are independent of each other, so a later write to one may survive when
-// an earlier write to another does not. Times (mtime) are not rolled back.
+// an earlier write to another does not; with Torn that goes for the pages of one
+// file, too. Times (mtime) are not rolled back. sync_file_range keeps nothing, as its
+// manual says: it writes no metadata and no disk cache.
 //
 // # The kernel's page cache
 //
@@ -66,12 +69,11 @@ type Mode string
 const (
 	// LoseUnsynced takes all that was not made durable.
 	LoseUnsynced Mode = "lose-unsynced"
-	// Torn takes a random part of it: of each file a prefix of its unsynced writes
-	// survives, in their order, the last of them cut at a multiple of 512 bytes; and
-	// a prefix of the unsynced changes of folders. 512 bytes, not whole writes: a
-	// disk writes sectors, so half a write is what checksums in logs are for. One
-	// prefix for all folders, as file systems have one journal for all of them; one
-	// for each file, as file data is not in it.
+	// Torn takes a random part of it. Of each file a prefix of its unsynced writes
+	// survives, and of the writes that come next either the first sectors of one (512
+	// bytes: half a write is what checksums in logs are for), or what each page was at
+	// some moment of its own, as a kernel writes pages in any order. Of the changes of
+	// folders a prefix survives, one for all, as file systems have one journal.
 	Torn Mode = "torn"
 	// LoseAll takes everything: the disk is gone.
 	LoseAll Mode = "lose-all"

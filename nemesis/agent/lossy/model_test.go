@@ -113,6 +113,16 @@ func (m *model) inside(a, n int) bool {
 	return false
 }
 
+// above says whether n has an entry somewhere below folder a.
+func (m *model) above(a, n int) bool {
+	for _, child := range m.tree[a] {
+		if child == n || m.folders[child] && m.above(child, n) {
+			return true
+		}
+	}
+	return false
+}
+
 func (m *model) born(n int) bool {
 	if n == 0 {
 		return true
@@ -184,8 +194,10 @@ func (m *model) syncFile(n int) {
 	if f := m.files[n]; f != nil {
 		f.states = []mstate{{data: f.now().data, mode: f.now().mode}}
 	}
-	if !m.strict && !m.born(n) {
-		m.commit(func(r *mrecord) bool { return r.names(n) }, true)
+	if !m.strict {
+		m.commit(func(r *mrecord) bool {
+			return r.names(n) || slices.ContainsFunc(r.sets, func(s mset) bool { return s.node > 0 && m.folders[s.node] && m.above(s.node, n) })
+		}, true)
 	}
 }
 
@@ -215,17 +227,50 @@ func resized(b []byte, size int) []byte {
 // allowed says whether a torn crash may leave a file so.
 func (f *mfile) allowed(got mstate) bool {
 	for i, s := range f.states {
-		if s.mode == got.mode && bytes.Equal(s.data, got.data) {
+		if same(s, got) || f.paged(i, got) {
 			return true
 		}
 		for cut := s.off/512*512 + 512; i > 0 && cut < s.off+s.n; cut += 512 {
 			before := f.states[i-1]
 			part := mfile{states: []mstate{before}}
 			part.write(s.off, s.data[s.off:cut])
-			if before.mode == got.mode && bytes.Equal(part.now().data, got.data) {
+			if same(part.now(), got) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// paged says whether got is state i with the pages that the plain writes after it
+// changed, each as it was at some moment among these.
+func (f *mfile) paged(i int, got mstate) bool {
+	base := f.states[i]
+	end := i + 1
+	for end < len(f.states) && f.states[end].n > 0 {
+		end++
+	}
+	if got.mode != base.mode || len(got.data) < len(base.data) {
+		return false
+	}
+	long := len(base.data) == len(got.data)
+	for at := 0; at < len(got.data); at += 4096 {
+		stop := min(at+4096, len(got.data))
+		found := false
+		for k := i; k < end; k++ {
+			s := f.states[k]
+			touched := slices.ContainsFunc(f.states[i+1:k+1], func(s mstate) bool { return s.off < at+4096 && s.off+s.n > at })
+			if k > i && !touched || touched && min(len(s.data), at+4096) > len(got.data) {
+				continue
+			}
+			if bytes.Equal(resized(s.data, max(stop, len(s.data)))[at:stop], got.data[at:stop]) {
+				found = true
+				long = long || touched && len(s.data) >= len(got.data) && stop == len(got.data)
+			}
+		}
+		if !found {
+			return false
+		}
+	}
+	return long
 }

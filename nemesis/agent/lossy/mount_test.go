@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if dir := os.Getenv("LOSSY_HOLD"); dir != "" {
+		hold(dir)
+	}
 	_ = flag.Set("rapid.checks", "2000") // -rapid.checks N overrides it
 	os.Exit(m.Run())
 }

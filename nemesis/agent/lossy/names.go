@@ -1,6 +1,7 @@
 package lossy
 
 import (
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -25,47 +26,63 @@ func (v *volume) create(dir *node, name string, w newFile) (*node, syscall.Errno
 	if dir == v.root && name == graveName {
 		return nil, unix.EACCES
 	}
+	at, e := v.fd(dir)
+	if e != 0 {
+		return nil, e
+	}
 	var err error
 	switch w.mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		err = unix.Mkdirat(dir.fd, name, w.mode&0o7777)
+		err = unix.Mkdirat(at, name, w.mode&0o7777)
 	case unix.S_IFLNK:
-		err = unix.Symlinkat(w.target, dir.fd, name)
+		err = unix.Symlinkat(w.target, at, name)
 	default:
-		err = unix.Mknodat(dir.fd, name, w.mode, int(w.rdev))
+		err = unix.Mknodat(at, name, w.mode, int(w.rdev))
 	}
 	if err != nil {
 		return nil, errno(err)
 	}
-	n, e := v.child(dir, name)
-	if e == 0 {
-		e = own(dir, n, w)
-	}
+	st, e := own(at, name, w)
 	if e != 0 {
 		return nil, e
 	}
+	n := v.adopt(st, entry{dir, name})
 	n.durable = 0
 	v.note(change{dir: dir, name: name, new: n})
 	return n, 0
 }
 
 // own gives a new file the owner and the mode that the caller would have got
-// without us: this process has a user and a umask of its own.
-func own(dir, n *node, w newFile) syscall.Errno {
+// without us: this process has a user and a umask of its own. It returns what the
+// file is like.
+func own(dir int, name string, w newFile) (*unix.Stat_t, syscall.Errno) {
 	mode, gid := w.mode&0o7777, w.gid
-	if st, e := statFD(dir.fd); e == 0 && st.Mode&unix.S_ISGID != 0 {
+	if st, e := statFD(dir); e == 0 && st.Mode&unix.S_ISGID != 0 {
 		gid = int(st.Gid)
-		if n.dir {
+		if w.mode&unix.S_IFMT == unix.S_IFDIR {
 			mode |= unix.S_ISGID
 		}
 	}
-	if err := unix.Fchownat(n.fd, "", w.uid, gid, unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return errno(err)
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil, errno(err)
 	}
-	if w.mode&unix.S_IFMT == unix.S_IFLNK {
-		return 0
+	owned := int(st.Uid) == w.uid && int(st.Gid) == gid
+	if !owned {
+		if err := unix.Fchownat(dir, name, w.uid, gid, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return nil, errno(err)
+		}
 	}
-	return errno(unix.Chmod(procFD(n.fd), mode))
+	link := w.mode&unix.S_IFMT == unix.S_IFLNK
+	if !link && (!owned || st.Mode&0o7777 != mode) { // chown clears the set-uid bit
+		if err := unix.Fchmodat(dir, name, mode, 0); err != nil {
+			return nil, errno(err)
+		}
+	}
+	if owned && (link || st.Mode&0o7777 == mode) {
+		return &st, 0
+	}
+	return &st, errno(unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW))
 }
 
 // link makes another entry of a file; v.ns is held.
@@ -73,7 +90,15 @@ func (v *volume) link(n, dir *node, name string) syscall.Errno {
 	if dir == v.root && name == graveName {
 		return unix.EACCES
 	}
-	err := unix.Linkat(unix.AT_FDCWD, procFD(n.fd), dir.fd, name, unix.AT_SYMLINK_FOLLOW)
+	at, e := v.fd(dir)
+	if e != 0 {
+		return e
+	}
+	fd, e := v.fd(n)
+	if e != 0 {
+		return e
+	}
+	err := unix.Linkat(unix.AT_FDCWD, procFD(fd), at, name, unix.AT_SYMLINK_FOLLOW)
 	if err == nil {
 		v.note(change{dir: dir, name: name, new: n})
 	}
@@ -86,7 +111,7 @@ func (v *volume) remove(dir *node, name string, folder bool) syscall.Errno {
 	if e != 0 {
 		return e
 	}
-	if e := removable(n, folder); e != 0 {
+	if e := v.removable(n, folder); e != 0 {
 		return e
 	}
 	if v.annul(dir, name, n) {
@@ -94,9 +119,14 @@ func (v *volume) remove(dir *node, name string, folder bool) syscall.Errno {
 		if folder {
 			flags = unix.AT_REMOVEDIR
 		}
-		e := errno(unix.Unlinkat(dir.fd, name, flags))
-		v.vanish(n)
-		return e
+		at, e := v.fd(dir)
+		if e != 0 {
+			return e
+		}
+		return errno(v.unlinked(n, func() error {
+			n.unsee(entry{dir, name})
+			return unix.Unlinkat(at, name, flags)
+		}))
 	}
 	grave, err := v.bury(dir, name, n)
 	if err != nil {
@@ -107,7 +137,7 @@ func (v *volume) remove(dir *node, name string, folder bool) syscall.Errno {
 }
 
 // removable says why an entry cannot be removed or replaced.
-func removable(n *node, folder bool) syscall.Errno {
+func (v *volume) removable(n *node, folder bool) syscall.Errno {
 	if n.dir && !folder {
 		return unix.EISDIR
 	}
@@ -117,8 +147,12 @@ func removable(n *node, folder bool) syscall.Errno {
 	if !n.dir {
 		return 0
 	}
-	list, e := list(n.fd)
-	if e == 0 && len(list) > 0 {
+	fd, e := v.fd(n)
+	if e != 0 {
+		return e
+	}
+	found, e := entries(fd, 1)
+	if e == 0 && len(found) > 0 {
 		return unix.ENOTEMPTY
 	}
 	return e
@@ -138,7 +172,6 @@ func (v *volume) rename(dir *node, name string, dir2 *node, name2 string, flags 
 		return e
 	}
 	if old == n { // two entries of one file, or one entry: POSIX wants nothing done
-		n.parent, n.name = dir, name
 		return 0
 	}
 	if flags&unix.RENAME_EXCHANGE != 0 {
@@ -150,8 +183,20 @@ func (v *volume) rename(dir *node, name string, dir2 *node, name2 string, flags 
 	return v.move(change{dir: dir, name: name, old: n}, change{dir: dir2, name: name2, old: old, new: n})
 }
 
+// folders returns the descriptors of the folders of two changes.
+func (v *volume) folders(a, b change) (fromA, toB int, e syscall.Errno) {
+	if fromA, e = v.fd(a.dir); e == 0 {
+		toB, e = v.fd(b.dir)
+	}
+	return fromA, toB, e
+}
+
 func (v *volume) exchange(a, b change) syscall.Errno {
-	if err := unix.Renameat2(a.dir.fd, a.name, b.dir.fd, b.name, unix.RENAME_EXCHANGE); err != nil {
+	from, to, e := v.folders(a, b)
+	if e != 0 {
+		return e
+	}
+	if err := unix.Renameat2(from, a.name, to, b.name, unix.RENAME_EXCHANGE); err != nil {
 		return errno(err)
 	}
 	v.note(a, b)
@@ -162,7 +207,7 @@ func (v *volume) exchange(a, b change) syscall.Errno {
 // that nobody sees the moment without b.
 func (v *volume) move(a, b change) syscall.Errno {
 	if b.old != nil {
-		if e := removable(b.old, a.old.dir); e != 0 {
+		if e := v.removable(b.old, a.old.dir); e != 0 {
 			return e
 		}
 		grave, err := v.bury(b.dir, b.name, b.old)
@@ -171,25 +216,56 @@ func (v *volume) move(a, b change) syscall.Errno {
 		}
 		b.grave = grave
 	}
-	if err := unix.Renameat(a.dir.fd, a.name, b.dir.fd, b.name); err != nil {
+	from, to, e := v.folders(a, b)
+	if e == 0 {
+		e = errno(unix.Renameat(from, a.name, to, b.name))
+	}
+	if e != 0 {
 		if b.old != nil {
 			_ = v.unbury(b.grave, b.dir, b.name, b.old)
 		}
-		return errno(err)
+		return e
 	}
 	v.note(a, b)
 	return 0
 }
 
-// note adds a record to the journal.
-func (v *volume) note(changes ...change) {
-	v.lastID++
-	r := &record{changes: changes, seq: v.lastID}
-	r.swap = len(changes) == 2 && changes[0].new != nil
-	for _, c := range changes {
-		if c.new != nil {
-			c.new.parent, c.new.name = c.dir, c.name
-		}
+// bury moves an entry into the grave and returns where it lies.
+func (v *volume) bury(dir *node, name string, n *node) (string, error) {
+	at, e := v.fd(dir)
+	if e != 0 {
+		return "", e
 	}
-	v.journal = append(v.journal, r)
+	v.lastID++
+	grave := graveEntry(v.lastID)
+	if err := unix.Renameat(at, name, v.grave, grave); err != nil {
+		return "", err
+	}
+	n.graves = append(n.graves, grave)
+	return grave, nil
+}
+
+// unbury moves it back.
+func (v *volume) unbury(grave string, dir *node, name string, n *node) error {
+	at, e := v.fd(dir)
+	if e != 0 {
+		return e
+	}
+	n.unburied(grave)
+	return unix.Renameat(v.grave, grave, at, name)
+}
+
+func (n *node) unburied(grave string) {
+	n.graves = slices.DeleteFunc(n.graves, func(s string) bool { return s == grave })
+}
+
+// burn removes what lies in the grave.
+func (v *volume) burn(n *node, grave string) {
+	_ = v.unlinked(n, func() error { // at worst it stays until the next start
+		n.unburied(grave)
+		if !n.dir {
+			return unix.Unlinkat(v.grave, grave, 0)
+		}
+		return removeAll(v.grave, grave)
+	})
 }

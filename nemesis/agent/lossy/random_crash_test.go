@@ -103,7 +103,7 @@ func (r *runner) crash(t *rapid.T) {
 		t.Fatal(err)
 	}
 	for _, h := range r.handles {
-		r.vol.release(h)
+		r.vol.forget(h.id, 1)
 	}
 	clear(r.handles)
 	s := look(t, r.backing)
@@ -156,8 +156,10 @@ func (r *runner) adopt(s seen, tree mtree) {
 	m.durable, m.tree = live, live.clone()
 	r.model = m
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
-		if n := paths[p]; !m.folders[n] && r.handles[n] == nil {
-			r.handles[n], _ = r.vol.open(r.find(p), unix.O_RDWR)
+		if n := paths[p]; !m.folders[n] {
+			if file := r.find(p); r.handles[n] == nil { // every name is looked up
+				r.hold(n, file)
+			}
 		}
 	}
 }

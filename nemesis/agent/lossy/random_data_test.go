@@ -3,13 +3,14 @@ package lossy
 import (
 	"bytes"
 	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
 // file draws an open file; it may have no name any more.
-func (r *runner) file() (*mfile, *handle, int) {
+func (r *runner) file() (*mfile, *node, int) {
 	var ids []int
 	for id := range r.handles {
 		ids = append(ids, id)
@@ -27,15 +28,19 @@ func (r *runner) write(*rapid.T) {
 	off := rapid.IntRange(0, 3000).Draw(r.t, "off")
 	b := bytes.Repeat([]byte{byte(rapid.IntRange(1, 255).Draw(r.t, "byte"))}, rapid.IntRange(1, 2000).Draw(r.t, "length"))
 	half := len(b) / 2
-	n, e := h.write([][]byte{b[:half], b[half:]}, int64(off))
-	r.agree("write", e, n == len(b))
+	done := 0
+	e := r.vol.with(h.id, func(n *node, fd int) (e syscall.Errno) {
+		done, e = r.vol.write(n, fd, [][]byte{b[:half], b[half:]}, int64(off))
+		return e
+	})
+	r.agree("write", e, done == len(b))
 	f.write(off, b)
 }
 
 func (r *runner) truncate(*rapid.T) {
 	f, h, _ := r.file()
 	size := rapid.IntRange(0, 5000).Draw(r.t, "size")
-	r.agree("truncate", h.truncate(int64(size)), true)
+	r.agree("truncate", r.vol.with(h.id, func(n *node, fd int) syscall.Errno { return r.vol.truncate(n, fd, int64(size)) }), true)
 	f.change(mstate{data: resized(f.now().data, size), mode: f.now().mode})
 }
 
@@ -50,39 +55,39 @@ func (r *runner) punch(*rapid.T) {
 	} else if off < len(data) {
 		clear(data[off:min(len(data), off+n)])
 	}
-	r.agree("fallocate", h.allocate(mode, int64(off), int64(n)), true)
+	r.agree("fallocate", r.vol.with(h.id, func(h *node, fd int) syscall.Errno { return r.vol.allocate(h, fd, mode, int64(off), int64(n)) }), true)
 	f.change(mstate{data: data, mode: f.now().mode})
 }
 
 func (r *runner) chmod(*rapid.T) {
 	f, h, _ := r.file()
 	mode := rapid.SampledFrom([]uint32{0o600, 0o644, 0o666}).Draw(r.t, "mode")
-	r.agree("chmod", h.node.chmod(int64(mode), -1, -1), true)
+	r.agree("chmod", r.vol.with(h.id, func(n *node, fd int) syscall.Errno { return n.chmod(fd, int64(mode), -1, -1) }), true)
 	f.change(mstate{data: f.now().data, mode: mode})
 }
 
 func (r *runner) sync(*rapid.T) {
 	_, h, id := r.file()
-	r.agree("fsync", r.vol.sync(h.node, h.fd, rapid.Bool().Draw(r.t, "data only")), true)
+	r.agree("fsync", r.vol.with(h.id, func(n *node, fd int) syscall.Errno { return r.vol.sync(n, fd, rapid.Bool().Draw(r.t, "data only")) }), true)
 	r.model.syncFile(id)
 }
 
 func (r *runner) syncdir(*rapid.T) {
 	dir, d, _ := r.place()
-	r.agree("fsync of folder", r.vol.syncFolder(d), true)
+	r.agree("fsync of folder", r.vol.with(d.id, r.vol.syncFolder), true)
 	r.model.syncFolder(dir)
 }
 
 // fold does early what the volume does to files with many edits.
 func (r *runner) fold(*rapid.T) {
 	_, h, _ := r.file()
-	if n := len(h.node.undo.edits); n > 0 {
-		h.node.undo.fold(rapid.IntRange(1, n).Draw(r.t, "fold"))
+	if n := len(h.undo.edits); n > 0 {
+		h.undo.fold(rapid.IntRange(1, n).Draw(r.t, "fold"))
 	}
 }
 
 func (r *runner) close(*rapid.T) {
 	_, h, id := r.file()
-	r.vol.release(h)
+	r.vol.forget(h.id, 1)
 	delete(r.handles, id)
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sync makes a file's data and attributes durable, and the entry of a new file.
+// sync makes a file's data and attributes durable, and its names.
 // The backing file is really synced, so that an fsync costs here what the disk
 // makes it cost. The lock is not held meanwhile: Redis syncs in one thread and
 // writes in another.
@@ -31,25 +31,20 @@ func (v *volume) sync(n *node, fd int, dataOnly bool) syscall.Errno {
 	}
 	v.ns.Lock()
 	defer v.ns.Unlock()
-	if n.durable == 0 && !v.opts.Strict {
-		v.commit(func(r *record) bool { return r.names(n) }, true)
+	if !v.opts.Strict {
+		v.commit(n.names(), true)
 	}
 	return 0
 }
 
 // syncFolder makes the entries of a folder durable.
-func (v *volume) syncFolder(dir *node) syscall.Errno {
-	fd, err := reopen(dir.fd, unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		return errno(err)
-	}
-	defer func() { _ = unix.Close(fd) }()
+func (v *volume) syncFolder(dir *node, fd int) syscall.Errno {
 	if e := v.sync(dir, fd, false); e != 0 {
 		return e
 	}
 	v.ns.Lock()
 	defer v.ns.Unlock()
-	v.commit(func(r *record) bool { return r.touches(dir) }, !v.opts.Strict)
+	v.commit(dir.changes(), !v.opts.Strict)
 	return 0
 }
 
@@ -60,35 +55,31 @@ func (v *volume) syncAll() error {
 	}
 	defer v.leave()
 	v.ns.Lock()
-	all := slices.Collect(maps.Values(v.nodes))
+	all := slices.Collect(maps.Keys(v.nodes))
 	v.ns.Unlock()
 	var errs []error
-	for _, n := range all {
-		if err := v.flush(n); err != nil {
-			errs = append(errs, fmt.Errorf("lossy: sync of %s: %w", n.name, err))
+	for _, id := range all {
+		if e := v.with(id, v.flush); e != 0 && e != unix.ESTALE { // gone meanwhile
+			errs = append(errs, fmt.Errorf("lossy: sync of file %d: %w", id, e))
 		}
 	}
 	v.ns.Lock()
 	defer v.ns.Unlock()
-	v.commit(func(*record) bool { return true }, true)
+	var records []*record
+	for at := v.journal.records.Front(); at != nil; at = at.Next() {
+		records = append(records, at.Value.(*record))
+	}
+	v.commit(records, true)
 	return errors.Join(errs...)
 }
 
 // flush syncs a node that has something unsynced.
-func (v *volume) flush(n *node) error {
+func (v *volume) flush(n *node, fd int) syscall.Errno {
 	n.mu.Lock()
 	dirty := n.undo.dirty()
-	fd, err := -1, error(nil)
-	if dirty {
-		fd, err = reopen(n.fd, unix.O_RDONLY)
-	}
 	n.mu.Unlock()
-	if !dirty || err != nil {
-		return err
+	if !dirty {
+		return 0
 	}
-	defer func() { _ = unix.Close(fd) }()
-	if e := v.sync(n, fd, false); e != 0 {
-		return e
-	}
-	return nil
+	return v.sync(n, fd, false)
 }

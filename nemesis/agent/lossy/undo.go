@@ -15,16 +15,17 @@ type undo struct {
 	base    *base  // many old edits in one; nil: none
 	next    uint64 // number of the next edit
 	syncing int    // fsyncs under way
+	spill   *spill // of long old content; nil: none yet
 }
 
 // edit is one unsynced change of a file, with what it replaced.
 type edit struct {
 	seq   uint64
 	off   int64
-	n     int64  // bytes written; 0: a truncation, a hole, a change of mode
-	size  int64  // of the file before
-	old   []byte // at off, as far as it lay within size
-	attrs *attrs // mode and owner before; nil: not touched
+	n     int64   // bytes written; 0: a truncation, a hole, a change of mode
+	size  int64   // of the file before
+	old   content // at off, as far as it lay within size
+	attrs *attrs  // mode and owner before; nil: not touched
 }
 
 // attrs are the attributes that an fsync makes durable with the data.
@@ -47,10 +48,10 @@ type base struct {
 // piece is a part of the file's durable content.
 type piece struct {
 	off int64
-	old []byte
+	old content
 }
 
-func (p piece) end() int64 { return p.off + int64(len(p.old)) }
+func (p piece) end() int64 { return p.off + p.old.len() }
 
 // The most that one file keeps edit by edit. A server that never syncs (Redis
 // with appendfsync no) would otherwise fill the memory with edits of the same
@@ -62,8 +63,8 @@ const (
 )
 
 func (u *undo) reset() {
-	size := u.size
-	*u = undo{size: size, next: u.next, syncing: u.syncing}
+	u.spill.close()
+	*u = undo{size: u.size, next: u.next, syncing: u.syncing}
 }
 
 func (u *undo) dirty() bool { return u.base != nil || len(u.edits) > 0 }
@@ -73,7 +74,7 @@ func (u *undo) add(e edit, size int64) {
 	e.seq, e.size = u.next, u.size
 	u.next++
 	u.edits = append(u.edits, e)
-	u.old += int64(len(e.old))
+	u.old += e.old.held()
 	u.size = size
 	// Not during an fsync: it will forget the edits up to some number, and a base
 	// that reaches beyond it could not be forgotten.
@@ -100,11 +101,15 @@ func (u *undo) settle(mark uint64, synced bool) {
 	}
 	i := 0
 	for i < len(u.edits) && u.edits[i].seq < mark {
-		u.old -= int64(len(u.edits[i].old))
+		u.old -= u.edits[i].old.held()
 		i++
 	}
 	if i == len(u.edits) {
 		u.edits = nil
+		if u.base == nil {
+			u.spill.close()
+			u.spill = nil
+		}
 	} else {
 		u.edits = slices.Clone(u.edits[i:]) // a slice would keep the old bytes in memory
 	}
@@ -124,15 +129,15 @@ func (u *undo) fold(n int) {
 		b.writes++
 		b.bytes += e.n
 		b.cover(e.off, e.old)
-		u.old -= int64(len(e.old))
+		u.old -= e.old.held()
 	}
 	u.base, u.edits = b, slices.Clone(u.edits[n:])
 }
 
 // cover adds durable content where the base does not know it yet. What the base
 // knows is older, so it is the durable one.
-func (b *base) cover(off int64, old []byte) {
-	end := min(off+int64(len(old)), b.size)
+func (b *base) cover(off int64, old content) {
+	end := min(off+old.len(), b.size)
 	i, _ := slices.BinarySearchFunc(b.pieces, off, func(p piece, off int64) int {
 		if p.end() <= off {
 			return -1
@@ -145,7 +150,7 @@ func (b *base) cover(off int64, old []byte) {
 			stop = min(end, b.pieces[i].off)
 		}
 		if at < stop {
-			b.pieces = slices.Insert(b.pieces, i, piece{at, slices.Clone(old[at-off : stop-off])})
+			b.pieces = slices.Insert(b.pieces, i, piece{at, old.cut(at-off, stop-off).own()})
 		}
 		at = max(at, b.pieces[i].end())
 		i++
@@ -174,39 +179,20 @@ func (e edit) tear(fd int, keep int64) error {
 	if keep == 0 {
 		return e.revert(fd) // also where the write began past the end
 	}
-	p := piece{e.off + keep, nil}
-	if keep < int64(len(e.old)) {
-		p.old = e.old[keep:]
+	p := piece{off: e.off + keep}
+	if keep < e.old.len() {
+		p.old = e.old.cut(keep, e.old.len())
 	}
 	return restore(fd, max(e.size, p.off), p)
 }
 
 func (a *attrs) restore(fd int) error {
-	if err := unix.Fchown(fd, a.uid, a.gid); err != nil {
+	if err := unix.Fchownat(fd, "", a.uid, a.gid, unix.AT_EMPTY_PATH); err != nil {
 		return err
 	}
-	return unix.Fchmod(fd, a.mode) // after chown, which clears the set-uid bit
-}
-
-func restore(fd int, size int64, pieces ...piece) error {
-	if err := unix.Ftruncate(fd, size); err != nil {
-		return err
+	err := unix.Chmod(procFD(fd), a.mode) // after chown, which clears the set-uid bit
+	if err == unix.EOPNOTSUPP {
+		return nil // a link has no mode
 	}
-	for _, p := range pieces {
-		if err := pwriteAll(fd, p.old, p.off); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func pwriteAll(fd int, b []byte, off int64) error {
-	for len(b) > 0 {
-		n, err := unix.Pwrite(fd, b, off)
-		if err != nil {
-			return err
-		}
-		b, off = b[n:], off+int64(n)
-	}
-	return nil
+	return err
 }

@@ -1,10 +1,12 @@
 package lossy
 
 import (
+	"container/list"
 	"fmt"
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,13 +27,16 @@ type volume struct {
 	world sync.RWMutex // held for reading by every call, for writing by the crash
 	over  bool         // guarded by world: every call fails
 
+	spills atomic.Uint64 // that were made; no lock is taken for them
+
 	ns      sync.Mutex // names: all below, and the nodes' fields that say so
 	nodes   map[uint64]*node
 	byInode map[inode]*node
-	journal []*record // unsynced changes of folders, oldest first
-	lastID  uint64    // of nodes and graves
+	open    list.List // nodes with a descriptor, the last used first
+	journal journal
+	lastID  uint64 // of nodes, records and graves
 	root    *node
-	grave   int // descriptor of the folder graveName
+	grave   int // descriptor of the folder graveName; only an end, which world keeps calls out of, changes it
 }
 
 // openVolume opens the backing folder, and removes what an earlier process that
@@ -40,9 +45,9 @@ func openVolume(o Options) (*volume, error) {
 	if err := checkFolder("backing folder", o.Backing); err != nil {
 		return nil, err
 	}
-	v := &volume{opts: o, nodes: map[uint64]*node{}, byInode: map[inode]*node{}}
+	v := &volume{opts: o, nodes: map[uint64]*node{}, byInode: map[inode]*node{}, journal: journal{of: map[entry][]*record{}}}
 	v.gate.held = o.Held
-	fd, err := unix.Open(o.Backing, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(o.Backing, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("lossy: open %s: %w", o.Backing, err)
 	}
@@ -50,8 +55,8 @@ func openVolume(o Options) (*volume, error) {
 	if errno != 0 {
 		return nil, fmt.Errorf("lossy: stat %s: %w", o.Backing, errno)
 	}
-	v.root = v.adopt(fd, st, nil, "")
-	v.root.durable = 1
+	v.root = v.adopt(st, entry{})
+	v.root.fd = fd
 	if err := v.openGrave(); err != nil {
 		v.close()
 		return nil, fmt.Errorf("lossy: %s in %s: %w", graveName, o.Backing, err)
@@ -78,14 +83,18 @@ func (v *volume) close() {
 	v.world.Lock()
 	defer v.world.Unlock()
 	v.over = true
+	v.ns.Lock()
+	defer v.ns.Unlock()
 	_ = removeAll(v.root.fd, graveName)
 	v.closeFDs()
 }
 
+// closeFDs is called with v.ns held.
 func (v *volume) closeFDs() {
 	for _, n := range v.nodes {
+		v.closeFD(n)
 		n.mu.Lock()
-		n.closeFD()
+		n.undo.reset()
 		n.mu.Unlock()
 	}
 	if v.grave >= 0 {
@@ -106,7 +115,7 @@ func (v *volume) enter() syscall.Errno {
 
 func (v *volume) leave() { v.world.RUnlock() }
 
-// reopen opens the file behind an O_PATH descriptor; it needs /proc.
+// reopen opens a file once more, as another open file; it needs /proc.
 func reopen(fd, flags int) (int, error) {
 	return unix.Open(procFD(fd), flags|unix.O_CLOEXEC, 0)
 }

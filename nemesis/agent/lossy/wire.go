@@ -16,8 +16,7 @@ type wire struct {
 	fuse.RawFileSystem // answers ENOSYS to all that is not here; the kernel then does without
 	vol                *volume
 
-	mu      sync.RWMutex
-	handles map[uint64]*handle
+	mu      sync.RWMutex // of open folders
 	folders map[uint64]*listing
 	lastFh  uint64
 }
@@ -51,13 +50,13 @@ func (w *wire) named(id uint64, out *fuse.EntryOut, f func(*node) (*node, syscal
 		if e != 0 || out == nil {
 			return e
 		}
-		return answer(n, out)
+		return w.answer(n, out)
 	})
 }
 
 // answer fills in an entry, which the kernel will refer to until it forgets it.
-func answer(n *node, out *fuse.EntryOut) syscall.Errno {
-	st, e := n.stat()
+func (w *wire) answer(n *node, out *fuse.EntryOut) syscall.Errno {
+	st, e := w.vol.look(n)
 	if e != 0 {
 		return e
 	}
@@ -129,13 +128,9 @@ func (w *wire) Rename(_ <-chan struct{}, in *fuse.RenameIn, name, name2 string) 
 
 // Readlink reads a symbolic link.
 func (w *wire) Readlink(_ <-chan struct{}, in *fuse.InHeader) (target []byte, s fuse.Status) {
-	s = w.call(func() syscall.Errno {
-		n := w.vol.node(in.NodeId)
-		if n == nil {
-			return unix.ESTALE
-		}
+	s = w.on(in.NodeId, func(_ *node, fd int) syscall.Errno {
 		buf := make([]byte, unix.PathMax)
-		size, err := unix.Readlinkat(n.fd, "", buf)
+		size, err := unix.Readlinkat(fd, "", buf)
 		target = buf[:max(0, size)]
 		return errno(err)
 	})

@@ -19,15 +19,11 @@ func attr(n *node, st *unix.Stat_t, out *fuse.Attr) {
 
 // GetAttr is stat.
 func (w *wire) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	return w.call(func() syscall.Errno { return w.attributes(in.NodeId, out) })
+	return w.on(in.NodeId, func(n *node, fd int) syscall.Errno { return w.attributes(n, fd, out) })
 }
 
-func (w *wire) attributes(id uint64, out *fuse.AttrOut) syscall.Errno {
-	n := w.vol.node(id)
-	if n == nil {
-		return unix.ESTALE
-	}
-	st, e := n.stat()
+func (w *wire) attributes(n *node, fd int, out *fuse.AttrOut) syscall.Errno {
+	st, e := w.vol.stat(n, fd)
 	if e == 0 {
 		out.AttrValid = cached
 		attr(n, st, &out.Attr)
@@ -42,32 +38,22 @@ func (w *wire) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.Att
 			return fuse.Status(e)
 		}
 	}
-	return w.call(func() syscall.Errno {
-		n := w.vol.node(in.NodeId)
-		if n == nil {
-			return unix.ESTALE
-		}
-		if e := w.set(n, in); e != 0 {
+	return w.on(in.NodeId, func(n *node, fd int) syscall.Errno {
+		if e := w.set(n, fd, in); e != 0 {
 			return e
 		}
-		return w.attributes(in.NodeId, out)
+		return w.attributes(n, fd, out)
 	})
 }
 
-func (w *wire) set(n *node, in *fuse.SetAttrIn) syscall.Errno {
+func (w *wire) set(n *node, fd int, in *fuse.SetAttrIn) syscall.Errno {
 	if size, ok := in.GetSize(); ok {
-		h, e := w.vol.open(n, unix.O_RDWR)
-		if e != 0 {
-			return e
-		}
-		e = h.truncate(int64(size))
-		w.vol.release(h)
-		if e != 0 {
+		if e := w.vol.truncate(n, fd, int64(size)); e != 0 {
 			return e
 		}
 	}
 	if in.Valid&(fuse.FATTR_MODE|fuse.FATTR_UID|fuse.FATTR_GID) != 0 {
-		if e := n.chmod(chosen(in)); e != 0 {
+		if e := n.chown(fd, in); e != 0 {
 			return e
 		}
 	}
@@ -75,7 +61,12 @@ func (w *wire) set(n *node, in *fuse.SetAttrIn) syscall.Errno {
 		return 0
 	}
 	ts := []unix.Timespec{timespec(in.GetATime()), timespec(in.GetMTime())}
-	return n.utimes(ts)
+	return n.utimes(fd, ts)
+}
+
+func (n *node) chown(fd int, in *fuse.SetAttrIn) syscall.Errno {
+	mode, uid, gid := chosen(in)
+	return n.chmod(fd, mode, uid, gid)
 }
 
 // chosen returns what of mode, user and group is to change; -1: keep.

@@ -140,6 +140,9 @@ func runToTrap(tid int, end uint64, r *registers) (held []unix.Signal, err error
 	}
 }
 
+// errEnded is the error of a process that is no more, as of one that its parent has killed.
+var errEnded = errors.New("it ended while its vDSO was rewritten")
+
 // waitStop waits for tid to stop.
 func waitStop(tid int) (unix.WaitStatus, error) {
 	var status unix.WaitStatus
@@ -150,7 +153,7 @@ func waitStop(tid int) (unix.WaitStatus, error) {
 		case err != nil:
 			return 0, fmt.Errorf("clock: wait for process %d: %w", tid, err)
 		case !status.Stopped():
-			return status, fmt.Errorf("clock: process %d ended while its vDSO was rewritten", tid)
+			return status, fmt.Errorf("clock: process %d: %w", tid, errEnded)
 		default:
 			return status, nil
 		}

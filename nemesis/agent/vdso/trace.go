@@ -1,6 +1,7 @@
 package vdso
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -160,9 +161,13 @@ func (t *tracer) stopped(tid int, status unix.WaitStatus) {
 }
 
 // rewrite bends the clock of the program that tid has just executed. One that cannot
-// be bent runs on with the true time, and Settle says so.
+// be bent runs on with the true time, and Settle says so. One that was killed meanwhile reads
+// no clock any more; a stopped tracee is not there (ESRCH) for no other reason.
 func (t *tracer) rewrite(tid int) {
 	held, err := t.p.page.patch(tid)
+	if tid != t.root && (errors.Is(err, errEnded) || errors.Is(err, unix.ESRCH)) {
+		return
+	}
 	t.p.executed(err)
 	for _, s := range held {
 		_ = tkill(tid, s) // once more, now that its own code runs

@@ -29,6 +29,11 @@ func await(t *testing.T, what string, f func() bool) {
 	}
 }
 
+// killsChildren kills programs right after their exec, when their clocks are about to be bent.
+const killsChildren = "import subprocess, sys\n" +
+	"for i in range(100):\n  p = subprocess.Popen(['sleep', '9']); p.kill(); p.wait()\n" +
+	"sys.exit(6)"
+
 func TestExitIsThatOfTheProgram(t *testing.T) {
 	p := newPage(t)
 	for _, test := range []struct {
@@ -42,6 +47,7 @@ func TestExitIsThatOfTheProgram(t *testing.T) {
 		{[]string{"sh", "-c", "trap 'exit 5' TERM; kill -TERM $$; sleep 10"}, 5}, // signals get through
 		{[]string{"python3", "-c", "import os, threading\nthreading.Thread(target=lambda: os._exit(9)).start()\nimport time; time.sleep(9)"}, 9},
 		{[]string{"python3", "-c", "import os, threading\nthreading.Thread(target=lambda: os.execvp('sh', ['sh', '-c', 'exit 8'])).start()\nimport time; time.sleep(9)"}, 8},
+		{[]string{"python3", "-c", killsChildren}, 6},
 	} {
 		if _, err := exec.LookPath(test.argv[0]); err != nil {
 			continue

@@ -1,0 +1,129 @@
+package links
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
+)
+
+// A client that pours into held links fills no more than the room there is; others pass,
+// and the heal delivers every byte.
+func TestRoom(t *testing.T) {
+	const poured, room = 4 << 20, 1 << 20
+	var arrived sync.WaitGroup
+	upstream := listener(t, func(c net.Conn) {
+		defer arrived.Done()
+		buf, left := make([]byte, 1<<16), poured
+		for left > 0 {
+			n, err := c.Read(buf)
+			if left -= n; err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	ls, err := Open(map[string]string{"s": upstream, "other": echo(t)}, Options{Room: room})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ls.Close() })
+	held, _ := ls.Link("s")
+	f := must(t)(held.HoldRequest(When{}))
+	for range 4 {
+		arrived.Add(1)
+		c, err := net.Dial("tcp", held.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		go func() { _, _ = c.Write(make([]byte, poured)) }()
+	}
+	most := int64(0)
+	for range 50 {
+		most = max(most, held.room.held.Load())
+		time.Sleep(10 * time.Millisecond)
+	}
+	// Each connection reads one piece of at most 32 kB past the bound.
+	if most < room || most > room+4*(32<<10) {
+		t.Errorf("%d bytes under way, %d allowed", most, room)
+	}
+	c := dial(t, ls.Addr("other"))
+	c.does("PING", "PING")
+	if err := f.Heal(); err != nil {
+		t.Fatal(err)
+	}
+	arrived.Wait()
+	for deadline := time.Now().Add(5 * time.Second); held.room.held.Load() != 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes are still counted", held.room.held.Load())
+		}
+	}
+}
+
+// Bytes that a fault swallows or cuts off take no room for ever.
+func TestRoomIsGivenBack(t *testing.T) {
+	ls, err := Open(map[string]string{"s": echo(t)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ls.Close() })
+	l, _ := ls.Link("s")
+	for _, inject := range []func() (*Fault, error){l.Blackhole, func() (*Fault, error) { return l.HoldRequest(When{}) }} {
+		c := dial(t, l.Addr())
+		c.does("PING", "PING")
+		f := must(t)(inject())
+		c.say("PING")
+		c.silent()
+		_ = c.Close()
+		if err := f.Heal(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ls.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := l.room.held.Load(); left != 0 {
+		t.Errorf("%d bytes are still counted", left)
+	}
+}
+
+// More connections than a lock can need are reset, and the link goes on.
+func TestTooManyConnections(t *testing.T) {
+	ls, err := Open(map[string]string{"s": echo(t)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ls.Close() })
+	l, _ := ls.Link("s")
+	l.mu.Lock()
+	l.room.conns = 1
+	l.mu.Unlock()
+	first := dial(t, l.Addr())
+	first.does("PING", "PING")
+	if c, err := net.Dial("tcp", l.Addr()); err == nil { // the reset may come before the dial is over
+		defer c.Close()
+		if _, err := c.Read(make([]byte, 1)); err == nil {
+			t.Error("a connection too many was let in")
+		}
+	}
+	if n := l.Stats().Refused; n != 1 {
+		t.Errorf("refused %d", n)
+	}
+	first.does("PING", "PING")
+}
+
+// A client that invents names of messages fills no memory with them.
+func TestInventedNames(t *testing.T) {
+	l := &Link{passed: map[Passed]int{}}
+	for i := range 10 * mostNames {
+		l.came(Request, []wire.Message{{Name: fmt.Sprint("N", i)}, {Name: "N0"}, {Name: strings.Repeat("N", longName+1)}})
+	}
+	if all := l.Passed(); len(all) != mostNames || all[Passed{Request, "N0"}] != 10*mostNames+1 {
+		t.Errorf("%d names, N0 %d times", len(all), all[Passed{Request, "N0"}])
+	}
+}
