@@ -11,11 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/filters"
-	"github.com/docker/docker/api/types/mount"
-	"github.com/docker/docker/api/types/volume"
-
+	"github.com/dlmtest/dlmtest/clusters/engine"
 	locks "github.com/dlmtest/dlmtest/internal/scratch"
 )
 
@@ -58,11 +54,11 @@ func (d *Docker) refill(ctx context.Context, name, image string) error {
 }
 
 func (d *Docker) filled(ctx context.Context, name string) bool {
-	_, err := d.api.VolumeInspect(ctx, name+filledSuffix)
+	_, err := d.api.Volume(ctx, name+filledSuffix)
 	if err != nil {
 		return false
 	}
-	_, err = d.api.VolumeInspect(ctx, name)
+	_, err = d.api.Volume(ctx, name)
 	return err == nil
 }
 
@@ -77,19 +73,17 @@ func (d *Docker) fill(ctx context.Context, name, image string) error {
 	if d.filled(ctx, name) {
 		return nil
 	}
-	made, err := d.api.ContainerCreate(ctx,
-		&container.Config{Image: image, Entrypoint: []string{agentPath}, Labels: d.labels(Run{ID: "agent"})},
-		&container.HostConfig{Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: name, Target: agentFolder}}},
-		nil, nil, "")
+	id, err := d.api.CreateContainer(ctx, "",
+		&engine.Config{Image: image, Entrypoint: []string{agentPath}, Labels: d.labels(Run{ID: "agent"})},
+		&engine.HostConfig{Mounts: []engine.Mount{{Type: engine.Volumes, Source: name, Target: agentFolder}}})
 	if err != nil {
 		return fmt.Errorf("agent volume %s: %w", name, err)
 	}
-	defer func() { _ = d.removeContainer(context.WithoutCancel(ctx), made.ID) }()
-	if err := d.copyAgent(ctx, made.ID); err != nil {
+	defer func() { _ = d.removeContainer(context.WithoutCancel(ctx), id) }()
+	if err := d.copyAgent(ctx, id); err != nil {
 		return fmt.Errorf("agent volume %s: %w", name, err)
 	}
-	_, err = d.api.VolumeCreate(ctx, volume.CreateOptions{Name: name + filledSuffix})
-	return err
+	return d.api.CreateVolume(ctx, name+filledSuffix, nil)
 }
 
 // copyAgent streams the binary as the one file of a tar.
@@ -111,24 +105,24 @@ func (d *Docker) copyAgent(ctx context.Context, id string) error {
 		w.CloseWithError(errors.Join(err, errCopy, t.Close()))
 	}()
 	defer func() { _ = r.Close() }()
-	return d.api.CopyToContainer(ctx, id, agentFolder, r, container.CopyToContainerOptions{})
+	return d.api.CopyTo(ctx, id, agentFolder, r)
 }
 
 // dropStaleAgents removes the volumes of older binaries. One that is in use
 // refuses, and gets its mark back.
 func (d *Docker) dropStaleAgents(ctx context.Context, keep string) {
-	list, err := d.api.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(filters.Arg("name", agentPrefix))})
+	list, err := d.api.VolumesNamed(ctx, agentPrefix)
 	if err != nil {
 		return // the next new binary tries again
 	}
-	for _, v := range list.Volumes {
+	for _, v := range list {
 		made, _ := time.Parse(time.RFC3339, v.CreatedAt)
 		if strings.HasPrefix(v.Name, keep) || strings.HasSuffix(v.Name, filledSuffix) || time.Since(made) < time.Minute {
 			continue
 		}
-		_ = d.api.VolumeRemove(ctx, v.Name+filledSuffix, false)
-		if d.api.VolumeRemove(ctx, v.Name, false) != nil {
-			_, _ = d.api.VolumeCreate(ctx, volume.CreateOptions{Name: v.Name + filledSuffix})
+		_ = d.api.RemoveVolume(ctx, v.Name+filledSuffix)
+		if d.api.RemoveVolume(ctx, v.Name) != nil {
+			_ = d.api.CreateVolume(ctx, v.Name+filledSuffix, nil)
 		}
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/docker/docker/api/types/image"
 )
 
 const pulledBase = "debian:bookworm-slim"
@@ -52,12 +50,12 @@ func (d *Docker) ensureClientBase(ctx context.Context, progress func(string)) er
 	if here, err := d.present(ctx, clientBaseTag()); here || err != nil {
 		return err
 	}
-	base, err := d.api.ImageInspect(ctx, baseTag())
+	base, err := d.api.Image(ctx, baseTag())
 	if err != nil {
 		return fmt.Errorf("base image: %w", err)
 	}
-	if pulled, err := d.api.ImageInspect(ctx, pulledBase); err == nil && pulled.ID == base.ID {
-		return d.api.ImageTag(ctx, pulledBase, clientBaseTag())
+	if pulled, err := d.api.Image(ctx, pulledBase); err == nil && pulled.ID == base.ID {
+		return d.api.TagImage(ctx, pulledBase, clientBaseTag())
 	}
 	return d.makeBase(ctx, bootstrapClients, clientBaseTag(), progress)
 }
@@ -98,8 +96,8 @@ func (d *Docker) pullBase(ctx context.Context, progress func(string)) error {
 	if err := d.buildText(ctx, probe, "FROM "+pulledBase+"\nRUN apt-get update -o APT::Update::Error-Mode=any\n", progress); err != nil {
 		return fmt.Errorf("no package can be installed in a build: %w", err)
 	}
-	_, _ = d.api.ImageRemove(ctx, probe.Tag, image.RemoveOptions{PruneChildren: true})
-	return d.api.ImageTag(ctx, pulledBase, baseTag())
+	_ = d.api.RemoveImage(ctx, probe.Tag)
+	return d.api.TagImage(ctx, pulledBase, baseTag())
 }
 
 // makeBase streams mmdebstrap's archive into the daemon.
@@ -128,7 +126,7 @@ func (d *Docker) makeBase(ctx context.Context, args []string, tag string, progre
 }
 
 func (d *Docker) importImage(ctx context.Context, archive io.Reader, ref string) error {
-	body, err := d.api.ImageImport(ctx, image.ImportSource{Source: archive, SourceName: "-"}, ref, image.ImportOptions{})
+	body, err := d.api.ImportImage(ctx, archive, ref)
 	if err != nil {
 		return fmt.Errorf("import %s: %w", ref, err)
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/docker/docker/api/types/build"
 	ansi "github.com/jedib0t/go-pretty/v6/text"
 
 	locks "github.com/dlmtest/dlmtest/internal/scratch"
@@ -51,16 +50,13 @@ func (d *Docker) buildText(ctx context.Context, i Image, text string, progress f
 func (d *Docker) buildFrom(ctx context.Context, i Image, files io.Reader, progress func(string)) error {
 	defer heartbeat(progress, "building "+i.Name)()
 	base := i.base()
-	answer, err := d.api.ImageBuild(ctx, files, build.ImageBuildOptions{
-		Version: build.BuilderV1, Tags: []string{i.Tag, i.Name}, BuildArgs: map[string]*string{"BASE": &base},
-		Remove: true, ForceRemove: true,
-	})
+	answer, err := d.api.BuildImage(ctx, files, []string{i.Tag, i.Name}, map[string]*string{"BASE": &base})
 	if err != nil {
 		return fmt.Errorf("build %s: %w", i.Name, err)
 	}
-	defer answer.Body.Close()
+	defer answer.Close()
 	var said []string
-	if err := messages(answer.Body, func(line string) { said = append(said, line) }); err != nil {
+	if err := messages(answer, func(line string) { said = append(said, line) }); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", i.Name, err, lastLines(strings.Join(said, "\n"), 15))
 	}
 	return nil

@@ -2,11 +2,12 @@ package clusters
 
 import (
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
-	"github.com/docker/docker/api/types/container"
-
+	"github.com/dlmtest/dlmtest/clusters/engine"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
@@ -72,7 +73,7 @@ const noNewPrivileges = "no-new-privileges"
 
 // confine takes from a container what its node does not need. What a compose file allows or
 // takes away stands before our own shares.
-func confine(h *container.HostConfig, s NodeSpec) {
+func confine(h *engine.HostConfig, s NodeSpec) {
 	h.CapAdd, h.CapDrop = privileges(s), []string{"ALL"}
 	if !slices.ContainsFunc(h.SecurityOpt, func(o string) bool { return strings.HasPrefix(o, noNewPrivileges) }) {
 		h.SecurityOpt = append(slices.Clone(h.SecurityOpt), noNewPrivileges)
@@ -118,4 +119,28 @@ func asGuest(s *NodeSpec) {
 		s.User = guestUser
 	}
 	s.Env = mergeEnv([]string{"HOME=/tmp"}, s.Env)
+}
+
+// mostVolumes is how many folders of its own an image may declare for code under test.
+const mostVolumes = 16
+
+// ownVolumes puts a file system in memory, which has an end and counts as the node's memory, where
+// an image declares a volume: Docker would make one there on the machine's disk, which
+// has none, whatever else of the root is read-only. It begins empty.
+func ownVolumes(s *NodeSpec, image *engine.ImageConfig) error {
+	if image == nil {
+		return nil
+	}
+	if len(image.Volumes) > mostVolumes {
+		return fmt.Errorf("image %s declares %d volumes, and a client's may have %d: make it with fewer", s.Image, len(image.Volumes), mostVolumes)
+	}
+	s.Mounts = slices.Clone(s.Mounts)
+	for _, declared := range slices.Sorted(maps.Keys(image.Volumes)) {
+		target := path.Clean("/" + declared)
+		mounted := slices.ContainsFunc(s.Mounts, func(m Mount) bool { return path.Clean(m.Target) == target })
+		if _, empty := emptyFolders(GuestShares)[target]; !mounted && !empty && target != agentFolder {
+			s.Mounts = append(s.Mounts, Mount{Type: "tmpfs", Target: target, Size: GuestShares.Temp / 4})
+		}
+	}
+	return nil
 }

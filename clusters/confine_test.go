@@ -1,11 +1,14 @@
 package clusters
 
 import (
+	"context"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/docker/docker/api/types/network"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 // What each kind of node gets: no privilege but those of its agent, its faults and, where the
@@ -76,7 +79,7 @@ func TestConfinedInDocker(t *testing.T) {
 		if mounts := ask(t, n, "cat /proc/self/mounts"); strings.Contains(mounts, " / ") && strings.Contains(mounts, " / fuse.fuse-overlayfs ro") != n.Spec.Guest && strings.Contains(mounts, " / overlay ro") != n.Spec.Guest {
 			t.Errorf("%s: root file system: %q", n.Spec.Name, mounts)
 		}
-		nets, err := d.api.NetworkList(t.Context(), network.ListOptions{})
+		nets, err := d.api.Networks(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,5 +91,67 @@ func TestConfinedInDocker(t *testing.T) {
 	}
 	if got := c.Node("a").Spec.User; got != "nobody" {
 		t.Errorf("a client is %q", got)
+	}
+}
+
+// An image that declares volumes gets memory there, which has an end, and only where nothing
+// else is mounted.
+func TestOwnVolumes(t *testing.T) {
+	declared := func(paths ...string) *engine.ImageConfig {
+		c := &engine.ImageConfig{}
+		c.Volumes = map[string]struct{}{}
+		for _, p := range paths {
+			c.Volumes[p] = struct{}{}
+		}
+		return c
+	}
+	s := NodeSpec{Image: "x", Mounts: []Mount{{Type: "bind", Source: "/a", Target: "/adapter", ReadOnly: true}}}
+	if err := ownVolumes(&s, declared("/data", "/adapter/", "/tmp", "cache/../other")); err != nil {
+		t.Fatal(err)
+	}
+	var targets []string
+	for _, m := range s.Mounts[1:] {
+		if targets = append(targets, m.Target); m.Type != "tmpfs" || m.Size <= 0 || m.Size > GuestShares.Temp {
+			t.Errorf("%+v", m)
+		}
+	}
+	if !slices.Equal(targets, []string{"/data", "/other"}) {
+		t.Errorf("%v", targets)
+	}
+	many := make([]string, mostVolumes+1)
+	for i := range many {
+		many[i] = fmt.Sprintf("/v%d", i)
+	}
+	if err := ownVolumes(&s, declared(many...)); err == nil || !strings.Contains(err.Error(), "declares 17 volumes") {
+		t.Error(err)
+	}
+	if err := ownVolumes(&s, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// A client's image that declares a volume can write there until it is full, and not on.
+func TestVolumeOfAnImageHasAnEnd(t *testing.T) {
+	d := docker(t)
+	id, err := d.api.CreateContainer(t.Context(), "", &engine.Config{Image: reference(ClientImage), Cmd: []string{"true"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := fmt.Sprintf("dlmtest/test-volume:%d", os.Getpid())
+	err = d.api.Commit(t.Context(), id, image, "VOLUME /data")
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		_ = d.api.RemoveContainer(ctx, id)
+		_ = d.api.RemoveImage(ctx, image)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := ClientSpec("a")
+	spec.Image = image
+	c := bringUp(t, d, []NodeSpec{spec})
+	said := ask(t, c.Nodes[0], "fill /data/fill")
+	if !strings.Contains(said, "no space left on device") || !strings.Contains(said, fmt.Sprint(GuestShares.Temp/4)) {
+		t.Errorf("%s", said)
 	}
 }

@@ -3,22 +3,21 @@ package clusters
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/docker/docker/client"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 // ErrNoDocker says that no Docker daemon answered.
-var ErrNoDocker = errors.New("no Docker daemon answers; install it (apt-get install docker.io), start it (systemctl start docker), or point DOCKER_HOST at one; your user must be in the group docker")
+var ErrNoDocker = engine.ErrNone
 
 // Docker is the runtime whose nodes are containers.
 type Docker struct {
 	Self    string   // path of the static binary that every node runs as "agent"
 	Owner   Owner    // the process that all it makes belongs to
 	Janitor *Janitor // told of what outlives this process; may be nil
-	api     *client.Client
+	api     *engine.Client
 }
 
 // NewDocker connects to the daemon that DOCKER_HOST names, by default the one of
@@ -28,18 +27,15 @@ func NewDocker(ctx context.Context, self string) (*Docker, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+	api, err := engine.Connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("docker client: %w", err)
-	}
-	if _, err := api.Ping(ctx); err != nil {
-		return nil, fmt.Errorf("%w (%s: %w)", ErrNoDocker, api.DaemonHost(), err)
+		return nil, err
 	}
 	return &Docker{Self: self, Owner: owner, api: api}, nil
 }
 
 // local tells whether the daemon runs on this machine.
-func (d *Docker) local() bool { return strings.HasPrefix(d.api.DaemonHost(), "unix://") }
+func (d *Docker) local() bool { return strings.HasPrefix(d.api.Host(), "unix://") }
 
 // labels are on everything of a run.
 func (d *Docker) labels(run Run) map[string]string {

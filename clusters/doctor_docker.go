@@ -11,10 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/mount"
-	"github.com/docker/docker/pkg/stdcopy"
-
+	"github.com/dlmtest/dlmtest/clusters/engine"
 	"github.com/dlmtest/dlmtest/clusters/local"
 )
 
@@ -43,11 +40,11 @@ func doctorDocker(ctx context.Context, self string) []Finding {
 }
 
 func (d *Docker) describe(ctx context.Context) string {
-	v, err := d.api.ServerVersion(ctx)
+	v, err := d.api.Version(ctx)
 	if err != nil {
-		return d.api.DaemonHost()
+		return d.api.Host()
 	}
-	return fmt.Sprintf("%s %s, API %s, kernel %s, at %s", v.Platform.Name, v.Version, d.api.ClientVersion(), v.KernelVersion, d.api.DaemonHost())
+	return fmt.Sprintf("%s %s, API %s, kernel %s, at %s", v.Platform.Name, v.Version, d.api.APIVersion(), v.KernelVersion, d.api.Host())
 }
 
 // limitsFinding says what a node may take of the machine, and whether the daemon keeps it to that.
@@ -114,7 +111,7 @@ func (d *Docker) baseFrom(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	_, errPull := d.api.DistributionInspect(ctx, pulledBase, "")
+	errPull := d.api.CanPull(ctx, pulledBase)
 	if errPull == nil {
 		return "made at the first run from " + pulledBase + ", which can be pulled", nil
 	}
@@ -148,21 +145,21 @@ func (d *Docker) tryWith(ctx context.Context, fuse bool) ([]local.Trial, error) 
 		return nil, err
 	}
 	faulty := NodeSpec{CapAdd: []string{"NET_ADMIN", "SYS_ADMIN"}, User: guestUser} // what the faults add
-	h := &container.HostConfig{NetworkMode: "none", SecurityOpt: d.unconfined(ctx),
-		Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: agentFolder, ReadOnly: true}}}
+	h := &engine.HostConfig{NetworkMode: "none", SecurityOpt: d.unconfined(ctx),
+		Mounts: []engine.Mount{{Type: engine.Volumes, Source: volume, Target: agentFolder, ReadOnly: true}}}
 	confine(h, faulty)
 	if fuse {
-		h.Devices = []container.DeviceMapping{{PathOnHost: local.TryFuse, PathInContainer: local.TryFuse, CgroupPermissions: "rwm"}}
+		h.Devices = []engine.DeviceMapping{{PathOnHost: local.TryFuse, PathInContainer: local.TryFuse, CgroupPermissions: "rwm"}}
 	}
 	run := Run{ID: "doctor"}
-	made, err := d.api.ContainerCreate(ctx, &container.Config{Image: image, User: "0", Labels: d.labels(run),
-		Entrypoint: append([]string{agentPath, local.Command, "probe", "/tmp"}, local.ForFaults...)}, h, nil, nil, "")
+	id, err := d.api.CreateContainer(ctx, "", &engine.Config{Image: image, User: "0", Labels: d.labels(run),
+		Entrypoint: append([]string{agentPath, local.Command, "probe", "/tmp"}, local.ForFaults...)}, h)
 	if err != nil {
 		return nil, fmt.Errorf("try faults in a container: %w", err)
 	}
-	defer func() { _ = d.removeContainer(context.WithoutCancel(ctx), made.ID) }()
-	codes, errs := d.api.ContainerWait(ctx, made.ID, container.WaitConditionNextExit)
-	if err := d.api.ContainerStart(ctx, made.ID, container.StartOptions{}); err != nil {
+	defer func() { _ = d.removeContainer(context.WithoutCancel(ctx), id) }()
+	codes, errs := d.api.NextExit(ctx, id)
+	if err := d.api.StartContainer(ctx, id); err != nil {
 		return nil, fmt.Errorf("try faults in a container: %w", err)
 	}
 	select {
@@ -170,17 +167,17 @@ func (d *Docker) tryWith(ctx context.Context, fuse bool) ([]local.Trial, error) 
 	case err := <-errs:
 		return nil, fmt.Errorf("try faults in a container: %w", err)
 	}
-	return d.trials(ctx, made.ID)
+	return d.trials(ctx, id)
 }
 
 func (d *Docker) trials(ctx context.Context, id string) ([]local.Trial, error) {
-	log, err := d.api.ContainerLogs(ctx, id, container.LogsOptions{ShowStdout: true, ShowStderr: true})
+	log, err := d.api.Logs(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("try faults in a container: %w", err)
 	}
 	defer log.Close()
 	var out, said bytes.Buffer
-	if _, err := stdcopy.StdCopy(&out, &said, log); err != nil {
+	if err := engine.Split(&out, &said, log); err != nil {
 		return nil, fmt.Errorf("try faults in a container: %w", err)
 	}
 	var trials []local.Trial

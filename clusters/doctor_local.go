@@ -24,8 +24,8 @@ func doctorLocal(ctx context.Context, self string) []Finding {
 	}
 	found := []Finding{spaces}
 	found = append(found, trialFindings(runtimeLocal, slices.Concat(local.Needed, local.ForFaults), trials, "no namespaces")...)
-	for _, t := range targets { // in their order
-		if s := localServers[t.name]; len(s.programs) > 0 {
+	for _, t := range servers { // in their order
+		if s := t.local; len(s.programs) > 0 {
 			found = append(found, serverFinding(ctx, t.name, s))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 func TestResolveEtcdRefusesWhatItCannotBuild(t *testing.T) {
@@ -56,10 +55,9 @@ func TestBuildEtcd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := time.Now()
-	again, err := d.BuildEtcd(t.Context(), "3.6", func(s string) { t.Log(s) })
-	if again != image || err != nil || time.Since(start) > 10*time.Second {
-		t.Errorf("%s, then %s after %v: %v", image, again, time.Since(start), err)
+	again, err := d.BuildEtcd(t.Context(), "3.6", func(s string) { t.Errorf("built once more: %s", s) })
+	if again != image || err != nil {
+		t.Errorf("%s, then %s: %v", image, again, err)
 	}
 	t.Log(image)
 }

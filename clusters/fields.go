@@ -131,7 +131,7 @@ var serviceFields = map[string]field{
 	"volumes.consistency":           {refused, "take it out", nil},
 
 	"ulimits":        {within, "", nil},
-	"ulimits.*":      {inDocker, "core, fsize, memlock, nofile, nproc and stack; others need --allow-host", lookUlimit},
+	"ulimits.*":      {inDocker, "core, fsize, memlock, nofile, nproc and stack; others need --allow-host; each has a most that no flag lifts", lookUlimit},
 	"ulimits.*.soft": {inDocker, "", nil}, "ulimits.*.hard": {inDocker, "", nil}, "ulimits.*.single": {inDocker, "", nil},
 
 	"deploy":                                    {within, "", nil},

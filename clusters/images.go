@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/containerd/errdefs"
-	"github.com/docker/docker/api/types/image"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 //go:embed image/Dockerfile
@@ -24,23 +23,10 @@ type Image struct {
 	OnDemand bool
 }
 
-var targets = []struct {
-	name, about string
-	onDemand    bool
-}{
-	{"client", "a plain Debian for lock clients", false},
-	{"redis", "Redis", false},
-	{"etcd", "etcd and etcdctl", false},
-	{"zookeeper", "ZooKeeper's library and a JVM", false},
-	{"postgres", "PostgreSQL 15, with an empty database that trusts everybody", false},
-	{"client-python", "Python with the lock libraries kazoo, redis-py and python-etcd3", true},
-	{"client-java", "a JDK with the lock library Apache Curator", true},
-}
-
 // Images lists what dlmtest makes.
 func Images() []Image {
 	var list []Image
-	for _, t := range targets {
+	for _, t := range servers {
 		i := Image{Name: "dlmtest/" + t.name + ":latest", About: t.about, OnDemand: t.onDemand}
 		i.Tag = "dlmtest/" + t.name + ":" + shortHash(recipe(t.name)+i.base())
 		list = append(list, i)
@@ -141,8 +127,8 @@ func (d *Docker) BuildImages(ctx context.Context, all bool, progress func(line s
 }
 
 func (d *Docker) present(ctx context.Context, ref string) (bool, error) {
-	_, err := d.api.ImageInspect(ctx, ref)
-	if errdefs.IsNotFound(err) {
+	_, err := d.api.Image(ctx, ref)
+	if engine.IsNotFound(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -153,7 +139,7 @@ func (d *Docker) present(ctx context.Context, ref string) (bool, error) {
 
 func (d *Docker) pull(ctx context.Context, ref string, progress func(string)) error {
 	defer heartbeat(progress, "pulling "+ref)()
-	body, err := d.api.ImagePull(ctx, ref, image.PullOptions{})
+	body, err := d.api.PullImage(ctx, ref)
 	if err != nil {
 		return err
 	}

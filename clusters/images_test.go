@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	dockerspec "github.com/moby/docker-image-spec/specs-go/v1"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 func TestRecipes(t *testing.T) {
@@ -23,7 +24,7 @@ func TestRecipes(t *testing.T) {
 		}
 		tags[i.Tag] = true
 	}
-	if len(tags) != len(targets) {
+	if len(tags) != len(servers) {
 		t.Errorf("tags are not unique: %v", tags)
 	}
 }
@@ -44,7 +45,7 @@ func TestReference(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	image := &dockerspec.DockerOCIImageConfig{ImageConfig: ocispec.ImageConfig{
+	image := &engine.ImageConfig{ImageConfig: ocispec.ImageConfig{
 		User: "redis", WorkingDir: "/data", Env: []string{"A=image", "B=image"},
 		Entrypoint: []string{"entry.sh"}, Cmd: []string{"serve"},
 	}}

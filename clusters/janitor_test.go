@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docker/docker/api/types/network"
-	"github.com/docker/docker/api/types/volume"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 // A runner killed by SIGKILL leaves no container, no network and no janitor.
@@ -73,7 +72,7 @@ func TestSweep(t *testing.T) {
 	ghost := *d
 	ghost.Owner.PID = 1 << 30
 	makeNetwork(t, &ghost, run)
-	if _, err := d.api.VolumeCreate(t.Context(), volume.CreateOptions{Name: "dlmtest-" + run.ID, Labels: ghost.labels(run)}); err != nil {
+	if err := d.api.CreateVolume(t.Context(), "dlmtest-"+run.ID, ghost.labels(run)); err != nil {
 		t.Fatal(err)
 	}
 	other := *d
@@ -101,10 +100,10 @@ func TestSweep(t *testing.T) {
 func makeNetwork(t *testing.T, d *Docker, run Run) {
 	t.Helper()
 	name := "dlmtest-" + run.ID
-	if _, err := d.api.NetworkCreate(t.Context(), name, network.CreateOptions{Labels: d.labels(run)}); err != nil {
+	if err := d.api.CreateNetwork(t.Context(), name, engine.NetworkOptions{Labels: d.labels(run)}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.api.NetworkRemove(context.Background(), name) })
+	t.Cleanup(func() { d.api.RemoveNetwork(context.Background(), name) })
 }
 
 func TestListen(t *testing.T) {

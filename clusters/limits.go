@@ -1,12 +1,12 @@
 package clusters
 
 import (
-	"github.com/docker/docker/api/types/container"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 // apply puts what the compose file allows a node into its container. What the file
 // does not say stays as it is.
-func (l Limits) apply(h *container.HostConfig) {
+func (l Limits) apply(h *engine.HostConfig) {
 	set(&h.Memory, l.Memory)
 	set(&h.MemorySwap, l.MemorySwap)
 	set(&h.MemoryReservation, l.Reservation)
@@ -16,7 +16,7 @@ func (l Limits) apply(h *container.HostConfig) {
 		h.PidsLimit = &l.Pids
 	}
 	for _, u := range l.Ulimits {
-		h.Ulimits = append(h.Ulimits, &container.Ulimit{Name: u.Name, Soft: u.Soft, Hard: u.Hard})
+		h.Ulimits = append(h.Ulimits, &engine.Ulimit{Name: u.Name, Soft: u.Soft, Hard: u.Hard})
 	}
 	h.ReadonlyRootfs = h.ReadonlyRootfs || l.ReadOnly
 }

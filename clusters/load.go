@@ -29,7 +29,7 @@ func Load(ctx context.Context, composeYAML []byte, profile string, settings ...S
 // folder. What is neither honoured nor known to change nothing is refused by name, and
 // unless allowHost so is what reaches the host; Project.Reaches lists it.
 func LoadFile(ctx context.Context, path, profile string, allowHost bool, settings ...Settings) (Project, error) {
-	text, err := bounded.ReadFile(path, bounded.YAML)
+	text, err := bounded.ReadNamed(path, bounded.YAML)
 	if err != nil {
 		return Project{}, fmt.Errorf("compose file: %w", err)
 	}
@@ -100,7 +100,7 @@ func (x *examined) nodes(file *types.Project, profile string) (Project, error) {
 	for _, s := range file.Services {
 		n := nodeOf(s)
 		n.DockerOnly = x.docker[s.Name]
-		x.within(s.Name, n.Limits)
+		x.within(s.Name, n.Limits, n.Mounts)
 		var err error
 		if n.MinLease, n.MaxLease, err = leasesOf(s); err != nil {
 			return Project{}, fmt.Errorf("compose file %s: service %s: %w", x.path, s.Name, err)

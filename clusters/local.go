@@ -212,7 +212,7 @@ func (l *Local) EnsureImages(_ context.Context, names []string, _ func(line stri
 	var errs []error
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if i, ok := own(name); ok {
-			errs = append(errs, localServers[i.target()].check())
+			errs = append(errs, imageOf(i.target()).local.check())
 		}
 	}
 	return errors.Join(errs...)

@@ -18,16 +18,6 @@ type localServer struct {
 	packages string // that bring them, in Debian and Ubuntu
 }
 
-var localServers = map[string]localServer{
-	"client":        {},
-	"client-python": {programs: []string{"/usr/bin/python3"}, files: []string{"/usr/lib/python3/dist-packages/kazoo", "/usr/lib/python3/dist-packages/redis", "/usr/lib/python3/dist-packages/etcd3"}, packages: "python3-kazoo python3-redis python3-etcd3"},
-	"client-java":   {programs: []string{"java", "javac"}, files: []string{"/usr/share/java/curator-recipes.jar"}, packages: "libcurator-recipes-java libslf4j-java openjdk-17-jdk-headless"},
-	"redis":         {programs: []string{"redis-server", "redis-cli"}, packages: "redis-server"},
-	"etcd":          {programs: []string{"etcd", "etcdctl"}, packages: "etcd-server etcd-client"},
-	"zookeeper":     {programs: []string{"java", "bash"}, files: []string{"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"}, packages: "libzookeeper-java openjdk-17-jre-headless"},
-	"postgres":      {programs: []string{"postgres", "initdb", "psql"}, packages: "postgresql-15"},
-}
-
 // usualFolders are searched after the user's PATH.
 var usualFolders = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/lib/jvm/*/bin", "/opt/*/bin"}
@@ -156,7 +146,7 @@ func runnable(s NodeSpec) error {
 		return fmt.Errorf("the runtime local cannot honour %s of the compose file; take it out, or use --runtime docker", strings.Join(s.DockerOnly, ", "))
 	}
 	if i, ok := own(s.Image); ok {
-		return localServers[i.target()].check()
+		return imageOf(i.target()).local.check()
 	}
 	argv := s.Argv()
 	if len(argv) == 0 {

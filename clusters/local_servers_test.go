@@ -2,7 +2,6 @@ package clusters
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,14 +139,27 @@ func TestTrialFindings(t *testing.T) {
 	}
 }
 
-// Every image of ours has an entry, so that nothing is missed silently.
-func TestLocalServersComplete(t *testing.T) {
-	for _, i := range Images() {
-		if _, ok := localServers[i.target()]; !ok {
-			t.Errorf("no entry for %s", i.Name)
+// Each row of servers is whole, and a profile is of one kind.
+func TestServers(t *testing.T) {
+	profiles := map[string]string{}
+	for _, s := range servers {
+		if s.name == "" || s.about == "" || imageOf(s.name).about != s.about {
+			t.Errorf("%q is not whole, or stands twice", s.name)
+		}
+		if (len(s.local.programs) == 0) != (s.name == "client") || (len(s.local.programs) == 0) != (s.local.packages == "") {
+			t.Errorf("%s: programs %v, packages %q", s.name, s.local.programs, s.local.packages)
+		}
+		if n := len(s.profiles); (n == 0) != (s.speaks == "") || (n == 0) != (len(s.fsyncs) == 0) {
+			t.Errorf("%s: %d profiles, which speak %q and have %d fsync policies", s.name, n, s.speaks, len(s.fsyncs))
+		}
+		for _, p := range s.profiles {
+			if profiles[p] != "" {
+				t.Errorf("%s is a profile of %s and of %s", p, profiles[p], s.name)
+			}
+			profiles[p] = s.name
 		}
 	}
-	if got := fmt.Sprint(len(localServers)); got != fmt.Sprint(len(Images())) {
-		t.Errorf("%s entries", got)
+	if Speaks("redlock") != "redis" || Speaks("mine") != "" {
+		t.Errorf("redlock speaks %q, and a profile of the user's own %q", Speaks("redlock"), Speaks("mine"))
 	}
 }

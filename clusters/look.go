@@ -1,10 +1,12 @@
 package clusters
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,17 +45,8 @@ func lookSize(x *examined, at place, value any) {
 	}
 }
 
-// bounding are the ulimits that only take from a node.
-var bounding = []string{"core", "fsize", "memlock", "nofile", "nproc", "stack"}
-
-func lookUlimit(x *examined, at place, _ any) {
-	if name := at[len(at)-1]; !slices.Contains(bounding, name) {
-		x.reach(at, "the ulimit %q", name)
-	}
-}
-
 // within notes what a service takes of the machine beyond a server's share.
-func (x *examined) within(service string, l Limits) {
+func (x *examined) within(service string, l Limits, mounts []Mount) {
 	if x.builtIn {
 		return
 	}
@@ -67,6 +60,30 @@ func (x *examined) within(service string, l Limits) {
 		if f.is > f.most {
 			x.reach(place{"services", service, f.field}, "%d, which is more than a server's share (%d)", f.is, f.most)
 		}
+	}
+	x.withinMemory(service, mounts)
+}
+
+// mostTmpfs is how many file systems in memory a service may have: each takes memory of
+// the kernel, too, which nobody counts.
+const mostTmpfs = 32
+
+// withinMemory bounds what a service's file systems in memory hold together: without
+// Docker no share of memory counts them.
+func (x *examined) withinMemory(service string, mounts []Mount) {
+	var all, bytes int64
+	for _, m := range mounts {
+		if m.Type == "tmpfs" {
+			all++
+			bytes += min(cmp.Or(m.Size, UsualTmpfs), math.MaxInt64/2-bytes)
+		}
+	}
+	at := place{"services", service, "tmpfs"}
+	if all > mostTmpfs {
+		x.reach(at, "%d file systems in memory, with those of volumes, and a server's share is %d", all, mostTmpfs)
+	}
+	if bytes > ServerShares.Memory {
+		x.reach(at, "%d bytes in memory together (%d where none are said), which is more than a server's share (%d)", bytes, UsualTmpfs, ServerShares.Memory)
 	}
 }
 
@@ -226,7 +243,7 @@ func (x *examined) bind(at place, source string, readOnly bool) {
 	}
 	if info, err := os.Stat(real); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		why = append(why, "is a socket, a pipe or a device")
-	} else if found := lives(real, mostBound); inside && found != "" {
+	} else if found := Lives(real, mostBound); inside && found != "" {
 		why = append(why, found)
 	}
 	if len(why) > 0 {
@@ -237,9 +254,9 @@ func (x *examined) bind(at place, source string, readOnly bool) {
 // mostBound is how many files a folder may have that a node sees: more are not looked at.
 const mostBound = 100_000
 
-// lives is what a node could talk to through a folder that it only reads; "": nothing. A
-// link leads to a file of the node's own.
-func lives(folder string, most int) (what string) {
+// Lives is what a node could talk to through a folder that it only reads; "": nothing, among
+// at most so many files. A link leads to a file of the node's own.
+func Lives(folder string, most int) (what string) {
 	seen := 0
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		seen++

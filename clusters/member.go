@@ -1,19 +1,14 @@
 package clusters
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
-	"github.com/containerd/errdefs"
-	"github.com/docker/docker/api/types"
-	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/mount"
-	"github.com/docker/docker/api/types/network"
-	"github.com/docker/docker/pkg/stdcopy"
-
+	"github.com/dlmtest/dlmtest/clusters/engine"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
@@ -30,25 +25,22 @@ func (d *deployment) create(ctx context.Context, m *member, volume string) error
 	m.name = d.network + "-" + m.Spec.Name
 	labels := d.labels(d.run)
 	labels[labelNode] = m.Spec.Name
-	made, err := d.api.ContainerCreate(ctx, config(m.Spec, labels), d.host(m.Spec, volume),
-		&network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{
-			d.network: {Aliases: []string{m.Spec.Name}},
-		}}, nil, m.name)
+	id, err := d.api.CreateContainer(ctx, m.name, config(m.Spec, labels), d.host(m.Spec, volume), m.Spec.Name)
 	if err != nil {
 		return fmt.Errorf("create node %s: %w", m.Spec.Name, err)
 	}
-	m.id = made.ID
+	m.id = id
 	return nil
 }
 
 // config makes the agent the first process, as root and whatever the image says:
 // it starts the child as the image's user.
-func config(s NodeSpec, labels map[string]string) *container.Config {
-	return &container.Config{
+func config(s NodeSpec, labels map[string]string) *engine.Config {
+	return &engine.Config{
 		Hostname: s.Name, Image: s.Image, Labels: labels,
 		Entrypoint: []string{agentPath, "agent"}, User: "0", WorkingDir: "/",
 		Env:          []string{seal.Variable + "=" + string(seal.Users)}, // an image may say otherwise
-		Healthcheck:  &container.HealthConfig{Test: []string{"NONE"}},
+		Healthcheck:  &engine.HealthConfig{Test: []string{"NONE"}},
 		AttachStdin:  true,
 		AttachStdout: true,
 		AttachStderr: true,
@@ -57,20 +49,20 @@ func config(s NodeSpec, labels map[string]string) *container.Config {
 	}
 }
 
-func (d *deployment) host(s NodeSpec, volume string) *container.HostConfig {
-	h := &container.HostConfig{
-		NetworkMode: container.NetworkMode(d.network),
+func (d *deployment) host(s NodeSpec, volume string) *engine.HostConfig {
+	h := &engine.HostConfig{
+		NetworkMode: engine.NetworkMode(d.network),
 		AutoRemove:  true,
-		LogConfig:   container.LogConfig{Type: "none"},
+		LogConfig:   engine.LogConfig{Type: "none"},
 		SecurityOpt: s.SecurityOpt,
 		ExtraHosts:  s.Hosts,
-		Mounts: []mount.Mount{{
-			Type: mount.TypeVolume, Source: volume, Target: agentFolder, ReadOnly: true,
-			VolumeOptions: &mount.VolumeOptions{NoCopy: true},
+		Mounts: []engine.Mount{{
+			Type: engine.Volumes, Source: volume, Target: agentFolder, ReadOnly: true,
+			VolumeOptions: &engine.VolumeOptions{NoCopy: true},
 		}},
 	}
 	for _, path := range s.Devices {
-		h.Devices = append(h.Devices, container.DeviceMapping{PathOnHost: path, PathInContainer: path, CgroupPermissions: "rwm"})
+		h.Devices = append(h.Devices, engine.DeviceMapping{PathOnHost: path, PathInContainer: path, CgroupPermissions: "rwm"})
 	}
 	for _, m := range s.Mounts {
 		h.Mounts = append(h.Mounts, d.mount(m))
@@ -83,16 +75,16 @@ func (d *deployment) host(s NodeSpec, volume string) *container.HostConfig {
 	return h
 }
 
-func (d *deployment) mount(m Mount) mount.Mount {
-	out := mount.Mount{Type: mount.Type(m.Type), Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly}
+func (d *deployment) mount(m Mount) engine.Mount {
+	out := engine.Mount{Type: engine.MountType(m.Type), Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly}
 	switch out.Type {
-	case mount.TypeVolume:
+	case engine.Volumes:
 		if m.Source != "" {
 			out.Source = d.network + "-" + m.Source
 		}
-		out.VolumeOptions = &mount.VolumeOptions{Labels: d.labels(d.run), NoCopy: m.NoCopy}
-	case mount.TypeTmpfs:
-		out.TmpfsOptions = &mount.TmpfsOptions{SizeBytes: m.Size, Mode: os.FileMode(m.Mode)}
+		out.VolumeOptions = &engine.VolumeOptions{Labels: d.labels(d.run), NoCopy: m.NoCopy}
+	case engine.Tmpfs:
+		out.TmpfsOptions = &engine.TmpfsOptions{SizeBytes: cmp.Or(m.Size, UsualTmpfs), Mode: os.FileMode(m.Mode)}
 	}
 	return out
 }
@@ -100,16 +92,16 @@ func (d *deployment) mount(m Mount) mount.Mount {
 // start attaches and registers its wait first: AutoRemove takes the output and
 // the exit code of a container with it.
 func (d *deployment) start(ctx context.Context, m *member) error {
-	pipe, err := d.api.ContainerAttach(ctx, m.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	pipe, err := d.api.Attach(ctx, m.id)
 	if err != nil {
 		return fmt.Errorf("attach to node %s: %w", m.Spec.Name, err)
 	}
 	copied, stderr := m.connect(pipe)
-	codes, errs := d.api.ContainerWait(context.WithoutCancel(ctx), m.id, container.WaitConditionNextExit)
+	codes, errs := d.api.NextExit(context.WithoutCancel(ctx), m.id)
 	m.exited = make(chan Exit, 1)
 	m.Exited = m.exited
 	go m.await(codes, errs, copied, stderr)
-	if err := d.api.ContainerStart(ctx, m.id, container.StartOptions{}); err != nil {
+	if err := d.api.StartContainer(ctx, m.id); err != nil {
 		pipe.Close()
 		return fmt.Errorf("start node %s: %w", m.Spec.Name, err)
 	}
@@ -117,13 +109,13 @@ func (d *deployment) start(ctx context.Context, m *member) error {
 }
 
 // connect parts the one stream into the agent's pipes.
-func (m *member) connect(pipe types.HijackedResponse) (copied chan struct{}, stderr *tail) {
+func (m *member) connect(pipe engine.Stream) (copied chan struct{}, stderr *tail) {
 	out, w := io.Pipe()
 	stderr = newTail()
 	copied = make(chan struct{})
 	m.Stdin, m.Stdout, m.Stderr = stdin{pipe}, out, stderr
 	go func() {
-		_, err := stdcopy.StdCopy(w, stderr, pipe.Reader)
+		err := engine.Split(w, stderr, pipe.Reader)
 		w.CloseWithError(err)
 		_ = stderr.Close()
 		pipe.Close()
@@ -133,7 +125,7 @@ func (m *member) connect(pipe types.HijackedResponse) (copied chan struct{}, std
 }
 
 // await delivers the end of the node, after its last words.
-func (m *member) await(codes <-chan container.WaitResponse, errs <-chan error, copied chan struct{}, stderr *tail) {
+func (m *member) await(codes <-chan engine.Exited, errs <-chan error, copied chan struct{}, stderr *tail) {
 	e := Exit{Node: m.Spec.Name}
 	select {
 	case r := <-codes:
@@ -162,19 +154,19 @@ func (d *deployment) remove(ctx context.Context, m *member) error {
 }
 
 func (d *Docker) removeContainer(ctx context.Context, id string) error {
-	gone, errs := d.api.ContainerWait(ctx, id, container.WaitConditionRemoved)
-	err := d.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	gone, errs := d.api.Removed(ctx, id)
+	err := d.api.RemoveContainer(ctx, id)
 	switch {
-	case err == nil || errdefs.IsNotFound(err):
+	case err == nil || engine.IsNotFound(err):
 		return nil
-	case !errdefs.IsConflict(err):
+	case !engine.IsConflict(err):
 		return fmt.Errorf("remove container %s: %w", id, err)
 	}
 	select { // AutoRemove was faster
 	case <-gone:
 		return nil
 	case err = <-errs:
-		if errdefs.IsNotFound(err) {
+		if engine.IsNotFound(err) {
 			return nil
 		}
 		return fmt.Errorf("remove container %s: %w", id, err)
@@ -182,7 +174,7 @@ func (d *Docker) removeContainer(ctx context.Context, id string) error {
 }
 
 // stdin closes only its own direction, so that the last output still arrives.
-type stdin struct{ pipe types.HijackedResponse }
+type stdin struct{ pipe engine.Stream }
 
 func (s stdin) Write(p []byte) (int, error) { return s.pipe.Conn.Write(p) }
 func (s stdin) Close() error                { return s.pipe.CloseWrite() }

@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -60,7 +61,11 @@ func TestReach(t *testing.T) {
 		"docker.sock":            {`volumes: ["/var/run/docker.sock:/var/run/docker.sock:ro"]`, `docker.sock", which is not below`},
 		"a socket":               {`volumes: ["./s:/s:ro"]`, `which is a socket`},
 		"a socket in a folder":   {`volumes: [".:/all:ro"]`, `which has a socket, a pipe or a device in it, "`},
-		"rtprio":                 {`ulimits: {rtprio: 99}`, `the ulimit "rtprio"`},
+		"rtprio":                 {`ulimits: {rtprio: 1}`, `the ulimit "rtprio" of 1`},
+		"many tmpfs":             {"tmpfs: [" + numbered("/t%d:size=1k,", 33) + "]", `33 file systems in memory`},
+		"much tmpfs":             {"tmpfs: ['/t:size=3g', '/u:size=2g']", `bytes in memory together`},
+		"tmpfs without a size":   {"tmpfs: [/a, /b, /c, /d, /e]", `bytes in memory together`},
+		"tmpfs as a volume":      {"volumes: [{type: tmpfs, target: /t, tmpfs: {size: 900g}}]", `bytes in memory together`},
 		"much memory":            {`mem_limit: 900g`, `966367641600, which is more than a server's share`},
 		"memory, the other way":  {`deploy: {resources: {limits: {memory: 900g}}}`, `966367641600, which is more than a server's share`},
 		"swap":                   {`memswap_limit: 900g`, `966367641600, which is more than a server's share`},
@@ -114,6 +119,36 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// numbered are words with the numbers up to n in them, quoted.
+func numbered(words string, n int) (all string) {
+	for i := range n {
+		all += fmt.Sprintf("'"+strings.TrimSuffix(words, ",")+"',", i)
+	}
+	return all
+}
+
+// No flag lets a ulimit take a machine away: what is no bound, or nobody's, is refused.
+func TestUlimitsHaveAnEnd(t *testing.T) {
+	for yaml, want := range map[string]string{
+		"rtprio: 99": "from 0 to 1", "nice: 40": "from 0 to 20", "msgqueue: -1": "from 0 to 67108864", "sigpending: {soft: 1, hard: 99999999}": "from 0 to 1048576",
+		"nofile: 1000000000": "from 0 to 1048576", "core: -1": "from 0 to 1073741824", "nofiles: 7": `no ulimit is called "nofiles"`, "fsize: -2": "or -1 for no limit",
+		"memlock: -1": "", "nofile: {soft: 100, hard: 65536}": "", "core: 0": "", "stack: 8388608": "",
+	} {
+		path := filepath.Join(t.TempDir(), "compose.yml")
+		if err := os.WriteFile(path, []byte("services: {a: {image: x, ulimits: {"+yaml+"}}}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, allow := range []bool{false, true} {
+			_, err := LoadFile(t.Context(), path, "", allow)
+			if want == "" && err != nil {
+				t.Errorf("%s: %v", yaml, err)
+			} else if want != "" {
+				wantError(t, err, want)
+			}
+		}
+	}
+}
+
 // A folder of everybody's is not a compose file's own where it lies in it.
 func TestEverybodysFolder(t *testing.T) {
 	tmp := t.TempDir()
@@ -130,10 +165,10 @@ func TestEverybodysFolder(t *testing.T) {
 func TestFolderWithTooMuch(t *testing.T) {
 	dir, _ := folder(t)
 	sub := filepath.Join(dir, "sub")
-	if what := lives(sub, 3); what != "" {
+	if what := Lives(sub, 3); what != "" {
 		t.Error(what)
 	}
-	if what := lives(sub, 2); !strings.Contains(what, "more than 2 files") {
+	if what := Lives(sub, 2); !strings.Contains(what, "more than 2 files") {
 		t.Errorf("%q", what)
 	}
 }

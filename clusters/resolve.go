@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/containerd/errdefs"
-	dockerspec "github.com/moby/docker-image-spec/specs-go/v1"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 const usualPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -15,13 +14,13 @@ const usualPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 // resolve adds to each spec what its image says, as Docker would: so a foreign
 // image's own entrypoint becomes part of the child's argv.
 func (d *Docker) resolve(ctx context.Context, specs []NodeSpec) ([]NodeSpec, error) {
-	known := map[string]*dockerspec.DockerOCIImageConfig{}
+	known := map[string]*engine.ImageConfig{}
 	out := slices.Clone(specs)
 	for i := range out {
 		ref := reference(out[i].Image)
 		if known[ref] == nil {
-			found, err := d.api.ImageInspect(ctx, ref)
-			if errdefs.IsNotFound(err) {
+			found, err := d.api.Image(ctx, ref)
+			if engine.IsNotFound(err) {
 				return nil, fmt.Errorf("image %s is missing; run dlmtest images build", out[i].Image)
 			}
 			if err != nil {
@@ -31,8 +30,12 @@ func (d *Docker) resolve(ctx context.Context, specs []NodeSpec) ([]NodeSpec, err
 		}
 		out[i].Image = ref
 		merge(&out[i], known[ref])
-		if out[i].Guest {
-			asGuest(&out[i])
+		if !out[i].Guest {
+			continue
+		}
+		asGuest(&out[i])
+		if err := ownVolumes(&out[i], known[ref]); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -40,9 +43,9 @@ func (d *Docker) resolve(ctx context.Context, specs []NodeSpec) ([]NodeSpec, err
 
 // merge fills in what the spec leaves open. An entrypoint of its own drops the
 // image's command too.
-func merge(s *NodeSpec, image *dockerspec.DockerOCIImageConfig) {
+func merge(s *NodeSpec, image *engine.ImageConfig) {
 	if image == nil {
-		image = &dockerspec.DockerOCIImageConfig{}
+		image = &engine.ImageConfig{}
 	}
 	if len(s.Entrypoint) == 0 {
 		s.Entrypoint = image.Entrypoint

@@ -3,7 +3,11 @@
 // leaves nothing behind, even when the runner is killed.
 package clusters
 
-import "time"
+import (
+	"time"
+
+	"github.com/dlmtest/dlmtest/clusters/local"
+)
 
 // NodeSpec is one node: what to run, as whom, and how to ask whether it serves.
 type NodeSpec struct {
@@ -62,10 +66,14 @@ type Mount struct {
 	Source   string // a path of the host, or the name of a volume; empty: a new one
 	Target   string
 	ReadOnly bool
-	Size     int64  // bytes of a tmpfs; 0: the kernel's own limit
+	Size     int64  // bytes of a tmpfs; 0: UsualTmpfs
 	Mode     uint32 // of a tmpfs; 0: 1777
 	NoCopy   bool   // a volume begins empty, whatever the image has there
 }
+
+// UsualTmpfs is what a file system in memory holds of which nobody said how large it is: a
+// quarter of a server's memory. What lies there is memory, and of no process that is counted.
+const UsualTmpfs = local.UsualTmpfs
 
 // Argv is what the agent starts as the node's child.
 func (n NodeSpec) Argv() []string {

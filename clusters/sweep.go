@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/containerd/errdefs"
-	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/filters"
-	"github.com/docker/docker/api/types/network"
-	"github.com/docker/docker/api/types/volume"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 // idleAfter is how old a leftover must be whose owner nobody here can judge.
@@ -59,10 +55,8 @@ func (d *Docker) sweep(ctx context.Context, doomed func(leftover) bool) ([]strin
 	return removed, errors.Join(errs...)
 }
 
-func labelled() filters.Args { return filters.NewArgs(filters.Arg("label", labelOwner)) }
-
 func (d *Docker) containers(ctx context.Context) ([]leftover, error) {
-	list, err := d.api.ContainerList(ctx, container.ListOptions{All: true, Filters: labelled()})
+	list, err := d.api.Containers(ctx, labelOwner)
 	if err != nil {
 		return nil, fmt.Errorf("list containers: %w", err)
 	}
@@ -72,7 +66,7 @@ func (d *Docker) containers(ctx context.Context) ([]leftover, error) {
 			what:   "container " + c.Labels[labelRun] + "/" + c.Labels[labelNode],
 			run:    c.Labels[labelRun],
 			owner:  c.Labels[labelOwner],
-			idle:   c.State != container.StateRunning && time.Since(time.Unix(c.Created, 0)) > idleAfter,
+			idle:   c.State != engine.Running && time.Since(time.Unix(c.Created, 0)) > idleAfter,
 			remove: func(ctx context.Context) error { return d.removeContainer(ctx, c.ID) },
 		})
 	}
@@ -80,7 +74,7 @@ func (d *Docker) containers(ctx context.Context) ([]leftover, error) {
 }
 
 func (d *Docker) networks(ctx context.Context) ([]leftover, error) {
-	list, err := d.api.NetworkList(ctx, network.ListOptions{Filters: labelled()})
+	list, err := d.api.Networks(ctx, labelOwner)
 	if err != nil {
 		return nil, fmt.Errorf("list networks: %w", err)
 	}
@@ -98,21 +92,21 @@ func (d *Docker) networks(ctx context.Context) ([]leftover, error) {
 }
 
 // unused asks again, for a list does not say what is connected.
-func (d *Docker) unused(ctx context.Context, n network.Summary) bool {
+func (d *Docker) unused(ctx context.Context, n engine.Network) bool {
 	if time.Since(n.Created) < idleAfter {
 		return false
 	}
-	full, err := d.api.NetworkInspect(ctx, n.ID, network.InspectOptions{})
+	full, err := d.api.Network(ctx, n.ID)
 	return err == nil && len(full.Containers) == 0
 }
 
 func (d *Docker) volumes(ctx context.Context) ([]leftover, error) {
-	list, err := d.api.VolumeList(ctx, volume.ListOptions{Filters: labelled()})
+	list, err := d.api.Volumes(ctx, labelOwner)
 	if err != nil {
 		return nil, fmt.Errorf("list volumes: %w", err)
 	}
 	var found []leftover
-	for _, v := range list.Volumes {
+	for _, v := range list {
 		found = append(found, leftover{
 			what:   "volume " + v.Name,
 			run:    v.Labels[labelRun],
@@ -124,8 +118,8 @@ func (d *Docker) volumes(ctx context.Context) ([]leftover, error) {
 }
 
 func (d *Docker) removeVolume(ctx context.Context, name string) error {
-	err := d.api.VolumeRemove(ctx, name, false)
-	if err == nil || errdefs.IsNotFound(err) {
+	err := d.api.RemoveVolume(ctx, name)
+	if err == nil || engine.IsNotFound(err) {
 		return nil
 	}
 	return fmt.Errorf("remove volume %s: %w; remove it with docker volume rm", name, err)

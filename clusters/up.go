@@ -10,8 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/containerd/errdefs"
-	"github.com/docker/docker/api/types/network"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 // deployment is one cluster in Docker: what Up makes and Down removes.
@@ -92,11 +91,11 @@ var sealedNetwork = map[string]string{"com.docker.network.bridge.inhibit_ipv4": 
 const deafServer = "127.0.0.1"
 
 func (d *deployment) createNetwork(ctx context.Context) error {
-	o := network.CreateOptions{Driver: "bridge", Labels: d.labels(d.run)}
+	o := engine.NetworkOptions{Driver: "bridge", Labels: d.labels(d.run)}
 	if !d.open {
 		o.Internal, o.Options = true, sealedNetwork
 	}
-	if _, err := d.api.NetworkCreate(ctx, d.network, o); err != nil {
+	if err := d.api.CreateNetwork(ctx, d.network, o); err != nil {
 		return fmt.Errorf("create network %s: %w", d.network, err)
 	}
 	return nil
@@ -104,7 +103,7 @@ func (d *deployment) createNetwork(ctx context.Context) error {
 
 // addresses asks once for all nodes.
 func (d *deployment) addresses(ctx context.Context) error {
-	net, err := d.api.NetworkInspect(ctx, d.network, network.InspectOptions{})
+	net, err := d.api.Network(ctx, d.network)
 	if err != nil {
 		return fmt.Errorf("inspect network %s: %w", d.network, err)
 	}
@@ -157,8 +156,8 @@ func (d *deployment) removeVolumes(ctx context.Context) error {
 func (d *Docker) removeNetwork(ctx context.Context, name string, tries int) error {
 	var err error
 	for range tries {
-		err = d.api.NetworkRemove(ctx, name)
-		if err == nil || errdefs.IsNotFound(err) {
+		err = d.api.RemoveNetwork(ctx, name)
+		if err == nil || engine.IsNotFound(err) {
 			return nil
 		}
 		select {
@@ -181,6 +180,6 @@ func (d *Docker) stuck(ctx context.Context, name string, err error) bool {
 	if err == nil || !strings.Contains(err.Error(), "has active endpoints") {
 		return false
 	}
-	n, err := d.api.NetworkInspect(ctx, name, network.InspectOptions{})
+	n, err := d.api.Network(ctx, name)
 	return err == nil && len(n.Containers) == 0
 }

@@ -140,6 +140,9 @@ func (c nodeConfig) mount(number int, m Mount) error {
 	return restrict(target, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 }
 
+// UsualTmpfs is how many bytes a tmpfs holds of which nobody said.
+const UsualTmpfs = int64(seal.ServerMemory / 4)
+
 // tmpfs are the options of a tmpfs.
 func (m Mount) tmpfs() string {
 	mode := m.Mode
@@ -148,7 +151,7 @@ func (m Mount) tmpfs() string {
 	}
 	size := m.Size
 	if size == 0 {
-		size = seal.ServerMemory / 4 // what lies there is memory, and of no process that is counted
+		size = UsualTmpfs
 	}
 	return fmt.Sprintf("mode=%o,size=%d", mode, size)
 }

@@ -6,6 +6,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -49,11 +50,26 @@ func echo() error {
 		case "cat":
 			text, err := os.ReadFile(rest)
 			fmt.Println(strings.ReplaceAll(string(text), "\n", "|"), err)
+		case "fill": // a file, to at most 200 MB
+			fmt.Println(fill(rest))
 		default:
 			fmt.Println(host, lines.Text())
 		}
 	}
 	return nil
+}
+
+func fill(path string) (n int, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, err
+	}
+	for block := make([]byte, 1<<20); n < 200<<20 && err == nil; {
+		var more int
+		more, err = f.Write(block)
+		n += more
+	}
+	return n, errors.Join(err, f.Close())
 }
 
 func runner(id string) error {
