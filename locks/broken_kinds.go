@@ -61,7 +61,7 @@ func deafWatchdog(l *redisLock) Client { return deafKeeper{l} }
 
 // Keep implements Keeper. It tells what was renewed, and never of a loss.
 func (l deafKeeper) Keep(ctx context.Context, g *Grant, renewed func(*Grant), _ func(string)) func() {
-	return Keep(ctx, toldOf{l.redisLock, renewed}, g, func() {}, func(string) {})
+	return Keep(ctx, toldOf{l.redisLock, renewed}, g, GivesUp, func() {}, func(string) {})
 }
 
 // toldOf is an Extender that tells of each renewal, for a Keeper.

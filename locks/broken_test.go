@@ -13,9 +13,11 @@ import (
 
 func TestControls(t *testing.T) {
 	want := []string{
-		"broken/clock-token", "broken/deaf-watchdog", "broken/freed-at-once", "broken/herd", "broken/lease-put",
-		"broken/no-owner-check", "broken/no-renewal", "broken/quorum-two", "broken/readers-ignored",
-		"broken/semaphore-get", "broken/setnx-expire", "broken/shy-try", "broken/ticket-ignored", "broken/token-after-lock",
+		"broken/claims-always-ok", "broken/clock-token", "broken/deaf-watchdog", "broken/early-revoke",
+		"broken/forgets-after-restart", "broken/freed-at-once", "broken/herd", "broken/lease-put",
+		"broken/no-owner-check", "broken/no-renewal", "broken/permit-leak", "broken/quorum-two",
+		"broken/readers-ignored", "broken/semaphore-get", "broken/setnx-expire", "broken/shy-try",
+		"broken/slow-handover", "broken/ticket-ignored", "broken/token-after-lock", "broken/token-at-queue",
 	}
 	if got := Controls(); !slices.Equal(got, want) {
 		t.Errorf("controls %v, want %v", got, want)

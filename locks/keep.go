@@ -9,12 +9,32 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
+// Patience is how long a holder waits for the answer to a renewal.
+type Patience bool
+
+// The two kinds of holders. One gives a request up after a third of the lease, as a client
+// does whose calls have a limit, and then asks again: what was answered late it never
+// learns. The other waits for each answer, for twice the lease at most, and asks nothing
+// meanwhile: so it is told ok when its lease may be long over, if the service says that.
+const (
+	GivesUp Patience = false
+	Waits   Patience = true
+)
+
+// limit is that of one renewal of a lease.
+func (p Patience) limit(lease time.Duration) time.Duration {
+	if p == Waits {
+		return 2 * lease
+	}
+	return lease / 3
+}
+
 // Renew extends g by e a third of its lease after the last time it asked, until ctx
-// ends or the service knows g no more, which it returns. An answer that has not come by
-// then is waited for no longer: the next request follows at once, while one that was
-// refused at once is asked again no sooner. Before each it calls before, which may
-// block; each new claim goes to renewed.
-func Renew(ctx context.Context, e Extender, g *Grant, before func(), renewed func(*Grant)) error {
+// ends or the service knows g no more, which it returns. Where an answer took longer, or
+// was given up, the next request follows at once, while one that was refused at once is
+// asked again no sooner: no request is sent while another is waited for. Before each it
+// calls before, which may block; each new claim goes to renewed.
+func Renew(ctx context.Context, e Extender, g *Grant, patience Patience, before func(), renewed func(*Grant)) error {
 	beat := g.Lease / 3
 	for wait := beat; ; {
 		select {
@@ -25,7 +45,7 @@ func Renew(ctx context.Context, e Extender, g *Grant, before func(), renewed fun
 		before()
 		asked := history.Mono()
 		// Not ctx: a renewal in flight is finished, not cut into an unknown.
-		one, cancel := context.WithTimeout(context.WithoutCancel(ctx), beat)
+		one, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience.limit(g.Lease))
 		next, err := e.Extend(one, g)
 		cancel()
 		switch {
@@ -43,7 +63,7 @@ func Renew(ctx context.Context, e Extender, g *Grant, before func(), renewed fun
 // knows g no more, or an eighth of the lease before the deadline of the last renewal
 // that was answered: from then on nobody else's grant is impossible. A stopped
 // watchdog tells nothing.
-func Keep(ctx context.Context, e Extender, g *Grant, before func(), lost func(why string)) (stop func()) {
+func Keep(ctx context.Context, e Extender, g *Grant, patience Patience, before func(), lost func(why string)) (stop func()) {
 	if g.Lease == 0 {
 		return func() {}
 	}
@@ -53,7 +73,7 @@ func Keep(ctx context.Context, e Extender, g *Grant, before func(), lost func(wh
 	asking := make(chan struct{})
 	go func() {
 		defer close(asking)
-		if err := Renew(ctx, e, g, before, func(next *Grant) { k.renewed(ctx, next) }); err != nil {
+		if err := Renew(ctx, e, g, patience, before, func(next *Grant) { k.renewed(ctx, next) }); err != nil {
 			k.gone <- err
 		}
 	}()

@@ -3,6 +3,7 @@ package locks
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ func granted(lease time.Duration) *Grant {
 func TestKeepAsksAgainAfterARequestWithoutAnswer(t *testing.T) {
 	lease, lost := 3*time.Second, make(chan string, 1)
 	s := &stalling{}
-	stop := Keep(t.Context(), s, granted(lease), func() {}, func(why string) { lost <- why })
+	stop := Keep(t.Context(), s, granted(lease), GivesUp, func() {}, func(why string) { lost <- why })
 	select {
 	case why := <-lost:
 		t.Errorf("told of a loss: %s", why)
@@ -56,11 +57,58 @@ func (r *refusing) Extend(context.Context, *Grant) (*Grant, error) {
 func TestKeepDoesNotSpin(t *testing.T) {
 	g, lost := granted(600*time.Millisecond), make(chan struct{})
 	r := &refusing{}
-	stop := Keep(t.Context(), r, g, func() {}, func(string) { close(lost) })
+	stop := Keep(t.Context(), r, g, GivesUp, func() {}, func(string) { close(lost) })
 	<-lost
 	stop()
 	took := g.Lease - g.Valid()
 	if most := int(took/(g.Lease/3)) + 1; r.asked > most || r.asked == 0 {
 		t.Errorf("asked %d times in %v, want at most %d", r.asked, took, most)
+	}
+}
+
+// late answers ok to its first request when the lease has been over for long, and at once to each later.
+type late struct {
+	after       time.Duration
+	asked, open atomic.Int32
+	together    atomic.Bool
+}
+
+func (l *late) Extend(ctx context.Context, g *Grant) (*Grant, error) {
+	if l.open.Add(1) > 1 {
+		l.together.Store(true)
+	}
+	defer l.open.Add(-1)
+	sent := history.Now()
+	if l.asked.Add(1) == 1 {
+		select {
+		case <-time.After(l.after):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return renewed(g, sent, sent.Mono+int64(g.Lease)), nil
+}
+
+// Who waits is told of an ok that came after the lease; who gives up never learns of it.
+// Neither asks while it waits for an answer.
+func TestLateAnswersReachWhoWaits(t *testing.T) {
+	lease := 400 * time.Millisecond
+	for patience, want := range map[Patience]bool{Waits: true, GivesUp: false} {
+		l := &late{after: lease + lease/4}
+		ctx, cancel := context.WithCancel(t.Context())
+		learned := false
+		renewals := 0
+		if err := Renew(ctx, l, granted(lease), patience, func() {}, func(g *Grant) {
+			if learned = learned || g.Valid() <= 0; learned || renewals == 3 {
+				cancel()
+			}
+			renewals++
+		}); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if learned != want || l.together.Load() {
+			t.Errorf("waits %v: told of a late ok: %v; two requests at once: %v", patience, learned, l.together.Load())
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/loopback"
 )
 
 // What each status proves about an acquire and about a renewal or a release.
@@ -108,13 +108,7 @@ func means(err error) string {
 
 // A call that found nobody listening was not sent, and that is known for certain.
 func TestUnsent(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	nobody := l.Addr().String()
-	_ = l.Close()
+	nobody := loopback.Free(t)
 	for _, open := range []Opener{OpenHTTP, OpenGRPC} {
 		c, err := open(t.Context(), Config{Endpoints: []string{nobody}, Lease: 2 * time.Second, Client: "c"})
 		if err != nil {

@@ -44,9 +44,10 @@ func (l Lock) Bounded(lease time.Duration) history.Promise {
 // Flaw is what is wrong with a lock that is broken on purpose: a control, which
 // a run of dlmtest must catch.
 type Flaw struct {
-	Property string // that it breaks, by its name in checker.Checkers
-	Scenario string // that shows it; baseline: contention is enough, every other one needs its fault
-	About    string // what is broken, who did it, and what must happen for it to show
+	Property string        // that it breaks, by its name in checker.Checkers
+	Scenario string        // that shows it; baseline: contention is enough, every other one needs its fault
+	Lease    time.Duration // of its run in the self-test; 0: the scenario's
+	About    string        // what is broken, who did it, and what must happen for it to show
 }
 
 // Names of the locks, sorted.
@@ -119,12 +120,18 @@ var Table = map[string]Lock{
 		About: "the token is taken by an INCR of its own after the SET had granted the key, as many recipes for fencing with Redis do. " +
 			"It shows when a client is stopped between the two past its lease: the older grant gets the greater token, and the valid holder's write is refused.",
 	})),
-	"broken/semaphore-get":   brokenRedis("semaphore-get", semaphoreGet, flawSemaphore),
-	"broken/readers-ignored": brokenRedis("readers-ignored", readersIgnored, flawReadWrite),
-	"broken/freed-at-once":   brokenRedis("freed-at-once", reentrantOnce, flawReentrant),
-	"broken/deaf-watchdog":   brokenRedis("deaf-watchdog", deafWatchdog, flawWatchdog),
-	"broken/ticket-ignored":  promisesOrder(brokenRedis("ticket-ignored", ignoreTicket, flawFair)),
-	"broken/shy-try":         brokenRedis("shy-try", triesShy, flawTry),
+	"broken/early-revoke":          brokenRedis("early-revoke", earlyRevoke, flawEarlyRevoke),
+	"broken/permit-leak":           brokenRedis("permit-leak", permitLeak, flawPermitLeak),
+	"broken/token-at-queue":        brokenRedis("token-at-queue", tokenAtQueue, flawTokenAtQueue),
+	"broken/claims-always-ok":      brokenRedis("claims-always-ok", claimsAlwaysOK, flawClaimsAlwaysOK),
+	"broken/forgets-after-restart": brokenRedis("forgets-after-restart", forgetsAfterRestart, flawForgetsAfterRestart),
+	"broken/slow-handover":         brokenRedis("slow-handover", slowHandover, flawSlowHandover),
+	"broken/semaphore-get":         brokenRedis("semaphore-get", semaphoreGet, flawSemaphore),
+	"broken/readers-ignored":       brokenRedis("readers-ignored", readersIgnored, flawReadWrite),
+	"broken/freed-at-once":         brokenRedis("freed-at-once", reentrantOnce, flawReentrant),
+	"broken/deaf-watchdog":         brokenRedis("deaf-watchdog", deafWatchdog, flawWatchdog),
+	"broken/ticket-ignored":        promisesOrder(brokenRedis("ticket-ignored", ignoreTicket, flawFair)),
+	"broken/shy-try":               brokenRedis("shy-try", triesShy, flawTry),
 	"broken/herd": {Open: openHerd, CheckLease: wholeMillis, Profile: "zookeeper", Port: 2181, Renews: true, Broken: &flawHerd, Promise: history.Promise{
 		Backend: "broken/herd", Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
 		Shared: true, Permits: true, WakesOne: true, Bound: 3 * time.Second,

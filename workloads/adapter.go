@@ -12,19 +12,21 @@ import (
 
 // entry is the lock under test.
 func (s Spec) entry() (locks.Lock, error) {
-	if len(s.Adapter) > 0 {
-		return libraries.Adapter(s.Backend, s.Adapter)
+	if len(s.Settings.Adapter) > 0 {
+		return libraries.Adapter(s.Backend, s.Settings.Adapter)
 	}
-	return libraries.Find(s.Backend, s.Library)
+	return libraries.Find(s.Backend, s.Settings.Library)
 }
 
 // HasAdapter says whether the lock is behind an adapter, a process that the worker starts.
-func (s Spec) HasAdapter() bool { return len(s.Adapter) > 0 || libraries.Process(s.Library) }
+func (s Spec) HasAdapter() bool {
+	return len(s.Settings.Adapter) > 0 || libraries.Process(s.Settings.Library)
+}
 
 // hello is what an adapter said of itself; nil: the lock is no process.
 func (r *recorder) hello() *protocol.Result {
 	b, ok := r.lock.(protocol.Bare)
-	if !ok {
+	if !ok || !r.spec.HasAdapter() {
 		return nil
 	}
 	h := b.Hello()

@@ -23,7 +23,7 @@ type Conformed struct {
 // conform runs the conformance suite of locks against a real cluster; of an adapter
 // first that of the protocol.
 func conform(ctx context.Context, l *link, s Spec) error {
-	if len(s.Adapter) == 0 {
+	if len(s.Settings.Adapter) == 0 {
 		if err := onceReady(ctx, l, s); err != nil {
 			return err
 		}
@@ -37,10 +37,10 @@ func conform(ctx context.Context, l *link, s Spec) error {
 		return err
 	}
 	var c Conformed
-	if len(s.Adapter) == 0 {
-		c.judge(ctx, entry, s.Lock, libraries.Process(s.Library))
+	if len(s.Settings.Adapter) == 0 {
+		c.judge(ctx, entry, s.Lock, libraries.Process(s.Settings.Library))
 	} else {
-		c = ConformAdapter(ctx, entry, protocol.Command{Argv: s.Adapter, Log: os.Stderr}, s.Lock)
+		c = ConformAdapter(ctx, entry, protocol.Command{Argv: s.Settings.Adapter, Log: os.Stderr}, s.Lock)
 	}
 	l.say(Said{Conformed: &c})
 	return nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 )
@@ -37,7 +38,7 @@ func TestFaultyLockEndsTheWorker(t *testing.T) {
 	}}}}
 	defer delete(libraries.Table, "faulty")
 	addr, _ := store(t)
-	w := startWorker(t, addr, Spec{Library: "faulty"})
+	w := startWorker(t, addr, Spec{Settings: settings.Settings{Library: "faulty"}})
 	w.ready()
 	w.tell(Told{Begin: true})
 	var fatal string

@@ -134,7 +134,7 @@ func (c *client) write(ctx context.Context, g *locks.Grant, seen resource.Copies
 func (c *client) doubt(g *locks.Grant) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch c.spec.SelfFence {
+	switch c.spec.Settings.SelfFence {
 	case FenceDeadline:
 		if left := g.Valid(); left <= 0 {
 			return fmt.Sprintf("its deadline passed %.3f s ago by its own clock", -left.Seconds())
@@ -160,7 +160,7 @@ func (c *client) renew(ctx context.Context, g *locks.Grant) (stop func()) {
 		defer close(done)
 		p := c.process()
 		gate := func() { c.link.gate(GateRenewing, g.Key, g.Owner) }
-		err := locks.Renew(ctx, recorded{p, extender}, g, gate, func(next *locks.Grant) {
+		err := locks.Renew(ctx, recorded{p, extender}, g, c.spec.Patience, gate, func(next *locks.Grant) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			g.Deadline = next.Deadline

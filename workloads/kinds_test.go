@@ -110,7 +110,7 @@ func TestKeepTellsOnce(t *testing.T) {
 		lease := 400 * time.Millisecond
 		g := &locks.Grant{Key: "k", Owner: "o", Lease: lease, Deadline: history.Mono() + int64(lease)}
 		told := make(chan time.Duration, 2)
-		stop := locks.Keep(t.Context(), &deaf{lost: lost}, g, func() {}, func(string) { told <- g.Valid() })
+		stop := locks.Keep(t.Context(), &deaf{lost: lost}, g, locks.GivesUp, func() {}, func(string) { told <- g.Valid() })
 		early := lease/8 + time.Millisecond // who gets no answer waits for one as long as that
 		if lost {
 			early = lease * 2 / 3

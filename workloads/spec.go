@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/protocol"
 )
@@ -36,44 +37,41 @@ const (
 
 // Spec is all that a worker is told, in one line, before it starts.
 type Spec struct {
-	Mode     Mode         `json:"mode"`
-	Backend  string       `json:"backend"`           // a name in locks.Table
-	Library  string       `json:"library,omitempty"` // see libraries.Find
-	Adapter  []string     `json:"adapter,omitempty"` // argv of the user's own adapter, in place of a library
-	Lock     locks.Config `json:"lock"`
-	Resource ResourceSpec `json:"resource"`
-	Number   int          `json:"number"` // of the client, from 0: process ids start at Number × 1,000,000
-	Node     string       `json:"node"`
-	Keys     []string     `json:"keys"`
-	Seed     uint64       `json:"seed"`
+	Mode    Mode   `json:"mode"`
+	Backend string `json:"backend"` // a name in locks.Table
+	// Settings are the run's, whole: the library or the adapter, the rules of the resource, …
+	Settings settings.Settings `json:"settings"`
+	Lock     locks.Config      `json:"lock"`
+	Resource ResourceSpec      `json:"resource"`
+	Number   int               `json:"number"` // of the client, from 0: process ids start at Number × 1,000,000
+	Node     string            `json:"node"`
+	Keys     []string          `json:"keys"`
+	Seed     uint64            `json:"seed"`
 
 	Kind    history.Kind `json:"kind,omitempty"`    // of lock; what Finally acquires by
 	Permits int          `json:"permits,omitempty"` // of each key, of a semaphore
 
-	Renew     bool          `json:"renew"` // a loop extends the lease while the work goes on
-	Work      time.Duration `json:"work"`  // between read and write, on average
-	Think     time.Duration `json:"think"` // between release and the next acquire, on average
-	Wait      time.Duration `json:"wait"`  // limit of one acquire
-	SelfFence string        `json:"self_fence"`
+	Renew    bool           `json:"renew"`              // a loop extends the lease while the work goes on
+	Patience locks.Patience `json:"patience,omitempty"` // with the answers to its renewals
+	Work     time.Duration  `json:"work"`               // between read and write, on average
+	Think    time.Duration  `json:"think"`              // between release and the next acquire, on average
+	Wait     time.Duration  `json:"wait"`               // limit of one acquire
 
 	Use history.Use `json:"use,omitzero"` // numbers of the well-known uses
 }
 
-// ResourceSpec says which guarded resource to use and where.
+// ResourceSpec says where the guarded resource is; which one it is is a setting.
 type ResourceSpec struct {
-	Kind    string `json:"kind"` // store, or postgres
-	Addr    string `json:"addr"`
-	Fencing string `json:"fencing"`  // at-least or strict
-	FenceOn string `json:"fence_on"` // write or read
-	Key     string `json:"key"`      // with which the store knows its clients, see resource.Rules
+	Addr string `json:"addr"` // "": there is none
+	Key  string `json:"key"`  // with which the store knows its clients, see resource.Rules
 }
 
 // Self-fencing: what a client does before it writes. Each narrows the window of
 // a zombie, none closes it: the pause may come after the check.
 const (
-	FenceNone     = "none"
-	FenceDeadline = "check-deadline" // by its own clock
-	FenceSession  = "check-session"  // has it been told of a loss?
+	FenceNone     = history.FenceNone
+	FenceDeadline = history.FenceDeadline // by its own clock
+	FenceSession  = history.FenceSession  // has it been told of a loss?
 )
 
 // The gates of the guarded-write loop, where faults can be triggered.

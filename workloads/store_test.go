@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"net"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
@@ -14,12 +14,7 @@ import (
 // The guarded resource ends its records when it is told to, with their number, and serves
 // nobody any more.
 func TestStoreEndsItsRecords(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := listener.Addr().String()
-	_ = listener.Close()
+	addr := loopback.Free(t)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ended := make(chan error, 1)
@@ -36,6 +31,7 @@ func TestStoreEndsItsRecords(t *testing.T) {
 	}()
 	var c resource.Resource
 	for c == nil {
+		var err error
 		if c, err = resource.Dial(addr); err == nil {
 			_, err = c.Read(t.Context(), resource.ReadRequest{Key: "k"})
 		}

@@ -45,7 +45,7 @@ func (c *client) keep(ctx context.Context, g *locks.Grant) (stop func()) {
 	p := c.process()
 	asked := recorded{p, extender}
 	gate := func() { c.link.gate(GateRenewing, g.Key, g.Owner) }
-	return locks.Keep(ctx, asked, g, gate, lost)
+	return locks.Keep(ctx, asked, g, c.spec.Patience, gate, lost)
 }
 
 // recorded is an Extender whose calls are recorded.

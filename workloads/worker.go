@@ -64,13 +64,13 @@ func (r *recorder) connect(ctx context.Context) error {
 	r.spec.Lock.Between = func(key, owner string) { r.link.gate(GateBetween, key, owner) }
 	r.lock, err = retry(ctx, r.link, func(ctx context.Context) (locks.Client, error) { return ready(ctx, entry, r.spec) })
 	if err != nil {
-		return fmt.Errorf("the lock service %s: %w", history.LockName(r.spec.Backend, r.spec.Library), err)
+		return fmt.Errorf("the lock service %s: %w", history.LockName(r.spec.Backend, r.spec.Settings.Library), err)
 	}
 	r.watchAdapter()
-	if r.spec.Resource.Kind == "" {
+	if r.spec.Resource.Addr == "" {
 		return nil
 	}
-	r.res, err = retry(ctx, r.link, func(ctx context.Context) (resource.Resource, error) { return openResource(ctx, r.spec.Resource) })
+	r.res, err = retry(ctx, r.link, func(ctx context.Context) (resource.Resource, error) { return openResource(ctx, r.spec) })
 	if err != nil {
 		return fmt.Errorf("the guarded resource: %w", err)
 	}
@@ -123,15 +123,15 @@ func ready(ctx context.Context, entry locks.Lock, s Spec) (locks.Client, error) 
 	return c, nil
 }
 
-func openResource(ctx context.Context, s ResourceSpec) (resource.Resource, error) {
+func openResource(ctx context.Context, s Spec) (resource.Resource, error) {
 	var res resource.Resource
 	var err error
-	if s.Kind == "postgres" {
-		res, err = resource.OpenPostgres(ctx, s.Addr, resource.Rules{Fencing: s.Fencing, FenceOn: s.FenceOn})
+	if s.Settings.Resource == "postgres" {
+		res, err = resource.OpenPostgres(ctx, s.Resource.Addr, resource.RulesOf(s.Settings))
 	} else {
 		var client *resource.Client
-		if client, err = resource.Dial(s.Addr); err == nil {
-			client.Key, res = s.Key, client
+		if client, err = resource.Dial(s.Resource.Addr); err == nil {
+			client.Key, res = s.Resource.Key, client
 		}
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/workloads/resource"
@@ -59,7 +60,7 @@ func startWorker(t *testing.T, addr string, spec Spec) *worker {
 		spec.Keys = []string{t.Name()}
 	}
 	spec.Node, spec.Lock.Client = fmt.Sprintf("client-%d", spec.Number), fmt.Sprintf("client-%d", spec.Number)
-	spec.Resource = ResourceSpec{Kind: "store", Addr: addr}
+	spec.Resource = ResourceSpec{Addr: addr}
 	if spec.Lock.Lease == 0 {
 		spec.Lock.Lease = 300 * time.Millisecond
 	}
@@ -267,7 +268,7 @@ func TestStopIsNotedWhileAClientWaits(t *testing.T) {
 // Held at the gate for longer than its lease, a client that checks its deadline abstains.
 func TestCheckDeadlineAbstains(t *testing.T) {
 	addr, _ := store(t)
-	w := startWorker(t, addr, Spec{SelfFence: FenceDeadline, Lock: locks.Config{Lease: 100 * time.Millisecond}})
+	w := startWorker(t, addr, Spec{Settings: settings.Settings{SelfFence: FenceDeadline}, Lock: locks.Config{Lease: 100 * time.Millisecond}})
 	w.ready()
 	w.order(agent.Order{Armed: &[]string{GateBeforeWrite}})
 	w.tell(Told{Begin: true})

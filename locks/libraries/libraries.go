@@ -28,6 +28,12 @@ type Library struct {
 	// this program.
 	Tells []string
 	Image string // of the client nodes that it needs; "": the usual one
+	// Offers are those of its adapter's hello, see docs/protocol.md; none: it has no adapter.
+	Offers []string
+	// Left is what the library has and its adapter does not offer, by the offer, and why.
+	Left   map[string]string
+	argv   []string     // that starts its adapter, of one of examples/adapters
+	source *pins.Source // how other versions are built; nil: they are not
 	// On are the locks that it makes, by the backend that Promise.Backend names; the
 	// first is the default. Find fills in what they share with the backend's reference.
 	On []locks.Lock
@@ -58,8 +64,26 @@ func (l Library) Backends() (names []string) {
 // ErrElsewhere says that a library does not run on a backend.
 var ErrElsewhere = errors.New("it does not run there")
 
-// Names of the libraries, sorted, without the reference.
-func Names() []string { return slices.Sorted(maps.Keys(Table)) }
+// Names of the libraries that need no version to be named, sorted, without the reference.
+func Names() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(Table)), func(name string) bool { return !Table[name].opens() })
+}
+
+// Pinnable are the names of the libraries that are built at a version that one names, sorted.
+func Pinnable() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(Table)), func(name string) bool { return Table[name].source == nil })
+}
+
+// Since is the first version that can be built; "": none can.
+func (l Library) Since() string {
+	if l.source == nil {
+		return ""
+	}
+	return l.source.Since
+}
+
+// opens says whether the library is part of this program, or of the clients' nodes.
+func (l Library) opens() bool { return len(l.On) > 0 && l.On[0].Open != nil }
 
 // Find is the lock under test: that of a library on a backend, or, where library is
 // "" or reference, the backend's own. A library may be pinned, NAME@VERSION; then
@@ -76,46 +100,48 @@ func Find(backend, library string) (locks.Lock, error) {
 		}
 		return base, nil
 	}
-	if pin, ok, err := Pin(library); ok || err != nil {
-		if err == nil && pin.Promise.Backend != backend {
-			err = fmt.Errorf("%s on %s: %w; it runs on %s", name, backend, ErrElsewhere, pin.Promise.Backend)
-		}
-		return pin.Lock(), err
-	}
-	l, err := Get(name)
+	pin, built, err := Pin(library)
 	if err != nil {
 		return locks.Lock{}, err
 	}
-	if has := l.Has(); pinned && (has != "" || l.Module != "") && version != has { // a build may not say what it has: then it is not known to be this one
+	l, err := Get(library)
+	if err != nil {
+		return locks.Lock{}, err
+	}
+	if has := l.Has(); pinned && !built && (has != "" || l.Module != "") && version != has { // a build may not say what it has: then it is not known to be this one
 		return locks.Lock{}, fmt.Errorf("%s: this dlmtest was built with %s %s, and there is no adapter for another version", library, name, cmp.Or(has, "of an unknown version"))
 	}
 	for _, lock := range l.On {
-		if lock.Promise.Backend == backend {
-			return l.complete(name, lock, base), nil
+		switch lock = l.complete(name, lock, base); {
+		case lock.Promise.Backend != backend:
+		case built:
+			return l.pinned(lock, pin), nil
+		default:
+			return lock, nil
 		}
 	}
 	return locks.Lock{}, fmt.Errorf("%s on %s: %w; it runs on %s", name, backend, ErrElsewhere, strings.Join(l.Backends(), ", "))
 }
 
-// Get finds a library by its name without a version.
-func Get(name string) (Library, error) {
+// Get finds a library by its name, with a version or without one.
+func Get(library string) (Library, error) {
+	name, _, pinned := strings.Cut(library, "@")
 	l, ok := Table[name]
-	if first := pins.First(name); !ok && first != "" {
-		return l, fmt.Errorf("%s is built at a version that you name, from %s on: %s@VERSION", name, first, name)
-	}
-	if !ok {
+	switch {
+	case !ok:
 		return l, fmt.Errorf("unknown library %q%s; dlmtest list libraries shows all", name, near.Hint(name, append(Names(), history.Reference)))
+	case !pinned && !l.opens():
+		return l, fmt.Errorf("%s is built at a version that you name, from %s on: %s@VERSION", name, l.Since(), name)
 	}
 	return l, nil
 }
 
 // Default is the backend that a library, pinned or not, is tested on where none is named.
 func Default(library string) (backend string, err error) {
-	if pin, ok, err := Pin(library); ok || err != nil {
-		return pin.Promise.Backend, err
+	if _, _, err := Pin(library); err != nil {
+		return "", err
 	}
-	name, _, _ := strings.Cut(library, "@")
-	l, err := Get(name)
+	l, err := Get(library)
 	if err != nil {
 		return "", err
 	}
@@ -125,11 +151,12 @@ func Default(library string) (backend string, err error) {
 // Pin is the version of a library that runs as a program of its own: any other than the
 // one that this program was built with. ok: it is one.
 func Pin(library string) (p pins.Pin, ok bool, err error) {
-	name, version, _ := strings.Cut(library, "@")
-	if l, here := Table[name]; here && version == Version(l.Module) {
+	name, version, pinned := strings.Cut(library, "@")
+	l := Table[name]
+	if !pinned || l.opens() && version == Version(l.Module) {
 		return p, false, nil // it runs in the worker
 	}
-	return pins.Find(library)
+	return l.pin(name, version)
 }
 
 // Process says whether a library runs as a program of its own, behind the lock client

@@ -33,6 +33,9 @@ var Checks = []Check{
 	{"expiry", "after its lease another gets the lock and the old grant is not held", noLease, expiry},
 	{"close", "close frees what the client holds", nil, closeFrees},
 	{"exclusion", "clients in contention exclude each other", nil, exclusion},
+	{"shared", "readers hold together, and a writer alone", noShared, shared},
+	{"permits", "as many permits are out as there are, and no more", noPermits, permits},
+	{"reentrant", "a thread takes again at once what it holds, and gives it back as often", noReentrant, reentrant},
 	{"holder", "the inspector tells who holds the key", nil, holder},
 }
 

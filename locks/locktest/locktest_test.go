@@ -102,8 +102,8 @@ func TestAsks(t *testing.T) {
 		promise history.Promise
 		not     []string
 	}{
-		{history.Promise{}, []string{"try-refused", "no-limit", "tokens", "extend", "expiry"}},
-		{history.Promise{Tries: true, Token: true, Extends: true, Leased: true, NoLimit: true}, []string{"wait-limit", "cancel"}},
+		{history.Promise{}, []string{"try-refused", "no-limit", "tokens", "extend", "expiry", "shared", "permits", "reentrant"}},
+		{history.Promise{Tries: true, Token: true, Extends: true, Leased: true, NoLimit: true}, []string{"wait-limit", "cancel", "shared", "permits", "reentrant"}},
 	} {
 		var not []string
 		for _, check := range locktest.Checks {

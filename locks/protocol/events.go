@@ -76,6 +76,9 @@ func (s *Session) told(c *Conn, e Event) {
 	if e.Grant != "" {
 		ev.Owner = s.owner(e.Grant)
 	}
+	if ev.Kind == locks.Lost {
+		s.lost(ev.Owner)
+	}
 	if !s.events.put(ev) {
 		_ = c.fail(fault(Floods, "%d events wait to be read", eventsMax))
 	}

@@ -37,6 +37,8 @@ func (s *Session) AcquirePermits(ctx context.Context, key string, n, of int) (*l
 	return g, err
 }
 
-func (s *Session) lacks(offer string) error {
-	return fmt.Errorf("%w: %w: the hello of %s does not offer %s", locks.ErrNotGranted, locks.ErrConfig, s.Hello().Name, offer)
+func (s *Session) lacks(offer string) error { return lacks(s.Hello().Name, offer) }
+
+func lacks(name, offer string) error {
+	return fmt.Errorf("%w: %w: the hello of %s does not offer %s", locks.ErrNotGranted, locks.ErrConfig, name, offer)
 }

@@ -92,6 +92,106 @@ func TestKindsNotOffered(t *testing.T) {
 	}
 }
 
+// A thread takes again what it holds: the same grant, deeper. It is given back as often, and
+// what is lost is held no more. Behind messages and in this program it is the same.
+func TestReentrant(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]locks.Client{"process": open(t, time.Minute), "inside": insideMemory(t)} {
+		l := c.(locks.Reenterer)
+		by := func(thread string) (*locks.Grant, error) {
+			return l.AcquireBy(within(t, 150*time.Millisecond), "k", thread)
+		}
+		outer, err := by("t1")
+		if err != nil || outer.Depth != 1 {
+			t.Fatalf("%s: %+v, %v", name, outer, err)
+		}
+		inner, err := by("t1")
+		if err != nil || inner.Depth != 2 || inner.Owner != outer.Owner || inner.Token != outer.Token {
+			t.Fatalf("%s: %+v after %+v, %v", name, inner, outer, err)
+		}
+		for left := 1; left >= 0; left-- {
+			if _, err := by("t2"); !errors.Is(err, locks.ErrNotGranted) {
+				t.Errorf("%s: another thread: %v", name, err)
+			}
+			if got, err := l.ReleaseBy(t.Context(), outer); got != left || err != nil {
+				t.Errorf("%s: %d left, %v; want %d", name, got, err, left)
+			}
+		}
+		if _, err := l.ReleaseBy(t.Context(), outer); !errors.Is(err, locks.ErrNotHeld) {
+			t.Errorf("%s: one release more: %v", name, err)
+		}
+		next, err := by("t2")
+		if err != nil || next.Depth != 1 || next.Owner == outer.Owner {
+			t.Errorf("%s: %+v, %v", name, next, err)
+		}
+	}
+}
+
+func insideMemory(t *testing.T) locks.Client {
+	t.Helper()
+	c, err := protocol.Inside(memoryAdapter())(t.Context(), locks.Config{Lease: time.Minute, Client: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// An adapter that is part of this program makes of its session what one behind messages
+// does: the same errors, claims and events, and no ability that it does not offer.
+func TestInside(t *testing.T) {
+	t.Parallel()
+	c := insideMemory(t)
+	g, err := c.Acquire(t.Context(), "k")
+	if err != nil || g.Owner == "" || g.Token == 0 || g.Lease != time.Minute || g.Deadline != g.Sent.Mono+int64(time.Minute) {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	if _, err := c.(locks.Trier).Try(t.Context(), "k"); !errors.Is(err, locks.ErrNotGranted) {
+		t.Errorf("a try of what is held: %v", err)
+	}
+	next, err := c.(locks.Extender).Extend(t.Context(), g)
+	if err != nil || next.Owner != g.Owner || next.Token != g.Token || next.Deadline <= g.Deadline {
+		t.Errorf("%+v after %+v, %v", next, g, err)
+	}
+	if err := c.Release(t.Context(), next); err != nil {
+		t.Error(err)
+	}
+	if err := c.Release(t.Context(), g); !errors.Is(err, locks.ErrNotHeld) {
+		t.Errorf("a second release: %v", err)
+	}
+	lost, err := c.Acquire(t.Context(), "1") // one event follows
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := <-c.(locks.Notifier).Events(); e.Kind != locks.Lost || e.Owner != lost.Owner {
+		t.Errorf("%+v, want that %s is lost", e, lost.Owner)
+	}
+	a := memoryAdapter()
+	a.Offers = []string{"lease", "wait"}
+	bare, err := protocol.Inside(a)(t.Context(), locks.Config{Lease: time.Minute, Client: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = bare.Close() }()
+	if _, tries := bare.(locks.Trier); tries {
+		t.Error("it tries, and does not offer it")
+	}
+	for what, err := range map[string]error{
+		"a reader": second(bare.(locks.ReadWriter).AcquireAs(t.Context(), "k", history.Shared)),
+		"a permit": second(bare.(locks.Permitter).AcquirePermits(t.Context(), "k", 1, 2)),
+		"a thread": second(bare.(locks.Reenterer).AcquireBy(t.Context(), "k", "t1")),
+	} {
+		if !errors.Is(err, locks.ErrConfig) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := bare.Acquire(t.Context(), "k"); !errors.Is(err, locks.ErrFaulty) {
+		t.Errorf("a token that is not offered: %v", err)
+	}
+}
+
+func second(_ *locks.Grant, err error) error { return err }
+
 func within(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 // memoryAdapter is a sound lock inside its own process.
 func memoryAdapter() adapter.Adapter {
-	return adapter.Adapter{Name: "memory", Library: "1.0", Offers: []string{"try", "extend", "token", "validity", "sent", "lease", "events", "wait", "shared", "permits"},
+	return adapter.Adapter{Name: "memory", Library: "1.0", Offers: []string{"try", "extend", "token", "validity", "sent", "lease", "events", "wait", "shared", "permits", "reentrant"},
 		Open: func(_ context.Context, c adapter.Config, tell adapter.Tell) (adapter.Session, error) {
 			if c.Lease <= 0 {
 				return nil, fmt.Errorf("%w: lease %v", adapter.ErrConfig, c.Lease)
@@ -55,11 +55,11 @@ func (m *memory) Try(_ context.Context, a adapter.Ask) (*adapter.Grant, error) {
 	defer m.mu.Unlock()
 	held := 0.0
 	for _, g := range m.held[a.Key] {
-		if m.holds(g) {
+		if m.holds(g) && (a.Thread == "" || g.State.(part).thread != a.Thread) {
 			held += g.State.(part).of
 		}
 	}
-	own := part{a.Key, 1}
+	own := part{a.Key, 1, a.Thread}
 	switch {
 	case a.Shared:
 		own.of = 1e-6
@@ -78,8 +78,9 @@ func (m *memory) Try(_ context.Context, a adapter.Ask) (*adapter.Grant, error) {
 
 // part of a key: all, as much as the permits of a grant, or next to nothing for a reader.
 type part struct {
-	key string
-	of  float64
+	key    string
+	of     float64
+	thread string // of a reentrant hold
 }
 
 func (m *memory) holds(g *adapter.Grant) bool {

@@ -41,6 +41,8 @@ type Request struct {
 	Permits int    `json:"permits,omitempty"` // acquire, try: of a semaphore, how many it has in all; 0: it is none
 	Want    int    `json:"want,omitempty"`    // acquire, try: of a semaphore, how many of them are wanted, all or none; 0: it is none
 
+	Thread string `json:"thread,omitempty"` // acquire: of a reentrant lock, who asks; "": it is none
+
 	Grant string `json:"grant,omitempty"` // extend, release
 }
 
@@ -109,7 +111,8 @@ const (
 	OfferExtend     = "extend"     // answers extend
 	OfferToken      = "token"      // each grant has a fencing token, rising from grant to grant
 	OfferValidity   = "validity"   // the library tells until when it holds: each grant and renewal has a deadline
-	OfferSent       = "sent"       // each grant and renewal says when the request was sent that proved it
+	OfferSent       = "sent"       // each grant and renewal says when the request was sent that proved it, and started its lease
+	OfferAsked      = "asked"      // each grant says when the request was sent that proved it; its lease may be older
 	OfferEvents     = "events"     // tells suspended, resumed and lost
 	OfferLease      = "lease"      // what is not renewed ends by itself after lease_ms
 	OfferRenews     = "renews"     // an open session renews its grants by itself
@@ -118,6 +121,7 @@ const (
 	OfferConcurrent = "concurrent" // answers others, and ping, while one request waits
 	OfferShared     = "shared"     // knows the mode shared
 	OfferPermits    = "permits"    // knows permits
+	OfferReentrant  = "reentrant"  // knows threads, which take again what they hold
 )
 
 // Offers are all that can be offered, each with its sentence.
@@ -126,7 +130,8 @@ var Offers = []struct{ Name, About string }{
 	{OfferExtend, "answers extend"},
 	{OfferToken, "each grant has a fencing token, rising from grant to grant"},
 	{OfferValidity, "the library itself tells until when it holds"},
-	{OfferSent, "each grant and renewal says when the request was sent that proved it"},
+	{OfferSent, "each grant and renewal says when the request was sent that started its lease"},
+	{OfferAsked, "each grant says when the request was sent that proved it"},
 	{OfferEvents, "tells suspended, resumed and lost"},
 	{OfferLease, "what is not renewed ends by itself after lease_ms"},
 	{OfferRenews, "an open session renews its grants by itself"},
@@ -135,4 +140,5 @@ var Offers = []struct{ Name, About string }{
 	{OfferConcurrent, "answers others, and ping, while one request waits"},
 	{OfferShared, "knows the mode shared: readers together"},
 	{OfferPermits, "knows permits: a semaphore"},
+	{OfferReentrant, "knows threads, which take again what they hold"},
 }

@@ -2,11 +2,19 @@ package protocol
 
 import "github.com/dlmtest/dlmtest/locks"
 
+// whole is a session with all that an adapter can offer.
+type whole interface {
+	Bare
+	locks.Trier
+	locks.Extender
+	locks.Notifier
+}
+
 // offered is s with the interfaces of what its adapter offers, and no other: who uses
 // a lock asks for them by type.
-func (s *Session) offered() locks.Client {
+func offered(s whole, offers func(string) bool) locks.Client {
 	c := narrow{s}
-	switch try, extend, events := s.Offers(OfferTry), s.Offers(OfferExtend), s.Offers(OfferEvents); {
+	switch try, extend, events := offers(OfferTry), offers(OfferExtend), offers(OfferEvents); {
 	case try && extend && events:
 		return s
 	case try && extend:
@@ -49,12 +57,13 @@ func (s *Session) offered() locks.Client {
 // narrow is a session of which only what each lock has can be seen.
 type narrow struct{ Bare }
 
-// Bare is what every client of an adapter has. What it is asked as a ReadWriter or a
-// Permitter is refused where its adapter does not offer that.
+// Bare is what every client of an adapter has. What it is asked as a ReadWriter, a
+// Permitter or a Reenterer is refused where its adapter does not offer that.
 type Bare interface {
 	locks.Client
 	locks.ReadWriter
 	locks.Permitter
+	locks.Reenterer
 	Faulty
 	// Hello is what the adapter said of itself.
 	Hello() Result

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -15,20 +14,21 @@ import (
 // interfaces of what the adapter offers.
 type Session struct {
 	*Conn
-	cfg    locks.Config
-	name   string // part of each owner, so that no two sessions share one
+	terms
+	nest
 	events *queue
 }
 
 // Open starts an adapter and opens its session. What it returns is a locks.Client with
 // the interfaces that hello offers.
 func Open(ctx context.Context, cmd Command, c locks.Config) (locks.Client, error) {
-	s := &Session{cfg: c, name: c.Client + "/" + rand.Text()[:10], events: newQueue()}
+	s := &Session{terms: newTerms(c), events: newQueue()}
 	var err error
 	if s.Conn, err = Dial(ctx, cmd, s.told); err != nil {
 		_ = s.events.close()
 		return nil, err
 	}
+	s.offers = s.Offers
 	limit := s.limits.Open
 	if _, ok := ctx.Deadline(); ok {
 		limit = 0
@@ -38,7 +38,7 @@ func Open(ctx context.Context, cmd Command, c locks.Config) (locks.Client, error
 		err = s.meaning(err)
 		return nil, errors.Join(err, s.abandon(), s.events.close())
 	}
-	return s.offered(), nil
+	return offered(s, s.Offers), nil
 }
 
 // Acquire implements locks.Client. The adapter is told how long it may wait; when it
@@ -57,8 +57,9 @@ type Ask struct {
 	Key     string
 	Try     bool // do not wait
 	Mode    Mode
-	Permits int // of a semaphore: how many it has in all; 0: it is none
-	Want    int // of a semaphore: how many are wanted of them
+	Permits int    // of a semaphore: how many it has in all; 0: it is none
+	Want    int    // of a semaphore: how many are wanted of them
+	Thread  string // of a reentrant lock: who asks; "": it is none
 }
 
 // grace is how much longer than the caller's wait an answer may take: one that comes a
@@ -70,7 +71,7 @@ const waitMax = time.Hour
 
 // Take asks for a lock in any mode.
 func (s *Session) Take(ctx context.Context, a Ask) (*locks.Grant, error) {
-	r := Request{Do: DoAcquire, Key: a.Key, Mode: a.Mode, Permits: a.Permits, Want: a.Want}
+	r := Request{Do: DoAcquire, Key: a.Key, Mode: a.Mode, Permits: a.Permits, Want: a.Want, Thread: a.Thread}
 	if r.Mode == "" {
 		r.Mode = Exclusive
 	}
@@ -89,7 +90,15 @@ func (s *Session) Take(ctx context.Context, a Ask) (*locks.Grant, error) {
 	if f := s.checkGrant(res); f != nil {
 		return nil, s.fail(f)
 	}
-	return s.claim(&locks.Grant{Key: a.Key, Owner: s.owner(res.Grant), Token: res.Token, State: res.Grant}, res, sent)
+	return s.sound(s.claim(&locks.Grant{Key: a.Key, Owner: s.owner(res.Grant), Token: res.Token, State: res.Grant}, res, sent))
+}
+
+// sound is a grant as it was claimed, unless the claim is a fault.
+func (s *Session) sound(g *locks.Grant, f *Fault) (*locks.Grant, error) {
+	if f != nil {
+		return nil, s.fail(f)
+	}
+	return g, nil
 }
 
 // limitOf is how long ctx leaves.
@@ -126,7 +135,7 @@ func (s *Session) Extend(ctx context.Context, g *locks.Grant) (*locks.Grant, err
 		return nil, s.fail(f)
 	}
 	next := *g
-	return s.claim(&next, res, sent)
+	return s.sound(s.claim(&next, res, sent))
 }
 
 // Release implements locks.Client.
@@ -139,79 +148,6 @@ func (s *Session) Release(ctx context.Context, g *locks.Grant) error {
 func (s *Session) Close() error {
 	err := s.Conn.Close()
 	return errors.Join(err, s.events.close())
-}
-
-// owner is the name of a grant in the history: unique in the run.
-func (s *Session) owner(grant string) string { return s.name + "/" + grant }
-
-// claim fills in what the library told about how long it holds.
-func (s *Session) claim(g *locks.Grant, r *Result, sent history.Stamp) (*locks.Grant, error) {
-	now := history.Now()
-	g.Sent, g.Deadline, g.Lease = sent, r.Deadline, 0
-	if s.Offers(OfferLease) {
-		g.Lease = s.cfg.Lease
-	}
-	if r.Sent == 0 {
-		return g, nil
-	}
-	if r.Sent > now.Mono+clockNoise {
-		return nil, s.fail(fault(Mistaken, "sent_ns is %v after its answer; it is by CLOCK_MONOTONIC, in ns", time.Duration(r.Sent-now.Mono)))
-	}
-	g.Sent = ago(now, max(0, min(now.Mono-r.Sent, now.Raw-sent.Raw)))
-	if g.Deadline == 0 && g.Lease > 0 && !s.Offers(OfferRenews) { // the library does not tell; the service owes it for certain until then
-		g.Deadline = g.Sent.Mono + int64(g.Lease)
-	}
-	return g, nil
-}
-
-// clockNoise is how far two processes may be apart that read one clock: each was not
-// running for a moment between the two readings that its own is made of.
-const clockNoise = int64(10 * time.Millisecond)
-
-// ago is a stamp so much earlier. The adapter's clock is this process's, bent as it is;
-// the judge's is not, so what the adapter stamps is counted back from now.
-func ago(now history.Stamp, by int64) history.Stamp {
-	return history.Stamp{Raw: now.Raw - by, Mono: now.Mono - by, Real: now.Real - by}
-}
-
-// checkGrant looks at an answer to acquire or try.
-func (s *Session) checkGrant(r *Result) *Fault {
-	if r.Grant == "" {
-		return fault(Mistaken, "acquire was answered with ok and no grant; name it, such as \"g1\"")
-	}
-	switch {
-	case s.Offers(OfferToken) && r.Token == 0:
-		return fault(Overclaims, "hello offers token, and a grant has none")
-	case !s.Offers(OfferToken) && r.Token != 0:
-		return fault(Overclaims, "a grant has token %d, and hello does not offer token", r.Token)
-	}
-	return s.checkClaim(DoAcquire, r)
-}
-
-// deadlineMax is how far ahead a deadline may lie: farther, it is by another clock.
-const deadlineMax = 24 * time.Hour
-
-func (s *Session) checkClaim(do Do, r *Result) *Fault {
-	switch {
-	case s.Offers(OfferValidity) && r.Deadline == 0:
-		return fault(Overclaims, "hello offers validity, and an %s was answered without deadline_ns", do)
-	case !s.Offers(OfferValidity) && r.Deadline != 0:
-		return fault(Overclaims, "an %s was answered with deadline_ns, and hello does not offer validity", do)
-	case s.Offers(OfferSent) && r.Sent == 0:
-		return fault(Overclaims, "hello offers sent, and an %s was answered without sent_ns", do)
-	case !s.Offers(OfferSent) && r.Sent != 0:
-		return fault(Overclaims, "an %s was answered with sent_ns, and hello does not offer sent", do)
-	case r.Deadline != 0 && time.Duration(abs(r.Deadline-history.Mono())) > deadlineMax:
-		return fault(Mistaken, "deadline_ns is %v from now; it is by CLOCK_MONOTONIC, in ns", time.Duration(r.Deadline-history.Mono()))
-	}
-	return nil
-}
-
-func abs(n int64) int64 {
-	if n < 0 {
-		return -n
-	}
-	return n
 }
 
 // meaning makes of an adapter's answer an error of package locks.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/service"
 	"github.com/dlmtest/dlmtest/locks/service/servicetest"
@@ -47,9 +48,7 @@ func TestStoppedNodes(t *testing.T) {
 	var nodes []*exec.Cmd
 	endpoints := map[string][]string{}
 	for range 2 {
-		w, g := servicetest.Listen(t), servicetest.Listen(t)
-		web, remote := w.Addr().String(), g.Addr().String()
-		_, _ = w.Close(), g.Close()
+		web, remote := loopback.Free(t), loopback.Free(t)
 		node := exec.Command(os.Args[0], "lockservice", "-etcd", etcd, "-http", web, "-grpc", remote)
 		if err := node.Start(); err != nil {
 			t.Fatal(err)

@@ -1,24 +1,29 @@
 package resource
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
+)
 
 // When the fenced copy accepts a token, and what registers one.
 const (
 	// AtLeast accepts a token that is at least the highest registered. It is the
 	// default: one grant may write several times.
-	AtLeast = "at-least"
+	AtLeast = history.AtLeast
 	// Strict accepts a token only above that of every write accepted before. It
 	// refuses a holder's second write as if it were stale, which is right only
 	// where each grant writes once, and then also stops a repeated delivery.
-	Strict = "strict"
+	Strict = history.Strict
 
 	// OnWrite registers the token of each accepted write: the published pattern.
 	// It does not save read-modify-write. The new holder reads, the zombie's
 	// write is still accepted, the new holder overwrites it.
-	OnWrite = "write"
+	OnWrite = history.OnWrite
 	// OnRead registers the token of a read too, so the zombie is shut out from
 	// the moment at which the new holder has read.
-	OnRead = "read"
+	OnRead = history.OnRead
 )
 
 // Rules are the rules of the fenced copy. The zero value is AtLeast, OnWrite.
@@ -27,6 +32,9 @@ type Rules struct {
 	FenceOn string `json:"fence_on"` // OnWrite or OnRead; "" is OnWrite
 	Key     string `json:"-"`        // with which a client's connection begins; "" lets everybody in
 }
+
+// RulesOf are the rules that the settings of a run ask for.
+func RulesOf(s settings.Settings) Rules { return Rules{Fencing: s.Fencing, FenceOn: s.FenceOn} }
 
 // KeyVariable is the environment variable with the Key of a server that is a program.
 const KeyVariable = "DLMTEST_STORE_KEY"

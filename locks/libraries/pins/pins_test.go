@@ -1,96 +1,64 @@
 package pins
 
 import (
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/locks"
+	"testing/fstest"
 )
 
-func TestFind(t *testing.T) {
-	for _, c := range []struct{ library, file, version, err string }{
-		{library: "redsync@v4.12.0", file: "redsync.go", version: "v4.12.0"},
-		{library: "etcd-concurrency@v3.3.8+incompatible", file: "etcd33.go", version: "v3.3.8+incompatible"},
-		{library: "etcd-concurrency@v3.5.0", file: "etcdmutex.go", version: "v3.5.0"},
-		{library: "redsync"},
-		{library: "nobody@v1.0.0"},
-		{library: "redsync@4.12.0", err: "write it as v1.2.3"},
-		{library: "redsync@v4.12.0/../..", err: "write it as v1.2.3"},
-		{library: "redsync@latest", err: "write it as v1.2.3"},
-		{library: "redsync@v3.0.0", err: "from v4.0.0 on"},
+var source = Source{Module: "example.org/lock/v2", Since: "v2.0.0", Folder: "lock", Name: "Adapter", Requires: []string{"example.org/api @"}, Older: []Older{
+	{Before: "v2.1.0", Module: "example.org/old", Shim: true, Requires: []string{"example.org/rpc v1.0.0"}, Lacks: []string{"try"},
+		Imports: map[string]string{"example.org/lock/v2": "example.org/old/lock"}},
+	{Before: "v2.2.0", Lacks: []string{"validity"}},
+}}
+
+func TestAt(t *testing.T) {
+	for version, want := range map[string]string{
+		"v2.0.0": "", "v2.10.0": "", "v2.0.0-rc.1": "", "v3.3.8+incompatible": "",
+		"2.1.0": "write it as v1.2.3", "v2.1.0/../..": "write it as v1.2.3", "latest": "write it as v1.2.3", "v1.9.9": "from v2.0.0 on",
 	} {
-		p, ok, err := Find(c.library)
-		if ok != (c.file != "" || c.err != "") || p.File != c.file || c.err == "" && (err != nil || p.Version != c.version) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
-			t.Errorf("%s: %v %v %s %v, want %+v", c.library, ok, err, p.File, p.Version, c)
+		if err := source.At("lock@"+version, version); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", version, err, want)
 		}
 	}
 }
 
-// TestTable: what each adapter needs is there, and its promise fits its backend.
-func TestTable(t *testing.T) {
-	for _, s := range Table {
-		p := Pin{s, s.Since}
-		g := p.Program()
-		if !strings.Contains(string(g.Files[s.File]), "package main") || strings.Contains(string(g.Files[s.File]), "go:build") {
-			t.Errorf("%s: the source of its adapter is not what is built", s.File)
-		}
-		if g.Files["locks/protocol/adapter/serve.go"] == nil {
-			t.Errorf("%s: without the glue", s.File)
-		}
-		if _, ok := locks.Table[s.Promise.Backend]; !ok {
-			t.Errorf("%s: no backend is called %q", s.File, s.Promise.Backend)
-		}
-		if s.Promise.Bound == 0 || s.Promise.About == "" || s.Renews && s.Promise.Extends {
-			t.Errorf("%s: %+v", s.Library, s.Promise)
-		}
-		if s.Renews && s.Promise.Validity != history.Untold {
-			t.Errorf("%s renews by itself: no deadline can be reckoned", s.Library)
-		}
+// What a version is built of: the first difference that is newer than it, alone.
+func TestProgram(t *testing.T) {
+	files := fstest.MapFS{
+		"lock/lock.go":      {Data: []byte("package lock\n\nimport _ \"example.org/lock/v2\"\n")},
+		"lock/new.go":       {Data: []byte("//go:build !older\n\npackage lock\n")},
+		"lock/old.go":       {Data: []byte("//go:build older\n\npackage lock\n")},
+		"lock/alone.go":     {Data: []byte("//go:build alone\n\npackage lock\n")},
+		"lock/lock_test.go": {Data: []byte("package lock\n")},
 	}
-}
-
-func TestOlder(t *testing.T) {
+	const lib = "locks/libraries/lock/"
 	for _, c := range []struct {
-		a, b string
-		want bool
-	}{{"v1.3.1", "v1.3.2", true}, {"v1.3.2", "v1.3.2", false}, {"v1.10.0", "v1.3.2", false}, {"v1.2.10", "v1.3.0", true}, {"v3.3.8+incompatible", "v3.5.0", true}} {
-		if older(c.a, c.b) != c.want {
-			t.Errorf("older(%s, %s)", c.a, c.b)
-		}
-	}
-}
-
-// TestBuild compiles the adapters that DLMTEST_PINS names, such as
-// redsync@v4.12.0,go-zero@v1.3.1; all: the first version of each. Each needs modules of
-// its own, so a plain test run compiles one.
-func TestBuild(t *testing.T) {
-	named := os.Getenv("DLMTEST_PINS")
-	if named == "" {
-		if named = "go-zookeeper@v1.0.4"; testing.Short() {
-			t.Skip("downloads and compiles a library")
-		}
-	}
-	if named == "all" {
-		var all []string
-		for _, s := range Table {
-			all = append(all, s.Library+"@"+s.Since)
-		}
-		named = strings.Join(all, ",")
-	}
-	for library := range strings.SplitSeq(named, ",") {
-		p, ok, err := Find(library)
-		if !ok || err != nil {
-			t.Fatal(library, ok, err)
-		}
-		folder, err := p.Build(t.Context(), func(string) {})
+		version, requires, imports, has, not string
+		lacks                                string
+	}{
+		{"v2.0.0", "example.org/old v2.0.0, example.org/rpc v1.0.0", `"example.org/old/lock"`, "old.go", "new.go", "try"},
+		{"v2.1.0", "example.org/lock/v2 v2.1.0, example.org/api v2.1.0", `"example.org/lock/v2"`, "new.go", "old.go", "validity"},
+		{"v2.2.0", "example.org/lock/v2 v2.2.0, example.org/api v2.2.0", `"example.org/lock/v2"`, "new.go", "old.go", ""},
+	} {
+		p := Pin{Source: source, Library: "lock", Version: c.version, Sources: files}
+		g, err := p.Program()
 		if err != nil {
-			t.Error(err)
-			continue
+			t.Fatal(err)
 		}
-		if info, err := os.Stat(folder + "/adapter"); err != nil || info.Mode()&0o111 == 0 {
-			t.Errorf("%s: %v %v", library, info, err)
+		if got := strings.Join(g.Requires, ", "); got != c.requires || !strings.Contains(string(g.Files[lib+"lock.go"]), c.imports) || strings.Join(p.Lacks(), ",") != c.lacks {
+			t.Errorf("%s: %s, lacks %v\n%s", c.version, got, p.Lacks(), g.Files[lib+"lock.go"])
+		}
+		if g.Files[lib+c.has] == nil || g.Files[lib+c.not] != nil || g.Files[lib+"alone.go"] == nil || g.Files[lib+"lock_test.go"] != nil || g.Files["locks/protocol/adapter/serve.go"] == nil {
+			t.Errorf("%s: it is not built of what it needs", c.version)
+		}
+		for name, text := range g.Files {
+			if strings.HasPrefix(string(text), "//go:build") {
+				t.Errorf("%s: %s still has its build tag, and nobody sets it", c.version, name)
+			}
+		}
+		if main := string(g.Files["main.go"]); !strings.Contains(main, "a := lib.Adapter") || !strings.Contains(main, `"`+p.From()+`"`) {
+			t.Errorf("%s: %s", c.version, main)
 		}
 	}
 }

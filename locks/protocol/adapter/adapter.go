@@ -25,13 +25,14 @@ type Ask struct {
 	Shared  bool          // together with other readers
 	Permits int           // of a semaphore: how many it has in all; 0: it is none
 	Want    int           // of a semaphore: how many are wanted of them, all or none
+	Thread  string        // of a reentrant lock: who asks, and may hold it already; "": it is none
 }
 
 // Grant is one lock that is held. Set what the library tells, and nothing else.
 type Grant struct {
 	Token    int64 // fencing token, where token is offered
 	Deadline int64 // until when the library says that it holds, where validity is offered; see At
-	Sent     int64 // when the request was sent that proved the hold, if the library says; see At
+	Sent     int64 // when the request was sent that proved the hold, where sent or asked is offered; see At
 	State    any   // the adapter's own
 }
 

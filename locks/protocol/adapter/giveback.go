@@ -9,14 +9,10 @@ import (
 // giveBackLimit is how long the locks that are held at close may take to give back.
 const giveBackLimit = 2 * time.Second
 
-// giveBack releases what is held still: many a library leaves that to its leases.
-func (s *server) giveBack(session Session) {
+// GiveBack releases grants within two seconds: many a library leaves those to its leases.
+func GiveBack[V any](session Session, held map[*Grant]V) {
 	ctx, cancel := context.WithTimeout(context.Background(), giveBackLimit)
 	defer cancel()
-	s.mu.Lock()
-	held := s.held
-	s.session, s.held = nil, map[*Grant]bool{}
-	s.mu.Unlock()
 	var all sync.WaitGroup
 	for g := range held {
 		all.Add(1)
@@ -28,4 +24,13 @@ func (s *server) giveBack(session Session) {
 	case <-done:
 	case <-ctx.Done(): // a library that knows no limit
 	}
+}
+
+// giveBack gives back what is held still.
+func (s *server) giveBack(session Session) {
+	s.mu.Lock()
+	held := s.held
+	s.session, s.held = nil, map[*Grant]bool{}
+	s.mu.Unlock()
+	GiveBack(session, held)
 }

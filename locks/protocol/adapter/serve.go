@@ -57,6 +57,7 @@ type request struct {
 	Mode      string
 	Permits   int
 	Want      int
+	Thread    string
 	Grant     string
 }
 
@@ -169,7 +170,7 @@ func (s *server) open(ctx context.Context, r request) error {
 }
 
 func (s *server) acquire(session Session, r request) (result, error) {
-	a := Ask{Key: r.Key, Shared: r.Mode == "shared", Permits: r.Permits, Want: r.Want}
+	a := Ask{Key: r.Key, Shared: r.Mode == "shared", Permits: r.Permits, Want: r.Want, Thread: r.Thread}
 	var g *Grant
 	var err error
 	if t, can := session.(Trier); r.Do == "try" {

@@ -82,7 +82,7 @@ func sent(s *suite) error {
 	}
 	switch {
 	case g.Sent == 0:
-		return errors.New("acquire was answered without sent_ns, which hello offers as sent")
+		return errors.New("acquire was answered without sent_ns, which hello offers as sent or asked")
 	case g.Sent < before:
 		return fmt.Errorf("sent_ns is %v before acquire was asked", time.Duration(before-g.Sent))
 	case g.Sent > history.Mono():

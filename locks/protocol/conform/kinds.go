@@ -55,3 +55,30 @@ func permits(s *suite) error {
 		return errors.Join(s.release(a, g.Grant), s.release(b, h.Grant))
 	})
 }
+
+// reentrant: a thread takes again at once what it holds, another adapter waits for all of
+// its holds, and so does another thread.
+func reentrant(s *suite) error {
+	a, b, err := s.two()
+	if err != nil {
+		return err
+	}
+	one := protocol.Request{Mode: protocol.Exclusive, Thread: "t1"}
+	outer, err := s.ask(a, one, s.cfg.Lease/2)
+	if err != nil {
+		return fmt.Errorf("acquire of a free key by a thread: %w", err)
+	}
+	inner, err := s.ask(a, one, s.cfg.Lease/2)
+	if err != nil {
+		return fmt.Errorf("acquire by a thread of the key that it holds: %w", err)
+	}
+	other := one
+	other.Thread = "t2"
+	if _, err := s.ask(a, other, s.cfg.Lease/4); err == nil {
+		return errors.New("a key that one thread holds was granted to another thread of the same adapter")
+	}
+	if err := s.release(a, inner.Grant); err != nil {
+		return fmt.Errorf("release of the inner hold: %w", err)
+	}
+	return s.keptOut(b, one, "as another adapter a key that was given back once of two times", func() error { return s.release(a, outer.Grant) })
+}

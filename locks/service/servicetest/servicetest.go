@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/locks/service"
 )
 
@@ -52,9 +53,8 @@ func Etcd(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("%v: apt-get install etcd-server", err)
 	}
-	a, b := Listen(t), Listen(t)
-	client, peer := "http://"+a.Addr().String(), "http://"+b.Addr().String()
-	_, _ = a.Close(), b.Close()
+	addr := loopback.Free(t)
+	client, peer := "http://"+addr, "http://"+loopback.Free(t)
 	cmd := exec.Command(program, "--data-dir", t.TempDir(), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--unsafe-no-fsync")
 	if err := cmd.Start(); err != nil {
@@ -62,10 +62,10 @@ func Etcd(t testing.TB) string {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", a.Addr().String())
+		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			_ = conn.Close()
-			return a.Addr().String()
+			return addr
 		}
 		if time.Since(begin) > 20*time.Second {
 			t.Fatalf("etcd at %s: %v", client, err)
