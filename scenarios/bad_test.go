@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -71,6 +73,7 @@ var bad = []struct{ file, want string }{
 	{edit("for: {until: write-accepted, min: 1 lease, max: 4 lease}", "for: soon"), `line 19: faults[0].for: "soon" is not a duration: want one such as 20ms, 2s or 1.5 lease`},
 	{edit("faults:\n  - ", "faults:\n    "), "line 14: faults: want a list, each item after a dash, not a map"},
 	{edit("mutual-exclusion", "mutal-exclusion"), `line 22: expected.redis.mutal-exclusion: unknown property "mutal-exclusion"; did you mean "mutual-exclusion"?`},
+	{edit("mutual-exclusion", "linearizable"), `line 22: expected.redis.linearizable: unknown property "linearizable"` + near.Hint("linearizable", checker.Names())}, // nothing judges it
 	{edit("holds", "hold"), `line 22: expected.redis.mutual-exclusion: unknown verdict "hold"; did you mean "holds"?`},
 	{edit("holds", "{verdict: green}"), `line 22: expected.redis.mutual-exclusion.verdict: unknown verdict "green"; there are holds, n/a, unknown, violated`},
 	{edit("  redis:", "  Redis!:"), `line 22: expected.Redis!: "Redis!" is no name of a backend`},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
@@ -91,8 +92,8 @@ func (v *validator) when(path string, f Fault) {
 	none := w.Name == "" && w.Contains == "" && w.Bytes == 0
 	path += ".when"
 	switch {
-	case f.Fault == "cut-link" && none:
-		v.problem(strings.TrimSuffix(path, ".when")+".fault", `cut-link: say on what message, such as when: {name: create, after: true}; reset cuts at once`)
+	case history.FaultOf(f.Fault).MessageOnly && none:
+		v.problem(strings.TrimSuffix(path, ".when")+".fault", "%s: say on what message, such as when: {name: create, after: true}; reset cuts at once", f.Fault)
 	case w != (When{}) && !slices.Contains(nemesis.OnMessages, f.Fault):
 		v.problem(path, "%s does not wait for a message; only %s do", f.Fault, strings.Join(nemesis.OnMessages, ", "))
 	case none && w != (When{}):

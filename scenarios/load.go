@@ -36,7 +36,7 @@ func Names() []string {
 // slash or ends in .yaml or .yml is a path.
 func Load(nameOrPath string) (*Scenario, error) {
 	if strings.ContainsRune(nameOrPath, filepath.Separator) || isYAML(nameOrPath) {
-		data, err := bounded.ReadFile(nameOrPath, bounded.YAML)
+		data, err := bounded.ReadNamed(nameOrPath, bounded.YAML)
 		if err != nil {
 			return nil, fmt.Errorf("scenario: %w", err)
 		}

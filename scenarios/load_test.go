@@ -123,6 +123,21 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// The late release of naive-release comes while the second holder is at work, and not as that one releases:
+// then it would free nobody, and a broken lock would look sound.
+func TestNaiveReleaseMeetsTheSecondHolder(t *testing.T) {
+	s, err := scenarios.Load("naive-release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := s.Lease.Of(0)
+	work := s.Work.Of(lease) // of the first before its pause, and of the second
+	into := work + s.Faults[0].For.Min.Of(lease) - lease
+	if into < lease/20 || into > work/2 {
+		t.Errorf("the first wakes %v into the %v that the second works", into, work)
+	}
+}
+
 // The file that Validate accepts, a scenario built in Go need not be.
 func TestValidateInGo(t *testing.T) {
 	s, err := scenarios.Load("gc-pause")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
 )
 
 // Scenario is one experiment on a lock.
@@ -42,6 +43,8 @@ type Scenario struct {
 	Lease Duration `yaml:"lease"`
 	// Renew lets a holder renew its grant at a third of the lease.
 	Renew bool `yaml:"renew"`
+	// Patience is how long a holder waits for the answer to a renewal; see Patiences. Both if not given.
+	Patience string `yaml:"patience,omitempty"`
 	// Work is the time between the read and the write of the guarded resource.
 	Work Duration `yaml:"work"`
 	// Think is the time between a release and the next acquire.
@@ -53,6 +56,11 @@ type Scenario struct {
 	Duration Duration `yaml:"duration"`
 	// After is how long the clients go on when all is healed; 1 lease if not given.
 	After Duration `yaml:"after"`
+
+	// Settings are those of its runs, as the flags of dlmtest run with the same names, which
+	// lie over them. Those that name what is started, shown to code or called must be given
+	// on the command line as well, or be trusted.
+	Settings settings.Settings `yaml:"settings,omitempty"`
 
 	// Backends are the only ones that the scenario is about, by name or as a glob
 	// such as broken/*; empty: all that have what its faults need.
@@ -72,6 +80,17 @@ type Scenario struct {
 	Expect history.Expect `yaml:"expect,omitempty"`
 	// Expected is for reviewers: backend → property → what it is expected to show.
 	Expected map[string]map[string]Expectation `yaml:"expected,omitempty"`
+}
+
+// Patient says whether client number n waits for late answers to its renewals.
+func (s *Scenario) Patient(n int) bool {
+	switch s.Patience {
+	case Patient:
+		return true
+	case Impatient:
+		return false
+	}
+	return n%2 == 0
 }
 
 // Fault is one thing that goes wrong.
@@ -130,6 +149,9 @@ type Clock struct {
 	Back bool `yaml:"back,omitempty"`
 	// Drift is the error of the rate of both clocks: 0.05 is 5 % too fast, -0.05 too slow.
 	Drift float64 `yaml:"drift,omitempty"`
+	// Anyway lets programs drift whose waits end at absolute times of the bent clock (the JVM,
+	// Python): these then return at once, or too late, for the rest of the program's life.
+	Anyway bool `yaml:"anyway,omitempty"`
 	// Slew moves REALTIME by this much, at SlewRate seconds a second, as NTP does.
 	Slew Duration `yaml:"slew,omitempty"`
 	// SlewRate is 0.0005 if not given, the fastest of NTP.

@@ -66,8 +66,10 @@ func (w *walker) fields(path string, node *yaml.Node, t reflect.Type) {
 	var names []string
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		fields[name] = t.Field(i).Type
-		names = append(names, name)
+		if name != "-" {
+			fields[name] = t.Field(i).Type
+			names = append(names, name)
+		}
 	}
 	w.pairs(path, node, func(key, value *yaml.Node) {
 		if field, ok := fields[key.Value]; ok {

@@ -34,6 +34,9 @@ func (s *Scenario) Validate() error {
 	v.backends(s)
 	v.expect(s)
 	v.expected(s)
+	for _, p := range s.Settings.Check() {
+		v.problem("settings."+p.Field.YAML, "%q: %s", p.Value, p.Want)
+	}
 	if len(v.problems) == 0 {
 		return nil
 	}
@@ -102,6 +105,9 @@ func (v *validator) loop(s *Scenario) {
 	}
 	if s.Lease.Leases != 0 || s.Lease.Fixed < 100*time.Millisecond || s.Lease.Fixed > 10*time.Minute {
 		v.problem("lease", "%s is not a fixed time between 100ms and 10m", s.Lease)
+	}
+	if s.Patience != "" {
+		v.word("patience", "patience", s.Patience, Patiences)
 	}
 	v.duration("work", s.Work)
 	v.duration("think", s.Think)
@@ -182,6 +188,8 @@ func (v *validator) clock(path string, f Fault) {
 		v.strobe(path, c)
 	case c.Step.IsZero() && c.Slew.IsZero() && c.Drift == 0:
 		v.problem(path+".fault", "clock: say how, such as clock: {step: 2 lease} or clock: {drift: 0.05}")
+	case c.Anyway && c.Drift == 0:
+		v.problem(path+".clock", "anyway is about drift, and there is none")
 	case c.Drift <= -0.9 || c.Drift > 9 || c.SlewRate < 0 || c.SlewRate > 9:
 		v.problem(path+".clock", "drift is above -0.9 and at most 9, slew-rate at most 9")
 	}

@@ -4,8 +4,23 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/nemesis"
 )
+
+// The words for how long holders wait for answers.
+const (
+	Patient   = "patient"
+	Impatient = "impatient"
+	Both      = "both"
+)
+
+// Patiences say how long a holder waits for the answer to a renewal.
+var Patiences = nemesis.Words{
+	Patient:   "for two leases: an ok that comes when the lease is over is recorded, and judged",
+	Impatient: "for a third of the lease; then it asks again, and what comes late it never learns",
+	Both:      "every other client, the first among them, is patient",
+}
 
 // Workloads are the loops that a client can run.
 var Workloads = with(uses, nemesis.Words{
@@ -40,13 +55,4 @@ func with(a, b nemesis.Words) nemesis.Words {
 func namesOf(w nemesis.Words) []string { return slices.Sorted(maps.Keys(w)) }
 
 // Properties are what can be expected of a backend: the checker's properties.
-var Properties = []string{
-	"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "fenced-writes",
-	"no-lost-update/unfenced", "no-lost-update/fenced", "release-by-owner", "honest-claims",
-	"false-loss", "validity-bound", "deadlock-freedom", "availability", "recovery",
-	"fairness", "reentrancy", "permits", "rw-exclusion", "same-reads", "starvation", "one-leader", "loss-noticed",
-	"honest-refusal", "wait-limit", "lock-info", "herd", "free-lock", "linearizable",
-	"never-oversold/unfenced", "never-oversold/fenced", "charged-once/unfenced", "charged-once/fenced",
-	"one-run-a-slot/unfenced", "one-run-a-slot/fenced", "no-interleaving/unfenced", "no-interleaving/fenced",
-	"one-rebuilder", "no-deadlock",
-}
+var Properties = checker.Names()
