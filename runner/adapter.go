@@ -29,6 +29,22 @@ func (o Options) adapterFiles() []clusters.Mount {
 	return []clusters.Mount{{Type: "bind", Source: path, Target: filesAt, ReadOnly: true}}
 }
 
+// mostOfAdapter is how many files an adapter's folder may have: an environment with all of
+// its libraries has some ten thousand. More are not looked at, and so are refused.
+const mostOfAdapter = 1_000_000
+
+// filesAlone refuses a folder through which an adapter could talk to a process of the
+// machine: read-only keeps nobody from a socket or a pipe.
+func (o Options) filesAlone() error {
+	if o.Files == "" {
+		return nil
+	}
+	if found := clusters.Lives(o.Files, mostOfAdapter); found != "" {
+		return fmt.Errorf("%w: --adapter-files %s %s; clients would reach it: give a folder with the adapter's files alone", ErrUsage, o.Files, found)
+	}
+	return nil
+}
+
 // readable refuses files that the clients cannot read. In Docker they are nobody, who has no
 // more rights on the machine's files than a stranger, and not the user who starts dlmtest.
 func (o Options) readable() error {
@@ -52,7 +68,7 @@ func (o Options) readable() error {
 
 // clientImage is what client nodes run in.
 func (o Options) clientImage() string {
-	l, _ := libraries.Get(strings.SplitN(o.Library, "@", 2)[0]) // the reference has none of its own
+	l, _ := libraries.Get(o.Library) // the reference has none of its own
 	return cmp.Or(o.Image, l.Image, clusters.ClientImage)
 }
 

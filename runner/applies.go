@@ -15,6 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/scenarios"
 	"github.com/dlmtest/dlmtest/workloads"
 )
@@ -85,7 +86,7 @@ func (o Options) fits(entry locks.Lock) error {
 		return misfitf("--self-fence check-deadline: %s tells its user no deadline", o.Label())
 	case o.Etcd != "" && entry.Profile != "etcd" && entry.Profile != "lockservice":
 		return misfitf("--etcd is for backends on etcd, not for %s", o.Backend)
-	case o.Idle != 0 && entry.Profile != "postgres":
+	case o.Idle != "off" && entry.Profile != "postgres":
 		return misfitf("--idle-timeout is a setting of PostgreSQL; the backend %s has none", o.Backend)
 	}
 	if kind, _ := workloads.Kind(workloads.Mode(s.Workload)); !locks.Offers(entry.Promise, kind) {
@@ -171,16 +172,36 @@ func (p *plan) cannot(f scenarios.Fault) string {
 	switch {
 	case f.Fault == "partition" && f.From == "servers" && len(p.servers) == 1 && onServers && f.Target != "resource":
 		return "one server cannot be cut off from the other servers"
-	case f.Clock.Drift != 0 && p.entry.Profile == "zookeeper" && onServers:
-		// The JVM waits until times of its own MONOTONIC, and the kernel keeps them by
-		// the true one: after a drift it spins or hangs (measured, see agent/vdso).
-		return fmt.Sprintf("a JVM does not survive a drift of its clocks; slew REALTIME instead, or let %s alone", f.Target)
+	case f.Clock.Drift != 0 && !f.Clock.Anyway && p.ruined(onServers) != "":
+		return fmt.Sprintf("%s does not survive a drift of its clocks: its waits end at absolute times, which the kernel keeps by the true clock. "+
+			"Slew REALTIME instead, let %s alone, or say clock: {drift: %v, anyway: true}", p.ruined(onServers), f.Target, f.Clock.Drift)
 	case f.Target == quorumMember && len(p.servers[0].Holds) == 0:
 		return fmt.Sprintf("no server of %s can be asked for whom it keeps the lock (label dlmtest.holds)", p.Backend)
 	case f.Fault == "disk-stall" && strings.HasPrefix(p.entry.Profile, "red") && (p.Fsync == "" || p.Fsync == "memory"):
 		return "Redis writes nothing to its disk, so none can stall it; try --fsync always"
 	}
 	return cmp.Or(p.linked(f), p.diskless(f))
+}
+
+// ruined names the program that a drift of the servers or of the clients would ruin; "":
+// none that can be told now. The agent looks at the executables again.
+func (p *plan) ruined(servers bool) string {
+	switch {
+	case servers && p.entry.Profile == "zookeeper":
+		return "a JVM (ZooKeeper)"
+	case servers:
+		return ""
+	}
+	argv := slices.Clone(p.Adapter)
+	if l, ok := libraries.Table[p.Library]; ok && len(l.Tells) > 0 {
+		argv = append(argv, l.Image, l.Tells[0])
+	}
+	for _, word := range argv {
+		if name := agent.Ruined(word); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // quorumMember is the role that needs servers which tell whose lock they keep.

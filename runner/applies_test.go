@@ -22,7 +22,7 @@ func options(t *testing.T, scenario, backend string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Scenario: *s, Backend: backend, Seed: 1, Resource: "store", Fencing: "at-least", FenceOn: "write", SelfFence: "none"}
+	return Options{Scenario: *s, Backend: backend, Seed: 1}
 }
 
 func lasts(d time.Duration) func(*Options) {
@@ -61,7 +61,7 @@ func TestApplies(t *testing.T) {
 		{"partition-minority", "redis", nil, `"minority" needs at least 3 servers, and redis has 1`},
 		{"partition-ring", "postgres", nil, `"ring" needs at least 3 servers`},
 		{"token-amnesia", "redis", func(o *Options) { o.Compose = unlabelled(t) }, "no label dlmtest.data"},
-		{"clock-drift", "zookeeper", nil, "a JVM does not survive"},
+		{"clock-drift", "zookeeper", nil, "a JVM (ZooKeeper) does not survive"},
 		{"orphan-between", "redis", nil, "nothing between"},
 		{"token-gap", "broken/quorum-two", nil, "nothing between"},
 		{"watchdog-stall", "postgres", nil, "renews its lock"},
@@ -69,7 +69,7 @@ func TestApplies(t *testing.T) {
 		{"crash-amnesia", "etcd", nil, "crash-amnesia is about redlock alone"},
 		{"baseline", "etcd", func(o *Options) { o.Fsync = "memory" }, `no fsync policy "memory"`},
 		{"baseline", "redis", func(o *Options) { o.Wait = 1 }, "--wait is for"},
-		{"baseline", "redis", func(o *Options) { o.Idle = time.Second }, "a setting of PostgreSQL"},
+		{"baseline", "redis", func(o *Options) { o.Idle = "1s" }, "a setting of PostgreSQL"},
 		{"baseline", "redis", func(o *Options) { o.Etcd = "3.6" }, "--etcd is for"},
 		{"baseline", "etcd", lasts(time.Second), "whole seconds"},
 		{"baseline", "etcd", lasts(2500 * time.Millisecond), "ask for 3s"},

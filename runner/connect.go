@@ -67,6 +67,9 @@ func connectDocker(ctx context.Context, p *plan, specs []clusters.NodeSpec, say 
 	if err := p.readable(); err != nil {
 		return nil, nil, err
 	}
+	if docker.Self, err = clusters.Portable(ctx, p.Self, say.Line); err != nil {
+		return nil, nil, err
+	}
 	if docker.Janitor, err = clusters.StartJanitor(p.Self, docker.Owner); err != nil {
 		return nil, nil, err
 	}

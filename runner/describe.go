@@ -22,15 +22,19 @@ import (
 func (p *plan) begun(dir, where string, started time.Time) reports.Run {
 	run := reports.Run{Format: reports.Format, ID: filepath.Base(dir), State: reports.Running, Scenario: p.Scenario.Name, Backend: p.Backend,
 		Library: cmp.Or(p.setup.Promise.Library, history.Reference), LibraryVersion: p.setup.Promise.Version, Title: p.Scenario.Title, About: p.Scenario.About, Command: secret.Words(p.Command), Seed: p.Seed,
-		Started: started, Lease: p.lease,
-		Options: map[string]string{
-			"resource": p.Resource, "fencing": p.Fencing, "fence-on": p.FenceOn, "self-fence": p.SelfFence,
-			"renew": fmt.Sprint(p.Scenario.Renew), "strict": fmt.Sprint(p.Strict), "idle-timeout": p.Idle.String(), "fsync": p.Fsync,
-			"runtime": where, "compose": cmp.Or(p.Compose, "built in"), "wait": fmt.Sprint(p.Wait), "etcd": p.Etcd, "endpoint": strings.Join(secret.Endpoints(p.Endpoints), ", "), "oracle": p.Oracle, "dlmtest": p.Version,
-		}}
+		Started: started, Lease: p.lease}
+	run.Options = p.inWords(where)
 	run.Resolved, run.Planned, run.Machine = string(p.Scenario.YAML()), p.written(), machine(where)
 	run.Schedule, run.Repeat = p.drawn, p.repeat(where)
 	return run
+}
+
+// inWords are all settings for a reader, and what is close to them.
+func (p *plan) inWords(where string) map[string]string {
+	all := p.InWords()
+	all["runtime"], all["compose"] = where, cmp.Or(all["compose"], "built in")
+	all["renew"], all["dlmtest"] = fmt.Sprint(p.Scenario.Renew), p.Version
+	return all
 }
 
 // describe gathers what a report shows beside the history and the judgement.
@@ -50,7 +54,7 @@ func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 		}
 		info := reports.NodeInfo{Name: n.Name(), Role: role, Addr: n.Addr.String()}
 		if role != reports.Client {
-			info.Command, info.Env, info.User, info.Caps = discreet(n.Spec.Argv()), discreet(settings(n)), n.Spec.User, n.Spec.CapAdd
+			info.Command, info.Env, info.User, info.Caps = discreet(n.Spec.Argv()), discreet(environment(n)), n.Spec.User, n.Spec.CapAdd
 		}
 		run.Nodes = append(run.Nodes, info)
 		run.Versions = append(run.Versions, n.version)
@@ -91,8 +95,8 @@ func discreet(words []string) []string {
 	return all
 }
 
-// settings is a node's environment without what every node has.
-func settings(n *node) []string {
+// environment is a node's environment without what every node has.
+func environment(n *node) []string {
 	return slices.DeleteFunc(slices.Clone(n.Spec.Env), func(e string) bool {
 		return e == "HOSTNAME="+n.Name() || strings.HasPrefix(e, "PATH=")
 	})

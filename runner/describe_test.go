@@ -101,8 +101,8 @@ func TestDiscreet(t *testing.T) {
 		}
 	}
 	n := &node{Node: &clusters.Node{Spec: clusters.NodeSpec{Name: "etcd-1", Env: []string{"HOSTNAME=etcd-1", "PATH=/bin", "ETCD_UNSAFE_NO_FSYNC=false"}}}}
-	if got := settings(n); !slices.Equal(got, []string{"ETCD_UNSAFE_NO_FSYNC=false"}) {
-		t.Errorf("settings %q", got)
+	if got := environment(n); !slices.Equal(got, []string{"ETCD_UNSAFE_NO_FSYNC=false"}) {
+		t.Errorf("environment %q", got)
 	}
 }
 

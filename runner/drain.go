@@ -25,6 +25,7 @@ type drained struct {
 	node    *node
 	ended   bool
 	missing int // of its records, by its own count
+	passed  []agent.Passed
 }
 
 // drain has every node end its records and waits until all have come, so that nothing is
@@ -54,6 +55,7 @@ func (s *stage) drain(ctx context.Context, interrupted bool, say Progress) {
 		select {
 		case d := <-done:
 			delete(waits, d.node.Name())
+			s.passed = append(s.passed, d.passed...)
 			if d.ended {
 				missing[d.node.Name()] = d.missing
 			}
@@ -86,7 +88,7 @@ func (a *node) drain(ctx context.Context, silence time.Duration) drained {
 	if err != nil || m.End == nil || m.End.Open {
 		return drained{node: a}
 	}
-	return drained{node: a, ended: true, missing: m.End.Ops - int(a.ops.Load())}
+	return drained{node: a, ended: true, missing: m.End.Ops - int(a.ops.Load()), passed: m.End.Passed}
 }
 
 // end notes the end of each source that has told it, and how many records it has made:

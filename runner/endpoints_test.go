@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -20,7 +21,7 @@ func at(t *testing.T, scenario, backend string, change func(*Options), endpoints
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Scenario: *s, Backend: backend, Resource: "store", Endpoints: endpoints}
+	o := Options{Scenario: *s, Backend: backend, Settings: settings.Settings{Endpoints: endpoints}}
 	if change != nil {
 		change(&o)
 	}

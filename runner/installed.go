@@ -23,7 +23,7 @@ func (p *plan) installed(ctx context.Context, runtime place, janitor *clusters.J
 	if !ok {
 		return nil
 	}
-	l, err := libraries.Get(name)
+	l, err := libraries.Get(p.Library)
 	if err != nil || len(l.Tells) == 0 {
 		return nil // it is built at this version
 	}

@@ -14,18 +14,22 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/scenarios"
 )
 
 // judge decides a history, and saves it and all that is made from it. The verdict comes
 // first: it is saved, and judged is told of it, before anything is looked for that only
 // shows it better, and that a cancel of ctx ends. What is known is returned with an error of saving, too.
 func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts []string, oracle checker.Oracle, judged func(*Outcome)) (*Outcome, error) {
+	ops = history.Mend(setup, ops)
 	out := &Outcome{Dir: dir, Run: run, Setup: setup, Ops: ops}
 	if err := history.Validate(setup, ops); err != nil {
 		err = fmt.Errorf("the history breaks dlmtest's own rules, so it is not judged: %w; it is kept in %s", err, dir)
@@ -35,6 +39,7 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 		doubts = append(doubts, run.Interrupted)
 	}
 	out.Result = checker.Judge(setup, ops)
+	out.Result.Expected = expected(run)
 	checker.Doubt(setup, &out.Result, doubts)
 	checker.Await(&out.Result)
 	out.Figures = reports.Measure(setup, ops, out.Result)
@@ -48,9 +53,26 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 	known := len(out.Result.Doubts)
 	err = evidence(ctx, out, oracle)
 	if len(out.Result.Doubts) > known {
+		checker.Doubt(setup, &out.Result, nil)
 		out.Figures = reports.Measure(setup, ops, out.Result) // a doubt is a part of them
 	}
 	return out, errors.Join(err, save(out))
+}
+
+// expected is what the scenario of a run expects of its lock, by property; nil where it says nothing.
+func expected(run reports.Run) map[string]checker.Expectation {
+	scenario, err := scenarios.Parse(runFile, []byte(run.Resolved))
+	if err != nil {
+		return nil // of a run that was killed before it could say
+	}
+	var all map[string]checker.Expectation
+	for property, e := range scenario.Expected[history.LockName(run.Backend, run.Library)] {
+		if all == nil {
+			all = map[string]checker.Expectation{}
+		}
+		all[property] = checker.Expectation(e)
+	}
+	return all
 }
 
 // Verdict is the judgement in one line, for whoever waits for its evidence.
@@ -68,26 +90,61 @@ func (out *Outcome) Verdict() string {
 }
 
 // evidence finds what shows the violations best, and has Porcupine confirm and draw it.
+// That of an earlier judgement stays until the new is whole: who is killed, or finds the
+// disk full, loses nothing.
 func evidence(ctx context.Context, out *Outcome, oracle checker.Oracle) error {
-	err := minimize(ctx, out)
-	oracle.Save = func(number int, page string) (string, error) {
-		name := fmt.Sprintf("%d.html", number)
-		err := Write(filepath.Join(out.Dir, violationsDir), name, func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
-		return violationsDir + "/" + name, err
-	}
-	if err != nil {
+	fresh := filepath.Join(out.Dir, violationsDir+".new")
+	if err := os.RemoveAll(fresh); err != nil {
 		return err
 	}
-	return checker.Confirm(ctx, oracle, out.Setup, out.Ops, &out.Result)
+	err := minimize(ctx, fresh, out)
+	oracle.Save = func(number int, page string) (string, error) {
+		name := fmt.Sprintf("%d.html", number)
+		err := Write(fresh, name, func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
+		return violationsDir + "/" + name, err
+	}
+	if err == nil {
+		err = checker.Confirm(ctx, oracle, out.Setup, out.Ops, &out.Result)
+	}
+	if err != nil {
+		forget(&out.Result)
+		return errors.Join(err, os.RemoveAll(fresh))
+	}
+	return inPlace(ctx, fresh, filepath.Join(out.Dir, violationsDir))
+}
+
+// inPlace puts new evidence where that of an earlier judgement is. An interrupt may have
+// come before there was any; then the old stays.
+func inPlace(ctx context.Context, fresh, old string) error {
+	if _, err := os.Stat(fresh); errors.Is(err, os.ErrNotExist) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return os.RemoveAll(old) // nothing is violated any more
+	}
+	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, old, unix.RENAME_EXCHANGE); err == nil {
+		return os.RemoveAll(fresh)
+	}
+	return errors.Join(os.RemoveAll(old), os.Rename(fresh, old)) // there is no old, or no exchange on this file system
+}
+
+// forget names no files of evidence that was not saved.
+func forget(r *checker.Result) {
+	for _, p := range r.Properties {
+		for _, v := range p.Violations {
+			if v.Minimal != nil {
+				v.Minimal.File, v.Minimal.Drawing = "", ""
+			}
+		}
+	}
 }
 
 // draw writes the report of a history that is not judged, with the reason: a drawing is
 // needed most where something is wrong.
 func draw(out *Outcome, why error) error {
 	reason := why.Error()
-	r := checker.Result{
-		Service: checker.Answer{Sentence: "Not judged."}, Data: checker.Answer{Sentence: "Not judged."}, Doubts: []string{reason},
-	}
+	const not = "Not judged."
+	r := checker.Result{Sentences: checker.Sentences{Promise: not, Unfenced: not, Fenced: not, WentOn: not}, Doubts: []string{reason}}
 	return Write(out.Dir, reportFile, func(w io.Writer) error { return reports.HTML(w, out.Run, out.Setup, out.Ops, r) })
 }
 
@@ -131,7 +188,7 @@ type results struct {
 
 // historyFileOf says how large the history is, and its digest.
 func historyFileOf(dir string) (*reports.HistoryFile, error) {
-	f, err := os.Open(filepath.Join(dir, historyFile))
+	f, err := bounded.Open(filepath.Join(dir, historyFile))
 	if err != nil {
 		return nil, err
 	}
@@ -204,10 +261,10 @@ func readHistory(dir string) (saved, error) {
 	if StillGoing(dir) {
 		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", dir)
 	}
-	f, err := os.Open(filepath.Join(dir, historyFile))
+	f, err := bounded.Open(filepath.Join(dir, historyFile))
 	if errors.Is(err, os.ErrNotExist) {
 		h.part = true
-		f, err = os.Open(filepath.Join(dir, partFile))
+		f, err = bounded.Open(filepath.Join(dir, partFile))
 	}
 	if err != nil {
 		return h, fmt.Errorf("%w; DIR is the folder of a run, such as runs/latest", err)

@@ -1,10 +1,13 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +96,63 @@ func TestVerdictComesFirst(t *testing.T) {
 	}
 	if out.Result.Verdict != checker.Violated {
 		t.Errorf("%v", out.Result.Verdict)
+	}
+}
+
+// Evidence of an earlier judgement stays until the new is whole: an interrupt, or the death
+// of who judges again, loses nothing. What is left half made goes with the next.
+func TestOldEvidenceStays(t *testing.T) {
+	dir := t.TempDir()
+	i := slices.IndexFunc(shapes.All, func(s shapes.Shape) bool { return s.Name == "zombies" })
+	setup, ops := shapes.All[i].Make(2000)
+	var text bytes.Buffer
+	if err := history.Encode(&text, setup, ops); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, historyFile), text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	names := func() (all []string) {
+		entries, err := os.ReadDir(filepath.Join(dir, violationsDir))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, e := range entries {
+			all = append(all, e.Name())
+		}
+		return all
+	}
+	if _, err := Check(t.Context(), dir, checker.Oracle{}); err != nil {
+		t.Fatal(err)
+	}
+	was := names()
+	if len(was) == 0 {
+		t.Fatal("there is no evidence to lose")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := Check(ctx, dir, checker.Oracle{}, func(*Outcome) {
+		if now := names(); !slices.Equal(now, was) {
+			t.Errorf("while it is judged: %v, before %v", now, was)
+		}
+		cancel()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if now := names(); !slices.Equal(now, was) {
+		t.Errorf("after an interrupt: %v, before %v", now, was)
+	}
+	half := filepath.Join(dir, violationsDir+".new")
+	if err := errors.Join(os.Mkdir(half, 0o755), os.WriteFile(filepath.Join(half, "half.jsonl"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Check(t.Context(), dir, checker.Oracle{}); err != nil {
+		t.Fatal(err)
+	}
+	if now := names(); !slices.Equal(now, was) {
+		t.Errorf("after one that was killed: %v, before %v", now, was)
+	}
+	if _, err := os.Stat(half); err == nil {
+		t.Error("what was half made stays")
 	}
 }
 

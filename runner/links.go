@@ -18,20 +18,16 @@ import (
 // follow.
 const linkPort = 21000
 
-// protocols are what the servers of a profile speak, or those of a backend, where two
-// on one profile speak differently.
-var protocols = map[string]wire.Protocol{
-	"redis": wire.Redis, "redlock": wire.Redis, "redis-replicated": wire.Redis,
-	"zookeeper": wire.ZooKeeper, "etcd": wire.HTTP2, "postgres": wire.Postgres,
-	"http": wire.HTTP1, "grpc": wire.HTTP2,
-}
-
-// speaks is what the servers of this run speak to clients.
+// speaks is what the servers of this run speak to clients. The two backends of the lock service
+// speak differently to the same servers.
 func (p *plan) speaks() wire.Protocol {
-	if s, ok := protocols[p.Backend]; ok {
-		return s
+	switch p.Backend {
+	case "http":
+		return wire.HTTP1
+	case "grpc":
+		return wire.HTTP2
 	}
-	return protocols[p.entry.Profile]
+	return clusters.Speaks(p.entry.Profile)
 }
 
 // links says whether the clients of this run reach their servers by links.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -21,7 +22,7 @@ func planned(t *testing.T, backend, resource string, faults ...scenarios.Fault) 
 		t.Fatal(err)
 	}
 	s.Faults = faults
-	return newPlan(context.Background(), Options{Scenario: *s, Backend: backend, Resource: resource}, locks.Table[backend])
+	return newPlan(context.Background(), Options{Scenario: *s, Backend: backend, Settings: settings.Settings{Resource: resource}}, locks.Table[backend])
 }
 
 func TestClientsGoThroughTheirLinks(t *testing.T) {
@@ -113,6 +114,21 @@ func TestLinkFaultsThatWouldMiss(t *testing.T) {
 		_, err := planned(t, c.backend, c.resource, c.fault)
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s, %+v: %v, want %q", c.backend, c.fault, err, c.want)
+		}
+	}
+}
+
+// TestPatienceReachesClients: which clients wait for late answers is the scenario's word.
+func TestPatienceReachesClients(t *testing.T) {
+	p, err := planned(t, "redlock", "store")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string][2]locks.Patience{"": {locks.Waits, locks.GivesUp}, scenarios.Impatient: {locks.GivesUp, locks.GivesUp}} {
+		p.Scenario.Patience = word
+		got := [2]locks.Patience{p.worker(0, "client-1", workloads.Guarded).Patience, p.worker(1, "client-2", workloads.Guarded).Patience}
+		if got != want {
+			t.Errorf("%q: %v, want %v", word, got, want)
 		}
 	}
 }

@@ -3,8 +3,11 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/workloads"
@@ -113,7 +116,7 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 			if err := s.rec.blame(); err != nil {
 				return err
 			}
-			if dead := s.deadNode(); dead != nil {
+			if dead := s.deadNode(say); dead != nil {
 				return dead
 			}
 			if healed && time.Now().After(end) {
@@ -128,12 +131,18 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 	}
 }
 
-// deadNode is an error when a child has ended that no fault had killed, or a
-// whole node has gone.
-func (s *stage) deadNode() error {
+// deadNode is an error when a child has ended that no fault had killed, or a whole node
+// has gone. A server that ends after a fault has begun is what the fault has shown: the
+// run goes on without it, as a real cluster would have to.
+func (s *stage) deadNode(say Progress) error {
 	for _, n := range s.nodes() {
 		select {
 		case e := <-n.exits:
+			if slices.Contains(s.servers, n) && s.rec.live().Faults > 0 {
+				s.rec.note(history.Op{Time: history.Raw(), Node: n.Name(), F: history.ServerEnd, Error: e.Reason + lastLines(n.lastWords())})
+				say.Line(fmt.Sprintf("%s has ended by itself (%s): the run goes on without it", n.Name(), e.Reason))
+				continue
+			}
 			return s.explain(n.lastSaid(fmt.Errorf("%s: its program has ended during the run: %s", n.Name(), e.Reason)))
 		case <-n.gone:
 			return fmt.Errorf("%s: the node has gone during the run: somebody has killed it, memory ran out, or the connection to the Docker daemon was lost", n.Name())
@@ -141,6 +150,14 @@ func (s *stage) deadNode() error {
 		}
 	}
 	return nil
+}
+
+// lastLines are the last words of a server, where they end with what it died of.
+func lastLines(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return "; its last words: " + strings.Join(words, " | ")
 }
 
 // killLimit is how long a killed worker's end may take to be told.

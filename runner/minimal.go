@@ -7,19 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// minimize saves the smallest history of each of the first violations in
-// violations/N.jsonl of the run's folder. Those of an earlier judgement go.
-func minimize(ctx context.Context, out *Outcome) error {
-	dir := filepath.Join(out.Dir, violationsDir)
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
+// minimize saves the smallest history of each of the first violations in N.jsonl of a
+// folder, which will be that of the run's violations.
+func minimize(ctx context.Context, dir string, out *Outcome) error {
 	return checker.Minimize(ctx, out.Setup, out.Ops, &out.Result, func(number int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
 		name := fmt.Sprintf("%d.jsonl", number)
 		var text bytes.Buffer

@@ -38,9 +38,8 @@ func Open(dir string) (*Outcome, error) {
 		doubts = []string{"The history is not the one that was judged: dlmtest check judges it as it is now."}
 	}
 	doubts = slices.DeleteFunc(doubts, func(d string) bool { return slices.Contains(out.Result.Doubts, d) })
-	if len(doubts) > 0 {
-		checker.Doubt(out.Setup, &out.Result, doubts)
-	}
+	out.Result.Expected = expected(out.Run)
+	checker.Doubt(out.Setup, &out.Result, doubts) // an older dlmtest gave no answers
 	path := filepath.Join(dir, resultsFile)
 	for _, p := range out.Result.Properties {
 		for _, v := range p.Violations {
@@ -86,7 +85,7 @@ func readResults(dir string) (r checker.Result, err error) {
 }
 
 // JudgeFile judges one file of a history of dlmtest, such as a minimal history,
-// by all properties. Nothing is written.
+// by all properties. It may be packed by gzip. Nothing is written.
 func JudgeFile(path string) (*Outcome, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,10 +93,15 @@ func JudgeFile(path string) (*Outcome, error) {
 	}
 	defer f.Close()
 	out := &Outcome{}
-	out.Setup, out.Ops, err = history.Decode(f)
+	text, _, err := history.Unpack(f, 1)
 	if err == nil {
-		history.Sort(out.Ops)
+		out.Setup, out.Ops, err = history.Decode(text)
+	}
+	if err == nil {
 		err = history.Validate(out.Setup, out.Ops)
+	}
+	if _, known := checker.Find(out.Setup.Shows); err == nil && out.Setup.Shows != "" && !known {
+		err = fmt.Errorf("line 1: setup: shows %q, which is no property; dlmtest list properties has all", out.Setup.Shows)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -3,42 +3,24 @@
 package runner
 
 import (
-	"time"
-
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
 // Options is all that decides a run, as a value that can be printed.
 type Options struct {
-	Scenario  scenarios.Scenario // with the flags of the command line applied
-	Backend   string             // a name in locks.Table
-	Library   string             // NAME or NAME@VERSION, see libraries.Find; "" or reference: the lock of the backend
-	Adapter   []string           // argv, in the client's node, of the user's own adapter: see docs/protocol.md; empty: none
-	Files     string             // folder of this machine that client nodes see at /adapter, read-only; empty: none
-	Image     string             // of the client nodes; empty: dlmtest's own, or the library's
-	Seed      uint64             // of every random choice
-	Out       string             // folder of the run folders
-	Resource  string             // store, or postgres
-	Fencing   string             // at-least or strict
-	FenceOn   string             // write or read
-	SelfFence string             // none, check-deadline, check-session
-	Idle      time.Duration      // PostgreSQL's idle_in_transaction_session_timeout; 0: off
-	Fsync     string             // policy of the servers, see clusters.Fsync; empty: the default
-	Wait      int                // redis-replicated: replicas that must acknowledge a grant
-	Etcd      string             // version of etcd to build and run; empty: the image's own
-	Strict    bool               // idle overlaps count as violations
-	Runtime   string             // auto, docker or local
-	Endpoints []string           // of the user's own lock service; none: dlmtest starts the servers
-	Compose   string             // the user's own compose file; empty: the embedded one
-	AllowHost bool               // the compose file may reach the host
-	Withhold  bool               // the endpoints come from a folder: no secret of the environment goes there
-	Oracle    string             // what Porcupine is asked: windows, full or off; empty: off
-	Command   []string           // that repeats the run, for the report
-	Lie       bool               // no fault is injected although all is recorded as if: the self-test
-	Part      bool               // one of many runs, so no link "latest" points at it
-	Version   string             // of dlmtest
-	Self      string             // path of this binary, for nodes, janitor and oracle
+	settings.Settings
+	Scenario scenarios.Scenario // with the flags of the command line applied
+	Backend  string             // a name in locks.Table
+	Seed     uint64             // of every random choice
+	Out      string             // folder of the run folders
+	Withhold bool               // the endpoints come from a file: no secret of the environment goes there
+	Command  []string           // that repeats the run, for the report
+	Lie      bool               // no fault is injected although all is recorded as if: the self-test
+	Part     bool               // one of many runs, so no link "latest" points at it
+	Version  string             // of dlmtest
+	Self     string             // path of this binary, for nodes, janitor and oracle
 }
 
 // Label is what the lock under test is called, as a column of a matrix is.

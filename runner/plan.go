@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,6 +29,7 @@ type plan struct {
 	mode    workloads.Mode // of the clients
 	entry   locks.Lock
 	lease   time.Duration
+	idle    time.Duration // PostgreSQL's timeout; 0: off
 	keys    []string
 	servers []clusters.NodeSpec
 	other   clusters.NodeSpec // the guarded resource
@@ -47,9 +49,10 @@ const storePort = 7000
 const binary = "/dlmtest/dlmtest"
 
 func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
-	if o.Fsync == "" {
-		o.Fsync = o.Scenario.Fsync
+	if !o.Scenario.Settings.IsZero() { // whose they are is decided before: see Settle
+		return nil, fmt.Errorf("%w: the scenario %s has settings of its own, which are not part of the run's", ErrUsage, o.Scenario.Name)
 	}
+	o.Settings, o.Fsync = o.Resolved(), cmp.Or(o.Fsync, o.Scenario.Fsync)
 	kind, known := workloads.Kind(workloads.Mode(o.Scenario.Workload))
 	if !known {
 		return nil, fmt.Errorf("%w: no workload is named %q", ErrUsage, o.Scenario.Workload)
@@ -58,17 +61,19 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 		o.SelfFence = workloads.FenceSession // its holder listens: that is what it is for
 	}
 	p := &plan{Options: o, mode: workloads.Mode(o.Scenario.Workload), entry: entry, lease: o.Scenario.Lease.Of(0), key: rand.Text()}
-	if err := o.fits(entry); err != nil {
+	var err error
+	if p.idle, err = o.Idle.Of(p.lease); err != nil {
+		return nil, fmt.Errorf("%w: --idle-timeout %s: %w", ErrUsage, o.Idle, err)
+	}
+	if err := errors.Join(o.fits(entry), o.filesAlone()); err != nil {
 		return nil, err
 	}
 	var servers []clusters.NodeSpec
 	if !o.elsewhere() {
-		var err error
 		if servers, p.told, err = o.loadProfile(ctx, entry.Profile); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	p.servers = servers
 	if p.sum, err = composeSum(o.Compose); err != nil {
 		return nil, err
@@ -161,6 +166,7 @@ func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
 		if c.Back {
 			sign = -1
 		}
+		params.Anyway = c.Anyway
 		params.Skew = &vdso.Skew{Step: sign * c.Step.Of(p.lease), Drift: c.Drift, Slew: sign * c.Slew.Of(p.lease), SlewRate: c.SlewRate}
 		params.Strobe = c.Every.Of(p.lease)
 		params.Skew.Step += sign * c.Strobe.Of(p.lease)
@@ -180,11 +186,11 @@ func (p *plan) oracle() checker.Oracle {
 // worker is what client number n is told. A client beyond the last is the one
 // that acquires every key at the end.
 func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
-	s := workloads.Spec{Mode: mode, Backend: p.Backend, Library: p.Library, Adapter: p.Adapter, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
-		Renew: p.Scenario.Renew, Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
-		Wait: p.Scenario.Wait.Of(p.lease), Kind: p.setup.Kind, Permits: p.setup.Permits, SelfFence: p.SelfFence, Use: p.setup.Use,
-		Resource: workloads.ResourceSpec{Kind: p.Resource, Addr: fmt.Sprintf("resource:%d", storePort), Fencing: p.Fencing, FenceOn: p.FenceOn, Key: p.key},
-		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.Idle, Wait: p.Wait}}
+	s := workloads.Spec{Mode: mode, Backend: p.Backend, Settings: p.Settings, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
+		Renew: p.Scenario.Renew, Patience: locks.Patience(p.Scenario.Patient(n)), Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
+		Wait: p.Scenario.Wait.Of(p.lease), Kind: p.setup.Kind, Permits: p.setup.Permits, Use: p.setup.Use,
+		Resource: workloads.ResourceSpec{Addr: fmt.Sprintf("resource:%d", storePort), Key: p.key},
+		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.idle, Wait: p.Settings.Wait}}
 	if p.Resource == "postgres" {
 		s.Resource.Addr = "resource:5432"
 	}

@@ -22,7 +22,7 @@ func stormPlan(t *testing.T, backend string, seed uint64, change func(*scenarios
 	if change != nil {
 		change(s)
 	}
-	return newPlan(context.Background(), Options{Scenario: *s, Backend: backend, Seed: seed, Resource: "store"}, locks.Table[backend])
+	return newPlan(context.Background(), Options{Scenario: *s, Backend: backend, Seed: seed}, locks.Table[backend])
 }
 
 func TestDrawnIsWhatIsPlayed(t *testing.T) {

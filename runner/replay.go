@@ -9,12 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
-	"github.com/dlmtest/dlmtest/internal/secret"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -63,9 +62,12 @@ func Replayable(dir string, given Given) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Options = Options{Scenario: *scenario, Backend: s.Run.Backend, Library: libraryOf(r, s.Run), Seed: s.Run.Seed, Resource: r.Resource, Fencing: r.Fencing, FenceOn: r.FenceOn,
-		SelfFence: r.SelfFence, Idle: r.Idle, Fsync: r.Fsync, Wait: r.Wait, Etcd: r.Etcd, Endpoints: r.Endpoints, Strict: r.Strict, Oracle: r.Oracle, Runtime: r.Runtime,
-		Adapter: r.Adapter, Files: r.Files, Image: r.Image, Compose: r.Compose, Lie: r.Lie}
+	if !scenario.Settings.IsZero() {
+		return nil, fmt.Errorf("%s: repeat.scenario: settings: those of a run stand beside its scenario", filepath.Join(dir, runFile))
+	}
+	s.Options = Options{Scenario: *scenario, Backend: s.Run.Backend, Seed: s.Run.Seed, Settings: r.Settings, Lie: r.Lie}
+	s.Options.Library = libraryOf(r, s.Run)
+	s.Options.Oracle = cmp.Or(r.Oracle, "off") // an older dlmtest wrote nothing for it
 	if err := s.Options.known(); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, runFile), err)
 	}
@@ -81,7 +83,11 @@ func libraryOf(r *reports.Repeat, run reports.Run) string {
 	if len(r.Adapter) > 0 {
 		return ""
 	}
-	return cmp.Or(r.Library, run.Library)
+	library := cmp.Or(r.Library, run.Library)
+	if library == history.Reference {
+		return "" // as it is asked for: not at all
+	}
+	return library
 }
 
 // known refuses words that no run has: a file can hold anything.
@@ -89,25 +95,13 @@ func (o Options) known() error {
 	if _, err := o.lock(); err != nil {
 		return err
 	}
-	for _, w := range []struct {
-		name, word string
-		words      []string
-	}{
-		{"resource", o.Resource, []string{"store", "postgres"}}, {"fencing", o.Fencing, []string{"at-least", "strict"}},
-		{"fence_on", o.FenceOn, []string{"write", "read"}}, {"self_fence", o.SelfFence, []string{"none", "check-deadline", "check-session"}},
-		{"oracle", o.Oracle, []string{"", "off", "windows", "full"}}, {"runtime", o.Runtime, []string{"docker", "local", "auto"}}, // auto: it was killed before one was chosen,
-	} {
-		if !slices.Contains(w.words, w.word) {
-			return fmt.Errorf("repeat.%s: %q is none of %s", w.name, w.word, strings.Join(w.words, ", "))
-		}
+	for _, p := range o.Check() {
+		return fmt.Errorf("repeat.%s: %q: %s", p.Field.JSON, p.Value, p.Want)
 	}
 	if o.Etcd != "" {
 		if err := clusters.CheckEtcd(o.Etcd); err != nil {
 			return fmt.Errorf("repeat.etcd: %w", err)
 		}
-	}
-	if o.Idle < 0 || o.Wait < 0 {
-		return errors.New("repeat: idle_timeout and wait must not be below 0")
 	}
 	return nil
 }
@@ -153,8 +147,7 @@ func composeSum(path string) (string, error) {
 // repeat is what decides this run, for run.json.
 func (p *plan) repeat(where string) *reports.Repeat {
 	s := p.asDrawn()
-	compose, files := absolute(p.Compose), absolute(p.Files) // the next one may begin in another folder
-	return &reports.Repeat{Scenario: string(s.YAML()), Library: p.Library, Adapter: secret.Words(p.Adapter), Files: files, Image: p.Image, Resource: p.Resource, Fencing: p.Fencing, FenceOn: p.FenceOn, SelfFence: p.SelfFence,
-		Idle: p.Idle, Fsync: p.Fsync, Wait: p.Wait, Etcd: p.Etcd, Endpoints: secret.Endpoints(p.Endpoints), Strict: p.Strict, Oracle: p.Oracle, Runtime: where, Compose: compose,
-		ComposeSum: p.sum, Lie: p.Lie}
+	r := &reports.Repeat{Settings: p.Stored(), Scenario: string(s.YAML()), ComposeSum: p.sum, Lie: p.Lie}
+	r.Runtime = where
+	return r
 }

@@ -7,10 +7,10 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/reports"
 )
@@ -50,7 +50,7 @@ func TestReplayableIsTheSameRun(t *testing.T) {
 		if scenario == "gc-pause" {
 			o.Compose = compose
 		}
-		saved, err := Replayable(savedRun(t, o, nil), Given{Compose: o.Compose})
+		saved, err := Replayable(savedRun(t, o, nil), Given{Settings: settings.Settings{Compose: o.Compose}})
 		if err != nil {
 			t.Fatalf("%s: %v", scenario, err)
 		}
@@ -82,16 +82,17 @@ func TestNotReplayable(t *testing.T) {
 	compose := unlabelled(t)
 	for want, change := range map[string]func(*reports.Run){
 		"repeat it by its command instead: dlmtest run --seed 7": func(r *reports.Run) { r.Repeat = nil },
-		"newer dlmtest":                       func(r *reports.Run) { r.Format = reports.Format + 1 },
-		`unknown backend "relock"`:            func(r *reports.Run) { r.Backend = "relock" },
-		`repeat.runtime: "moon" is none of`:   func(r *reports.Run) { r.Repeat.Runtime = "moon" },
-		`repeat.fencing: "" is none of`:       func(r *reports.Run) { r.Repeat.Fencing = "" },
-		"must not be below 0":                 func(r *reports.Run) { r.Repeat.Idle = -time.Second },
-		"repeat.scenario: line 1":             func(r *reports.Run) { r.Repeat.Scenario = "" },
-		"unknown field \"evil\"":              func(r *reports.Run) { r.Repeat.Scenario += "evil: true\n" },
-		"no such file":                        func(r *reports.Run) { r.Repeat.Compose = "/nowhere/compose.yml" },
-		"no plain file":                       func(r *reports.Run) { r.Repeat.Compose, r.Repeat.ComposeSum = "/dev/zero", noFile },
-		"has changed since the run (SHA-256 ": func(r *reports.Run) { r.Repeat.Compose, r.Repeat.ComposeSum = compose, "0" },
+		"newer dlmtest":                         func(r *reports.Run) { r.Format = reports.Format + 1 },
+		`unknown backend "relock"`:              func(r *reports.Run) { r.Backend = "relock" },
+		`repeat.runtime: "moon": want auto`:     func(r *reports.Run) { r.Repeat.Runtime = "moon" },
+		`repeat.fencing: "evil": want at-least`: func(r *reports.Run) { r.Repeat.Fencing = "evil" },
+		"must not be below 0":                   func(r *reports.Run) { r.Repeat.Wait = -1 },
+		"repeat.scenario: settings":             func(r *reports.Run) { r.Repeat.Scenario += "settings: {adapter: [sh]}\n" },
+		"repeat.scenario: line 1":               func(r *reports.Run) { r.Repeat.Scenario = "" },
+		"unknown field \"evil\"":                func(r *reports.Run) { r.Repeat.Scenario += "evil: true\n" },
+		"no such file":                          func(r *reports.Run) { r.Repeat.Compose = "/nowhere/compose.yml" },
+		"no plain file":                         func(r *reports.Run) { r.Repeat.Compose, r.Repeat.ComposeSum = "/dev/zero", noFile },
+		"has changed since the run (SHA-256 ":   func(r *reports.Run) { r.Repeat.Compose, r.Repeat.ComposeSum = compose, "0" },
 	} {
 		if _, err := Replayable(savedRun(t, options(t, "gc-pause", "redis"), change), Given{Trust: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/internal/secret"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -23,6 +24,8 @@ type Outcome struct {
 	Result checker.Result
 	// Figures is what was measured; results.json holds it beside the judgement.
 	Figures reports.Figures
+	// Passed are the messages that went through the clients' links, where they had some.
+	Passed []agent.Passed
 }
 
 // Run runs one scenario against one backend, from an empty network to a saved
@@ -100,5 +103,8 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 			p.Phase(out.Verdict() + "; looking for the smallest histories that show it")
 		}
 	})
+	if out != nil {
+		out.Passed = stage.passed
+	}
 	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
 }

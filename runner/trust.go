@@ -10,22 +10,19 @@ import (
 
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/internal/secret"
+	"github.com/dlmtest/dlmtest/internal/settings"
 )
 
 // ErrTrust says that a saved run's folder names what would be started, shown to code or
 // called, and that nobody has said that it may.
 var ErrTrust = fmt.Errorf("%w: a run's folder is data", ErrUsage)
 
-// Given is what the command line says of a saved run, and its folder cannot say itself.
+// Given is what the command line says of a run that a file describes, and the file cannot
+// say itself.
 type Given struct {
-	Trust     bool // all that the folder names, but a compose file in it and secrets
-	Library   string
-	Adapter   []string
-	Files     string
-	Image     string
-	Compose   string
-	Endpoints []string
-	AllowHost bool
+	settings.Settings
+	Trust bool     // all that the file names, but a compose file beside it and secrets
+	Unset []string // flags that were given and say nothing, such as --strict=false
 }
 
 // Named is one thing that a folder names.
@@ -42,40 +39,47 @@ type Named struct {
 // String is a line for a person who decides.
 func (n Named) String() string { return fmt.Sprintf("%-22s %s  (%s)", n.Field, n.Value, n.Flag) }
 
-// named lists what the folder names beside what is built in. Each thing was given on the
-// command line, or is to be trusted.
-func (s *Saved) named(g Given) (all []Named) {
-	o := &s.Options
-	add := func(flag, field, value string, there, given, same bool) *Named {
-		if !there && !given {
-			return &Named{}
+// named lists what a file says beside what is built in. Each thing was given on the
+// command line, or is to be trusted. called is what a field is called in the file, and dir
+// the folder where the file lies.
+func named(o, given settings.Settings, dir string, called func(settings.Field) string) (all []Named) {
+	for _, f := range settings.Fields() {
+		if !f.Trust || !foreign(f, o) && !f.Said(given) {
+			continue
 		}
-		all = append(all, Named{Field: "repeat." + field, Value: value, Flag: flag, same: given && same, other: given && !same})
-		return &all[len(all)-1]
-	}
-	add("--library", "library", quoted(o.Library), Unreleased(o.Library), g.Library != "", g.Library == o.Library)
-	adapter := add("--adapter", "adapter", quoted(o.Adapter...), len(o.Adapter) > 0, len(g.Adapter) > 0, slices.Equal(secret.Words(g.Adapter), o.Adapter))
-	if strings.Contains(strings.Join(o.Adapter, " "), secret.Hidden) {
-		adapter.refusal = "its secrets were not stored: give it anew"
-	}
-	add("--adapter-files", "adapter_files", quoted(o.Files), o.Files != "", g.Files != "", absolute(g.Files) == absolute(o.Files))
-	add("--client-image", "client_image", quoted(o.Image), o.Image != "" && !clusters.BuiltIn(o.Image), g.Image != "", g.Image == o.Image)
-	endpoints := add("--endpoint", "endpoints", quoted(o.Endpoints...), len(o.Endpoints) > 0, len(g.Endpoints) > 0, slices.Equal(secret.Endpoints(g.Endpoints), secret.Endpoints(o.Endpoints)))
-	if strings.Contains(strings.Join(o.Endpoints, " "), secret.Hidden) {
-		endpoints.refusal = "its secrets were not stored: give it anew"
-	}
-	compose := add("--compose", "compose", quoted(o.Compose), o.Compose != "", g.Compose != "", o.Compose != "")
-	if Below(s.Dir, o.Compose) {
-		compose.refusal = "a compose file is never taken from the folder of a run: name it yourself"
+		n := Named{Field: called(f), Value: quoted(f.Plain(o)...), Flag: "--" + f.Flag}
+		n.same = f.Said(given) && slices.Equal(f.Plain(given.Stored()), f.Plain(o.Stored()))
+		n.other = f.Said(given) && !n.same
+		switch {
+		case f.Secret && strings.Contains(strings.Join(f.Plain(o), " "), secret.Hidden):
+			n.refusal = "its secrets were not stored: give it anew"
+		case f.Flag == "compose" && Below(dir, o.Compose):
+			n.refusal = "a compose file is never taken from the folder of a run: name it yourself"
+		}
+		all = append(all, n)
 	}
 	return all
+}
+
+// foreign says whether a setting names what is not built in.
+func foreign(f settings.Field, o settings.Settings) bool {
+	switch f.Flag {
+	case "library":
+		return Unreleased(o.Library)
+	case "client-image":
+		return o.Image != "" && !clusters.BuiltIn(o.Image)
+	}
+	return f.Said(o)
 }
 
 // accept puts what was given in place of what the folder names, and refuses the rest
 // unless it is trusted.
 func (s *Saved) accept(g Given) error {
 	var open []Named
-	for _, n := range s.named(g) {
+	for _, n := range named(s.Options.Settings, g.Settings, s.Dir, func(f settings.Field) string { return "repeat." + f.JSON }) {
+		if n.Flag == "--compose" && g.Compose != "" && s.Options.Compose != "" {
+			n.same, n.other = true, false // wherever it is now: its SHA-256 says that it is the same
+		}
 		switch {
 		case n.other:
 			return fmt.Errorf("%w: %s: what you give is not what %s names, which is %s; give the same, or leave the flag out and see what is asked for", ErrUsage, n.Flag, s.Dir, n.Value)
@@ -90,14 +94,10 @@ func (s *Saved) accept(g Given) error {
 		return untrusted(s.Dir, open)
 	}
 	o := &s.Options
-	if len(g.Adapter) > 0 {
-		o.Adapter = g.Adapter
-	}
-	if g.Compose != "" {
-		o.Compose = g.Compose // its SHA-256 says that it is the same
-	}
-	if len(g.Endpoints) > 0 {
-		o.Endpoints = g.Endpoints
+	for _, f := range settings.Fields() {
+		if f.Trust && f.Said(g.Settings) {
+			f.Copy(&o.Settings, g.Settings)
+		}
 	}
 	// Whoever made the folder shall not be sent what the environment keeps.
 	o.Withhold = len(o.Endpoints) > 0 && len(g.Endpoints) == 0
@@ -144,16 +144,6 @@ func Unreleased(library string) bool {
 	return pinned && commit.MatchString(version)
 }
 
-func absolute(path string) string {
-	if path == "" {
-		return ""
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
-}
-
 // Below says whether a path lies in a folder, by name or with all links followed.
 func Below(dir, path string) bool {
 	if path == "" {
@@ -163,7 +153,7 @@ func Below(dir, path string) bool {
 		rel, err := filepath.Rel(dir, path)
 		return err == nil && filepath.IsLocal(rel)
 	}
-	realDir, err := filepath.EvalSymlinks(absolute(dir))
-	real, err2 := filepath.EvalSymlinks(absolute(path))
-	return in(absolute(dir), absolute(path)) || errors.Join(err, err2) == nil && in(realDir, real)
+	realDir, err := filepath.EvalSymlinks(settings.Absolute(dir))
+	real, err2 := filepath.EvalSymlinks(settings.Absolute(path))
+	return in(settings.Absolute(dir), settings.Absolute(path)) || errors.Join(err, err2) == nil && in(realDir, real)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/secret"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/reports"
 )
@@ -36,12 +37,13 @@ var hostile = map[string]struct {
 	"Resource":   {"/bin/sh", "repeat.resource"},
 	"Fencing":    {"/bin/sh", "repeat.fencing"},
 	"FenceOn":    {"/bin/sh", "repeat.fence_on"},
+	"AllowHost":  {true, ""}, // it is not read
 	"SelfFence":  {"/bin/sh", "repeat.self_fence"},
 	"Oracle":     {"/bin/sh", "repeat.oracle"},
 	"Runtime":    {"ssh://host", "repeat.runtime"},
 	"Etcd":       {"v3.5.0 => ../evil", "give a version"},
 	"Fsync":      {"$(evil)", "has no fsync policy"},
-	"Idle":       {-time.Second, "must not be below 0"},
+	"Idle":       {"-1s", "repeat.idle_timeout"},
 	"Wait":       {-1, "must not be below 0"},
 	"ComposeSum": {"evil", "has changed since the run"},
 	"Strict":     {true, ""},
@@ -51,6 +53,9 @@ var hostile = map[string]struct {
 // TestHostileFields sets each field of run.json that decides a run to something hostile.
 func TestHostileFields(t *testing.T) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[reports.Repeat]()) {
+		if f.Anonymous {
+			continue // its fields come by themselves
+		}
 		t.Run(f.Name, func(t *testing.T) {
 			h, known := hostile[f.Name]
 			if !known {
@@ -111,7 +116,7 @@ func TestTrust(t *testing.T) {
 		r.Adapter, r.Files, r.Image = []string{"python3", "/adapter/a b.py"}, "/srv/files", "mine:1"
 		r.Compose, r.ComposeSum = compose, sum
 	}
-	given := Given{Adapter: []string{"python3", "/adapter/a b.py"}, Files: "/srv/files", Image: "mine:1", Compose: compose}
+	given := Given{Settings: settings.Settings{Adapter: []string{"python3", "/adapter/a b.py"}, Files: "/srv/files", Image: "mine:1", Compose: compose}}
 	called := func(r *reports.Repeat) { r.Endpoints = []string{"http://me:***@192.0.2.1:80/?key=***"} }
 	open := func(r *reports.Repeat) { r.Endpoints = []string{"http://192.0.2.1:80/"} }
 	for name, c := range map[string]struct {
@@ -128,15 +133,15 @@ func TestTrust(t *testing.T) {
 		"one missing, trusted":     {all, with(given, func(g *Given) { g.Image, g.Trust = "", true }), "", false},
 		"another adapter":          {all, with(given, func(g *Given) { g.Adapter = []string{"python3", "/adapter/a", "b.py"} }), "--adapter: what you give is not what", false},
 		"another, trusted":         {all, with(given, func(g *Given) { g.Files, g.Trust = "/srv", true }), "--adapter-files: what you give is not what", false},
-		"given for nothing":        {func(*reports.Repeat) {}, Given{Image: "mine:1"}, "--client-image: what you give is not what", false},
+		"given for nothing":        {func(*reports.Repeat) {}, Given{Settings: settings.Settings{Image: "mine:1"}}, "--client-image: what you give is not what", false},
 		"another compose file":     {all, with(given, func(g *Given) { g.Compose = "/dev/null" }), "the compose file of the run was /dev/null", false},
 		"endpoints, trusted":       {open, Given{Trust: true}, "", true},
-		"endpoints, given":         {open, Given{Endpoints: []string{"http://192.0.2.1:80/"}}, "", false},
+		"endpoints, given":         {open, Given{Settings: settings.Settings{Endpoints: []string{"http://192.0.2.1:80/"}}}, "", false},
 		"masked, trusted":          {called, Given{Trust: true}, "its secrets were not stored", false},
-		"masked, given":            {called, Given{Endpoints: []string{endpoint}}, "", false},
-		"masked, given to another": {called, Given{Endpoints: []string{"http://me:geheim@192.0.2.2:80/?key=geheim"}}, "--endpoint: what you give is not what", false},
-		"masked, given masked":     {called, Given{Endpoints: []string{"http://me:***@192.0.2.1:80/?key=***"}}, "", false}, // Options.reaches refuses it
-		"one of two given":         {func(r *reports.Repeat) { r.Endpoints = []string{"a:1", "b:1"} }, Given{Endpoints: []string{"a:1"}}, "what you give is not what", false},
+		"masked, given":            {called, Given{Settings: settings.Settings{Endpoints: []string{endpoint}}}, "", false},
+		"masked, given to another": {called, Given{Settings: settings.Settings{Endpoints: []string{"http://me:geheim@192.0.2.2:80/?key=geheim"}}}, "--endpoint: what you give is not what", false},
+		"masked, given masked":     {called, Given{Settings: settings.Settings{Endpoints: []string{"http://me:***@192.0.2.1:80/?key=***"}}}, "", false}, // Options.reaches refuses it
+		"one of two given":         {func(r *reports.Repeat) { r.Endpoints = []string{"a:1", "b:1"} }, Given{Settings: settings.Settings{Endpoints: []string{"a:1"}}}, "what you give is not what", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			saved, err := Replayable(savedRun(t, options(t, "gc-pause", "redis"), func(r *reports.Run) { c.change(r.Repeat) }), c.given)
@@ -180,7 +185,7 @@ func TestComposeOfTheFolder(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if saved, err := Replayable(dir, Given{Compose: filepath.Join(dir, "compose.yml")}); err != nil || saved.Options.AllowHost {
+		if saved, err := Replayable(dir, Given{Settings: settings.Settings{Compose: filepath.Join(dir, "compose.yml")}}); err != nil || saved.Options.AllowHost {
 			t.Errorf("%s, and named: %v", name, err)
 		}
 	}

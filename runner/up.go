@@ -31,6 +31,7 @@ type stage struct {
 	servers  []*node
 	resource *node
 	clients  []*node
+	passed   []agent.Passed // messages on the links of all clients; known when they are drained
 
 	greeting sync.Mutex
 	hello    string // what the adapter of the clients said of itself; empty: the lock is no process
@@ -149,7 +150,7 @@ func (s *stage) startResource(ctx context.Context) error {
 	if s.Resource == "postgres" {
 		return s.startServer(ctx, s.resource)
 	}
-	child := ours("store", "--listen", fmt.Sprintf(":%d", storePort), "--fencing", s.Fencing, "--fence-on", s.FenceOn)
+	child := ours(append([]string{"store", "--listen", fmt.Sprintf(":%d", storePort)}, s.Args("fencing", "fence-on")...)...)
 	child.Stall, child.Probe, child.Clock = stallLimit(s.lease), s.probes(), true
 	child.Env = append(child.Env, resource.KeyVariable+"="+s.key)
 	return s.resource.start(ctx, child)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +21,7 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%s is there twice, or says too little", e.Name)
 		}
 		seen[e.Name] = true
-		if !slices.ContainsFunc(checker.Checkers, func(c checker.Checker) bool { return c.Name == e.Property }) {
+		if _, known := checker.Find(e.Property); !known {
 			t.Errorf("%s: no property is called %q", e.Name, e.Property)
 		}
 		for _, p := range []Pin{e.Affected, e.Control} {

@@ -107,7 +107,7 @@ const mostOfARecord = 16 << 20
 
 // Read reads a record; one that is not there is empty.
 func Read(path string) (r Record, err error) {
-	text, err := bounded.ReadFile(path, mostOfARecord)
+	text, err := bounded.ReadNamed(path, mostOfARecord)
 	if errors.Is(err, os.ErrNotExist) {
 		return r, nil
 	}

@@ -141,7 +141,7 @@ func together(tests []*test) int {
 // pair compares the runs of a cell, but for what needs all tests to be known.
 func pair(o, n Cell) CellDiff {
 	c := CellDiff{Name: o.Name, OldRuns: len(o.Runs), NewRuns: len(n.Runs), OldLost: o.Lost, NewLost: n.Lost}
-	for _, known := range checker.All() {
+	for _, known := range checker.Checkers {
 		p := Property{Name: known.Name, Old: count(o.Runs, known.Name), New: count(n.Runs, known.Name), P: 1}
 		if p.Old.Conclusive+p.New.Conclusive == 0 {
 			continue

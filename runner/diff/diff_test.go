@@ -260,8 +260,7 @@ func TestLoadRefuses(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Load(t.Context(), dir, true, read)
-	if err != nil || len(s.Cells) != 1 || s.Cells[0].Lost != 1 || len(s.Cells[0].Runs) != 0 {
+	if s, err := Load(t.Context(), dir, true, read); err == nil || !strings.Contains(err.Error(), `a × b: its folder "../out" is not below`) {
 		t.Errorf("%v: %+v; a folder outside is not read", err, s)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -72,13 +72,17 @@ func Load(ctx context.Context, dir string, latency bool, read func(done, of int)
 			case r.Repeated: // the machine disturbed it; its repeat counts
 				stays = violated(r)
 				continue
-			case r.Dir == "" || len(r.Properties) == 0 || r.Error != "" || !filepath.IsLocal(r.Dir):
+			case r.Dir == "" || len(r.Properties) == 0 || r.Error != "":
 				cell.Lost++ // and yet what was violated before it failed is
 				if stays = append(stays, violated(r)...); len(stays) > 0 {
 					cell.Runs = append(cell.Runs, Run{Verdicts: map[string]checker.Verdict{}}.violates(stays))
 				}
 			default:
-				out, err := runner.Open(filepath.Join(dir, filepath.FromSlash(r.Dir)))
+				own, err := bounded.Below(dir, r.Dir)
+				if err != nil {
+					return s, fmt.Errorf("%s: %s: %w", dir, c.Name(), err)
+				}
+				out, err := runner.Open(own)
 				if err != nil {
 					return s, err
 				}

@@ -71,8 +71,10 @@ type Expectation struct {
 	Is Want `yaml:"is"`
 	// Reason is why a weakness is accepted, or why a property is not judged.
 	Reason string `yaml:"reason,omitempty"`
-	// Link is where a weakness is written down.
+	// Link is where a weakness is written down, or what shows what is undecided.
 	Link string `yaml:"link,omitempty"`
+	// Seen is what the run at Link has shown, as dlmtest gate init writes it down.
+	Seen string `yaml:"seen,omitempty"`
 	// AtLeast is in how many of a cell's runs it must be detected; 0: in all.
 	AtLeast int `yaml:"at-least,omitempty"`
 }
@@ -86,6 +88,8 @@ const (
 	Weakness   Want = "known-weakness" // it may be violated
 	MustDetect Want = "must-detect"    // it must be violated: a lock that is broken on purpose
 	NotJudged  Want = "not-judged"     // whatever it shows
+	// ToDecide is a violation that nobody has yet called a bug or a weakness: no gate runs with it.
+	ToDecide Want = "undecided"
 )
 
 // Limit is the budget that the file gives, which Load has checked; 0: none.
@@ -116,7 +120,7 @@ func (c Cell) wants(property string) (e Expectation, named bool) {
 
 // MarshalYAML writes one word where that says it all.
 func (e Expectation) MarshalYAML() (any, error) {
-	if e.Reason == "" && e.Link == "" && e.AtLeast == 0 {
+	if e == (Expectation{Is: e.Is}) {
 		return string(e.Is), nil
 	}
 	type plain Expectation

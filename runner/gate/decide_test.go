@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,8 @@ func shown(seed uint64, all checker.Verdict, but map[string]checker.Verdict) rep
 		r.Properties = append(r.Properties, reports.Decided{Name: p, Verdict: v})
 		if v == checker.Violated {
 			r.Verdict, r.FirstViolation = reports.Violates, 2e9
+			r.Properties[len(r.Properties)-1].Says = "client-2 did what it must not: | <b>."
+			r.Remedy, r.Command = "Compare the owner.", []string{"dlmtest", "run", "--seed", fmt.Sprint(seed), "--flag", "a b"}
 		}
 	}
 	return r

@@ -6,16 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner/matrix"
+	"github.com/dlmtest/dlmtest/scenarios"
 )
 
 // Asked is what the command of a run asked for.
@@ -24,10 +29,15 @@ type Asked struct {
 	Flags    map[string]string // the other flags, without their dashes
 }
 
-// From makes a gate file of what a run, a matrix or a gate has shown: what was
-// violated becomes a known weakness, what held must hold. read understands the
-// command of a run. The notes say what a person should look at.
+// From makes a gate file of what a run, a matrix or a gate has shown: what held must hold,
+// and what was violated becomes a known weakness where the scenario expects that of the
+// lock; all else that was violated is left to a person. read understands the command of a
+// run. The notes say what a person should look at.
 func From(dir string, read func(command []string) (Asked, error)) (c *Config, notes []string, err error) {
+	// runs/latest-matrix is another folder after the next matrix, and the links must still lead here.
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, nil, err
+	}
 	c = &Config{Name: "the gate of " + filepath.Base(filepath.Clean(dir))}
 	if !matrix.Is(dir) {
 		cell, notes, err := cellFrom([]string{dir}, 1, read)
@@ -45,10 +55,15 @@ func From(dir string, read func(command []string) (Asked, error)) (c *Config, no
 		var dirs []string
 		count := 0
 		for _, r := range is.Runs {
-			if !filepath.IsLocal(r.Dir) || len(r.Properties) == 0 || r.Repeated && r.Verdict != reports.Violates {
+			if r.Dir == "" || len(r.Properties) == 0 || r.Repeated && r.Verdict != reports.Violates {
 				continue
 			}
-			dirs = append(dirs, filepath.Join(dir, filepath.FromSlash(r.Dir)))
+			own, err := bounded.Below(dir, r.Dir)
+			if err != nil {
+				notes = append(notes, fmt.Sprintf("%s: its run with the seed %d is left out: %v", is.Name(), r.Seed, err))
+				continue
+			}
+			dirs = append(dirs, own)
 			if !r.Repeated { // one that was counts for what it violated alone, as in a gate
 				count++
 			}
@@ -67,7 +82,7 @@ func From(dir string, read func(command []string) (Asked, error)) (c *Config, no
 		c.Cells, notes = append(c.Cells, cell), append(notes, more...)
 	}
 	if len(c.Cells) == 0 {
-		return nil, nil, fmt.Errorf("%s: no run in it was judged, so there is nothing to write", dir)
+		return nil, nil, fmt.Errorf("%s: no run in it was judged, so there is nothing to write: %s", dir, cmp.Or(strings.Join(notes, "; "), "it has no cell"))
 	}
 	return c, notes, nil
 }
@@ -89,9 +104,31 @@ func cellFrom(dirs []string, count int, read func([]string) (Asked, error)) (cel
 				cell.Count = count
 			}
 		}
-		notes = append(notes, cell.learn(dir, result)...)
+		notes = append(notes, cell.learn(dir, expectedOf(run), result)...)
+	}
+	if cell.Others == NotJudged { // the flaw of a control was found, and what follows from it is no news
+		maps.DeleteFunc(cell.Expect, func(_ string, e Expectation) bool { return e.Is == ToDecide })
+	}
+	for _, name := range slices.Sorted(maps.Keys(cell.Expect)) {
+		if cell.Expect[name].Is == ToDecide {
+			notes = append(notes, fmt.Sprintf("%s: %s was violated, and the scenario does not expect that of this lock: it is undecided, and no gate runs until somebody says whether it is a bug", cell.Label(), name))
+		}
 	}
 	return cell, notes, nil
+}
+
+// expectations are what a scenario expects of one lock, and its title.
+type expectations struct {
+	title string
+	of    map[string]scenarios.Expectation
+}
+
+// expectedOf is what the scenario of a run expects of its lock; nothing where the run does not say.
+func expectedOf(run reports.Run) (e expectations) {
+	if s, err := scenarios.Parse("run.json", []byte(run.Resolved)); err == nil {
+		e = expectations{s.Title, s.Expected[history.LockName(run.Backend, run.Library)]}
+	}
+	return e
 }
 
 // libraryOf is the library of a run as a file names it; "": the reference.
@@ -105,22 +142,23 @@ func libraryOf(run reports.Run) string {
 	return run.Library
 }
 
-// learn adds what a run has shown. What was violated once is a weakness for good.
-func (c *Cell) learn(dir string, result checker.Result) (notes []string) {
+// learn adds what a run has shown. What was violated once stays so, whatever other runs show.
+func (c *Cell) learn(dir string, expected expectations, result checker.Result) (notes []string) {
 	lock, _ := libraries.Find(c.Backend, c.Library)
 	flaw := lock.Broken
 	for _, p := range result.Properties {
 		old, ok := c.Expect[p.Name]
 		switch {
-		case p.Verdict == checker.NA, ok && old.Is == Weakness, ok && old.Is == MustDetect:
+		case p.Verdict == checker.NA, ok && (old.Is == Weakness || old.Is == ToDecide || old.Is == MustDetect):
 		case p.Verdict == checker.Violated && flaw != nil && flaw.Property == p.Name:
 			c.Expect[p.Name], c.Others = Expectation{Is: MustDetect}, NotJudged
 		case p.Verdict == checker.Violated:
-			c.Expect[p.Name] = Expectation{Is: Weakness, Reason: reason(p), Link: filepath.ToSlash(filepath.Join(dir, "report.html"))}
-			notes = append(notes, fmt.Sprintf("%s: %s was violated and is written as a known weakness: is it one? If so, say why and link to where that is written down", c.Label(), p.Name))
+			e := expected.violated(p)
+			e.Link = link(dir)
+			c.Expect[p.Name] = e
 		case p.Verdict == checker.Holds:
 			c.Expect[p.Name] = Expectation{Is: Holds}
-		case inDoubt(p):
+		case p.WouldHold || p.Disturbed:
 			c.Expect[p.Name] = Expectation{Is: Holds}
 			notes = append(notes, fmt.Sprintf("%s: %s was not put to the test in %s (%s); holds is written, which a run must show", c.Label(), p.Name, dir, p.Reason))
 		case !ok:
@@ -130,13 +168,26 @@ func (c *Cell) learn(dir string, result checker.Result) (notes []string) {
 	return notes
 }
 
-// inDoubt says that a property is open for want of luck and not by its scenario.
-func inDoubt(p checker.Property) bool {
-	return strings.HasPrefix(p.Reason, "Would hold, but") || strings.HasPrefix(p.Reason, "Disturbed")
+// violated is what is written of a property that was violated. No run says whether that is a
+// bug; only the scenario, which was written before it, can say that it is in the lock's nature.
+func (x expectations) violated(p checker.Property) Expectation {
+	e, known := x.of[p.Name]
+	switch {
+	case known && e.Verdict == checker.Violated:
+		return Expectation{Is: Weakness, Seen: seen(p), Reason: strings.TrimSuffix(fmt.Sprintf("the scenario expects it of this lock: %s", cmp.Or(e.Note, x.title)), ".")}
+	case known:
+		return Expectation{Is: ToDecide, Seen: seen(p), Reason: fmt.Sprintf("the scenario expects %s of this lock", e.Verdict)}
+	}
+	return Expectation{Is: ToDecide, Seen: seen(p)}
 }
 
-// reason is the first violation in a line.
-func reason(p checker.Property) string {
+// link is the report of a run as something that can be followed, whatever its path is made of.
+func link(dir string) string {
+	return (&url.URL{Path: filepath.ToSlash(filepath.Join(dir, "report.html"))}).String()
+}
+
+// seen is the first violation in a line.
+func seen(p checker.Property) string {
 	text := p.Reason
 	if len(p.Violations) > 0 {
 		text = p.Violations[0].Message

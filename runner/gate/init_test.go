@@ -1,8 +1,12 @@
 package gate
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,7 +35,9 @@ const (
 	aRun     = `{"dlmtest_run": 1, "scenario": "gc-pause", "backend": "redis", "command": ["gc-pause"]}`
 	held     = `{"properties": [{"name": "recovery", "verdict": "holds", "reason": "so"}, {"name": "fairness", "verdict": "n/a", "reason": "so"}]}`
 	violated = `{"properties": [{"name": "recovery", "verdict": "violated", "reason": "late", "violations": [{"message": "client-1\n is late"}]}]}`
-	open     = `{"properties": [{"name": "recovery", "verdict": "unknown", "reason": "Disturbed; repeat: a stall"}]}`
+	stalled  = `{"properties": [{"name": "recovery", "verdict": "unknown", "disturbed": true, "reason": "a stall"}]}`
+	tooFew   = `{"properties": [{"name": "recovery", "verdict": "unknown", "would_hold": true, "reason": "no fault"}]}`
+	untested = `{"properties": [{"name": "recovery", "verdict": "unknown", "reason": "Would hold, but nobody died"}]}`
 	index    = `{"dlmtest_index": 1, "cells": [
 {"scenario": "gc-pause", "backend": "redis", "verdict": "violated", "runs": [
  {"seed": 1, "dir": "a", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]},
@@ -49,7 +55,7 @@ func TestFromAMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, mine := c.Cells[0], c.Cells[1]
-	if len(c.Cells) != 2 || first.Count != 2 || first.Expect["recovery"].Is != Weakness || first.Expect["recovery"].Reason != "client-1 is late" ||
+	if len(c.Cells) != 2 || first.Count != 2 || first.Expect["recovery"].Is != ToDecide || first.Expect["recovery"].Seen != "client-1 is late" ||
 		first.Flags["lease"] != "1s" || mine.Name != "mine" || mine.Expect["recovery"].Is != Holds {
 		t.Errorf("%+v", c.Cells)
 	}
@@ -57,37 +63,106 @@ func TestFromAMatrix(t *testing.T) {
 		t.Error("what is not promised is named")
 	}
 	said := strings.Join(notes, "\n")
-	for _, want := range []string{"leader-crash × redis is left out: no run of it was judged (nobody leads)", "gc-pause × etcd is left out", "is it one?"} {
+	for _, want := range []string{"leader-crash × redis is left out: no run of it was judged (nobody leads)", "gc-pause × etcd is left out", "recovery was violated, and the scenario does not expect that"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said: %s", want, said)
 		}
 	}
+	if _, err := reread(t, c); err == nil || !strings.Contains(err.Error(), `Then write "recovery: holds"`) {
+		t.Errorf("what nobody has decided is read: %v", err)
+	}
+	first.Expect["recovery"] = Expectation{Is: Weakness, Reason: "we accept it", Link: first.Expect["recovery"].Link, Seen: "so"}
+	if _, err := reread(t, c); err != nil {
+		t.Errorf("what was decided is not read: %v", err)
+	}
+}
+
+// reread writes a gate's file and reads it.
+func reread(t *testing.T, c *Config) (*Config, error) {
+	t.Helper()
 	data, err := c.YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Parse("gate.yaml", data); err != nil {
-		t.Errorf("what was written is not read: %v\n%s", err, data)
-	}
+	return Parse("gate.yaml", data)
 }
 
 // A run that was disturbed proves nothing: holds is written, which a run must show.
-// What a disturbed run violated is a weakness, as it fails a gate that expects it to hold.
+// What a disturbed run violated is undecided, as it fails a gate that expects it to hold.
 func TestFromWhatADisturbedRunViolated(t *testing.T) {
 	dir := write(t, map[string]string{"a/run.json": aRun, "a/results.json": held, "b/run.json": aRun, "b/results.json": violated,
 		"index.json": `{"dlmtest_index": 1, "cells": [{"scenario": "gc-pause", "backend": "redis", "verdict": "violated", "runs": [
  {"seed": 1, "dir": "b", "verdict": "violated", "repeated": true, "properties": [{"name": "recovery", "verdict": "violated"}]},
  {"seed": 1, "dir": "a", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}]}]}`})
 	c, _, err := From(dir, reads)
-	if err != nil || c.Cells[0].Count != 0 || c.Cells[0].Expect["recovery"].Is != Weakness {
+	if err != nil || c.Cells[0].Count != 0 || c.Cells[0].Expect["recovery"].Is != ToDecide {
 		t.Errorf("%v: %+v", err, c)
 	}
 }
 
-func TestFromADisturbedRun(t *testing.T) {
-	c, notes, err := From(write(t, map[string]string{"run.json": aRun, "results.json": open}), reads)
-	if err != nil || c.Cells[0].Expect["recovery"].Is != Holds || !strings.Contains(strings.Join(notes, " "), "was not put to the test") {
-		t.Errorf("%v %+v %q", err, c, notes)
+func TestFromARunThatDecidedNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		results string
+		want    Want
+		note    bool
+	}{"a stall": {stalled, Holds, true}, "too little seen": {tooFew, Holds, true}, "the words alone decide nothing": {untested, NotJudged, false}} {
+		x, notes, err := From(write(t, map[string]string{"run.json": aRun, "results.json": c.results}), reads)
+		if err != nil || x.Cells[0].Expect["recovery"].Is != c.want || strings.Contains(strings.Join(notes, " "), "was not put to the test") != c.note {
+			t.Errorf("%s: %v %+v %q", name, err, x, notes)
+		}
+	}
+}
+
+// A violation is a weakness where the scenario, written before the run, expects it of the lock, and
+// nowhere else: a lock that frees by a plain DEL once had its bug accepted, with a reason and a link.
+func TestFromWhatTheScenarioExpects(t *testing.T) {
+	const resolved = `name: s\ntitle: It stops\nabout: So.\nworkload: guarded-write\nclients: 2\nlease: 1s\nwork: 1ms\nthink: 1ms\nduration: 1s\n` +
+		`expected:\n  redis: {mutual-exclusion: violated, availability: {verdict: violated, note: they wait}, release-by-owner: holds}\n`
+	run := func(backend, library string) string {
+		return fmt.Sprintf(`{"dlmtest_run": 1, "backend": %q, "library": %q, "command": ["s"], "resolved": "%s"}`, backend, library, resolved)
+	}
+	broken := `{"properties": [{"name": "mutual-exclusion", "verdict": "violated"}, {"name": "availability", "verdict": "violated"}, {"name": "fairness", "verdict": "holds"},
+		{"name": "release-by-owner", "verdict": "violated", "reason": "freed another's"}, {"name": "honest-claims", "verdict": "violated"}]}`
+	for name, c := range map[string]struct {
+		run, want string
+	}{
+		"the lock": {run("redis", ""), "availability known-weakness they wait; fairness holds; honest-claims undecided; mutual-exclusion known-weakness It stops; release-by-owner undecided holds"},
+		// Nothing is known of a library by what is known of its backend.
+		"a library": {run("redis", "redsync@v4.13.0"), "availability undecided; fairness holds; honest-claims undecided; mutual-exclusion undecided; release-by-owner undecided"},
+		// What follows from a planted bug is no news once the bug itself is detected.
+		"a control": {run("broken/no-owner-check", ""), "fairness holds; release-by-owner must-detect"},
+	} {
+		x, _, err := From(write(t, map[string]string{"run.json": c.run, "results.json": broken}), reads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, property := range slices.Sorted(maps.Keys(x.Cells[0].Expect)) {
+			e := x.Cells[0].Expect[property]
+			_, why, _ := strings.Cut(e.Reason, "the scenario expects ")
+			_, short, _ := strings.Cut(why, "it of this lock: ")
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", property, e.Is, cmp.Or(short, strings.TrimSuffix(why, " of this lock")))))
+		}
+		if text := strings.Join(got, "; "); text != c.want {
+			t.Errorf("%s:\n%s, want\n%s", name, text, c.want)
+		}
+	}
+}
+
+// A link leads to its run also after the next one, which "latest" then points at, and through
+// whatever the path is made of.
+func TestLinksStay(t *testing.T) {
+	dir := write(t, map[string]string{"a run/run.json": aRun, "a run/results.json": violated})
+	if err := os.Symlink("a run", filepath.Join(dir, "latest")); err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := From(filepath.Join(dir, "latest"), reads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := c.Cells[0].Expect["recovery"]
+	if !strings.HasSuffix(e.Link, "/a%20run/report.html") || !isLink(e.Link) {
+		t.Errorf("%q", e.Link)
 	}
 }
 

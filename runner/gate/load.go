@@ -18,7 +18,7 @@ import (
 // Load reads a gate file strictly. Errors about its content are scenarios.Problems,
 // with line numbers.
 func Load(path string) (*Config, error) {
-	data, err := bounded.ReadFile(path, bounded.YAML)
+	data, err := bounded.ReadNamed(path, bounded.YAML)
 	if err != nil {
 		return nil, fmt.Errorf("the gate's file: %w; dlmtest gate init writes one from a run", err)
 	}
@@ -95,7 +95,7 @@ func (c *Config) ProblemAt(path string, err error) scenarios.Problem {
 }
 
 // Wants are the words of an expectation.
-var Wants = []string{string(Holds), string(Weakness), string(MustDetect), string(NotJudged)}
+var Wants = []string{string(Holds), string(Weakness), string(MustDetect), string(NotJudged), string(ToDecide)}
 
 // CheckWord implements scenarios.Word.
 func (e *Expectation) CheckWord(word string) error {

@@ -3,9 +3,9 @@ package gate
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -31,11 +31,12 @@ func Of(s Spec, dir string, fits func(Cell, []string) error) (Report, error) {
 			if len(r.Properties) == 0 {
 				continue // it has no verdict
 			}
-			if !filepath.IsLocal(r.Dir) {
-				matrix.Doubt(r, "the index names no folder of this run below its own, so its verdict cannot be looked at")
+			own, err := bounded.Below(dir, r.Dir)
+			if err != nil {
+				matrix.Doubt(r, "its verdict cannot be looked at: "+err.Error())
 				continue
 			}
-			run, result, err := readRun(filepath.Join(dir, filepath.FromSlash(r.Dir)))
+			run, result, err := readRun(own)
 			if err == nil {
 				err = errors.Join(fits(cell, run.Command), sameScenario(s.Cells[i].Scenario, run.Resolved))
 			}

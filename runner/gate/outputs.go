@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -43,7 +43,7 @@ func Save(dir string, r Report) error {
 // Open reads the report of a gate's folder.
 func Open(dir string) (Report, error) {
 	var r Report
-	data, err := os.ReadFile(filepath.Join(dir, reportFile))
+	data, err := bounded.ReadFile(filepath.Join(dir, reportFile), mostOfAFile)
 	if err != nil {
 		return r, err
 	}
@@ -125,8 +125,27 @@ func Markdown(w io.Writer, r Report) error {
 			}
 		}
 	}
+	for _, c := range r.Cells {
+		for _, j := range c.Properties {
+			run, ok := c.proof(j)
+			if lines := happened(run, j.Property); ok && j.State == Fail && len(lines) > 0 {
+				fmt.Fprintf(out, "\n**%s: %s failed**\n\n", reports.Escaped(c.Name), reports.Escaped(j.Property))
+				for _, line := range lines {
+					name, text, _ := strings.Cut(line, ":")
+					text = strings.TrimSpace(text)
+					if text = reports.Escaped(text); name == "repeat" {
+						text = reports.InCode(reports.Shell(run.Command))
+					}
+					fmt.Fprintf(out, "- %s: %s\n", name, text)
+				}
+			}
+		}
+	}
 	var notes []string
 	for _, c := range r.Cells {
+		if c.done() > 0 {
+			notes = append(notes, fmt.Sprintf("- %s: %s\n", reports.Escaped(c.Name), reports.AnswersText(c.Answers)))
+		}
 		for _, n := range c.Notes {
 			notes = append(notes, fmt.Sprintf("- %s: %s\n", reports.Escaped(c.Name), reports.Escaped(n)))
 		}

@@ -49,7 +49,8 @@ type CellReport struct {
 	Line       int               `json:"line"` // in the gate's file
 	Count      int               `json:"count"`
 	State      State             `json:"state"`
-	Took       time.Duration     `json:"took"` // by all its runs
+	Answers    checker.Answers   `json:"answers"` // of the runs that took place
+	Took       time.Duration     `json:"took"`    // by all its runs
 	Runs       []reports.CellRun `json:"runs"`
 	Properties []Judgement       `json:"properties"`
 	Left       int               `json:"left,omitempty"` // runs that were not needed
@@ -88,6 +89,9 @@ func Judge(cell Cell, runs []reports.CellRun) CellReport {
 	for _, run := range runs {
 		r.Took += run.Took
 	}
+	r.Answers = reports.AnswersOf(slices.DeleteFunc(slices.Clone(runs), func(run reports.CellRun) bool {
+		return run.Verdict == reports.NotRun || run.Verdict == reports.Waiting
+	}))
 	for _, name := range judged(cell, runs) {
 		r.Properties = append(r.Properties, judge(cell, name, runs))
 	}
@@ -99,10 +103,10 @@ func Judge(cell Cell, runs []reports.CellRun) CellReport {
 // judged are the properties that a cell is about: those of every history, and of the kinds
 // and uses of a lock those that its file names or its runs have judged.
 func judged(cell Cell, runs []reports.CellRun) []string {
-	return slices.DeleteFunc(properties(), func(name string) bool {
+	return slices.DeleteFunc(checker.Names(), func(name string) bool {
 		_, named := cell.Expect[name]
-		always := slices.ContainsFunc(checker.All(), func(c checker.Checker) bool { return c.Name == name && c.Always() })
-		return !always && !named && !slices.ContainsFunc(runs, func(r reports.CellRun) bool {
+		c, _ := checker.Find(name)
+		return !c.Always() && !named && !slices.ContainsFunc(runs, func(r reports.CellRun) bool {
 			return slices.ContainsFunc(r.Properties, func(p reports.Decided) bool { return p.Name == name })
 		})
 	})

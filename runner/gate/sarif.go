@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
@@ -20,7 +21,7 @@ const home = "https://github.com/dlmtest/dlmtest"
 func SARIF(w io.Writer, r Report) error {
 	run := sarif.NewRunWithInformationURI("dlmtest", home)
 	run.Tool.Driver.WithVersion(r.Version)
-	for _, c := range checker.All() {
+	for _, c := range checker.Checkers {
 		run.AddRule(c.Name).WithDescription(c.About)
 	}
 	for _, c := range r.Cells {
@@ -52,8 +53,12 @@ func (j Judgement) sarif(c CellReport, r Report, level string) *sarif.Result {
 	uri := (&url.URL{Path: filepath.ToSlash(r.File)}).EscapedPath()
 	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri)).
 		WithRegion(sarif.NewSimpleRegion(max(j.Line, 1), max(j.Line, 1)))
+	var said []string
+	if run, ok := c.proof(j); ok && j.State == Fail {
+		said = happened(run, j.Property)
+	}
 	result := sarif.NewRuleResult(j.Property).WithLevel(level).
-		WithMessage(sarif.NewTextMessage(c.Name + ": " + j.Property + ": " + j.Why)).
+		WithMessage(sarif.NewTextMessage(strings.Join(append([]string{c.Name + ": " + j.Property + ": " + j.Why}, said...), "\n"))).
 		AddLocation(sarif.NewLocationWithPhysicalLocation(place)).
 		WithPartialFingerprints(map[string]string{"dlmtest/cell/property": c.Name + "/" + j.Property})
 	if j.Want == Weakness && j.State == Pass && !j.Gone {

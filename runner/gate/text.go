@@ -45,6 +45,9 @@ func (r Report) Word() string {
 
 func (c CellReport) text(b *strings.Builder, dir string, r Report, all bool) {
 	fmt.Fprintf(b, "=== %s: %s of %d, %s\n", visible.Line(c.Name), nouns.Count(c.done(), "run"), c.Count, seconds(c.Took))
+	if c.done() > 0 {
+		fmt.Fprintf(b, "    %s\n", reports.AnswersText(c.Answers))
+	}
 	for _, note := range c.Notes {
 		fmt.Fprintf(b, "    note: %s\n", note)
 	}
@@ -89,8 +92,35 @@ func (j Judgement) more() (lines []string) {
 	return lines
 }
 
-// evidence is where to look first: the first run that shows why.
-func (c CellReport) evidence(dir string, j Judgement) (lines []string) {
+// evidence is what happened and where to look first: the first run that shows why.
+func (c CellReport) evidence(dir string, j Judgement) []string {
+	run, ok := c.proof(j)
+	if !ok {
+		return nil
+	}
+	return append(happened(run, j.Property), "report:  "+filepath.Join(dir, filepath.FromSlash(ReportOf(run))),
+		"explain: dlmtest explain "+filepath.Join(dir, filepath.FromSlash(run.Dir)))
+}
+
+// happened is what a run has shown of a property, what would have prevented it, and how to see it again.
+func happened(run reports.CellRun, property string) (lines []string) {
+	says := run.Violation(property)
+	if says == "" {
+		return nil // it is not violated there
+	}
+	lines = append(lines, "what:    "+says)
+	if run.Remedy != "" {
+		lines = append(lines, "remedy:  "+run.Remedy)
+	}
+	lines = append(lines, fmt.Sprintf("seed:    %d", run.Seed))
+	if len(run.Command) > 0 {
+		lines = append(lines, "repeat:  "+reports.Shell(run.Command))
+	}
+	return lines
+}
+
+// proof is the first run that shows why a property was decided as it was.
+func (c CellReport) proof(j Judgement) (reports.CellRun, bool) {
 	want := reports.Violates
 	if j.State != Fail || j.Want == MustDetect {
 		want = ""
@@ -101,11 +131,10 @@ func (c CellReport) evidence(dir string, j Judgement) (lines []string) {
 			if run.Dir == "" || (want != "" && shown != want) || (want == "" && shown == reports.Good && j.Want == Holds) {
 				continue
 			}
-			return []string{"report:  " + filepath.Join(dir, filepath.FromSlash(ReportOf(run))),
-				"explain: dlmtest explain " + filepath.Join(dir, filepath.FromSlash(run.Dir))}
+			return run, true
 		}
 	}
-	return nil
+	return reports.CellRun{}, false
 }
 
 // both are the runs of a seed, the disturbed one first.

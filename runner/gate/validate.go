@@ -71,8 +71,8 @@ func (v *validator) cell(path string, c Cell) {
 	detects := false
 	for _, property := range slices.Sorted(maps.Keys(c.Expect)) {
 		at := path + ".expect." + property
-		if !slices.Contains(properties(), property) {
-			v.problem(at, "unknown property %q%s", property, near.Hint(property, properties()))
+		if !slices.Contains(checker.Names(), property) {
+			v.problem(at, "unknown property %q%s", property, near.Hint(property, checker.Names()))
 		}
 		v.expectation(at, c.Expect[property], cmp.Or(c.Count, v.config.Count, DefaultCount))
 		detects = detects || c.Expect[property].Is == MustDetect
@@ -90,6 +90,9 @@ func (v *validator) expectation(path string, e Expectation, count int) {
 		v.problem(path, "%s", err)
 		return
 	}
+	if e.Is == ToDecide {
+		v.problem(path, "%s", undecided(path[strings.LastIndexByte(path, '.')+1:], e))
+	}
 	if e.Is == Weakness && (strings.TrimSpace(e.Reason) == "" || strings.TrimSpace(e.Link) == "") {
 		v.problem(path, "a known weakness needs a reason and a link: {is: known-weakness, reason: why it is accepted, link: where it is written down}")
 	}
@@ -105,6 +108,17 @@ func (v *validator) expectation(path string, e Expectation, count int) {
 	case e.AtLeast < 0 || e.AtLeast > count:
 		v.problem(path+".at-least", "at-least: %d: want from 1 to the count of runs, %d", e.AtLeast, count)
 	}
+}
+
+// undecided says what to write where a violation is neither called a bug nor a weakness.
+func undecided(property string, e Expectation) string {
+	text := property + " was violated, and nobody has decided what that is"
+	if e.Seen != "" {
+		text += fmt.Sprintf(" (%s)", strings.TrimSuffix(e.Seen, "."))
+	}
+	return text + fmt.Sprintf(`. A bug? Then write "%s: holds", and the gate fails until it is mended. `+
+		`A weakness that you accept? Then write "%s: {is: known-weakness, reason: why you accept it, link: %s}"`,
+		property, property, cmp.Or(e.Link, "where that is written down"))
 }
 
 func (v *validator) library(path, name string) {
@@ -134,14 +148,6 @@ func isLink(text string) bool {
 	}
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "" || u.Scheme == "https" || u.Scheme == "http")
-}
-
-// properties are the names that the judge knows.
-func properties() (names []string) {
-	for _, c := range checker.All() {
-		names = append(names, c.Name)
-	}
-	return names
 }
 
 func isPath(scenario string) bool {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
 )
 
@@ -173,6 +174,10 @@ func Doubt(r *reports.CellRun, why string) {
 	if r.Verdict == reports.Good {
 		r.Verdict = reports.Unclear
 	}
+	if r.Answers != nil {
+		doubted := r.Answers.Doubted()
+		r.Answers = &doubted
+	}
 	r.Properties = slices.Clone(r.Properties)
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Verdict == checker.Holds {
@@ -187,7 +192,7 @@ const resultsFile = "results.json"
 // compare holds what the index says of a run against what the run's folder says.
 func compare(from *os.Root, r *reports.CellRun) {
 	var result checker.Result
-	data, err := from.ReadFile(path.Join(r.Dir, resultsFile))
+	data, err := bounded.ReadIn(from, path.Join(r.Dir, resultsFile), mostOfAnIndex)
 	if err == nil {
 		err = json.Unmarshal(data, &result)
 	}
@@ -213,6 +218,10 @@ func Believe(r *reports.CellRun, result checker.Result) {
 	Doubt(r, fmt.Sprintf("the index says %s and the run's %s %s%s; dlmtest check decides", r.Verdict, resultsFile, says, differ))
 	if says == reports.Violates { // it always wins
 		r.Verdict = says
+	}
+	if r.Answers != nil {
+		both := r.Answers.With(result.Answers).Doubted()
+		r.Answers = &both
 	}
 	for _, p := range result.Properties {
 		if p.Verdict != checker.Violated {

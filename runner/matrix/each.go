@@ -2,7 +2,6 @@ package matrix
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
@@ -72,5 +71,5 @@ func (m *matrix) repeats(j job) {
 // node, or not all that was recorded came.
 func Disturbed(r checker.Result) bool {
 	open := slices.ContainsFunc(r.Properties, func(p checker.Property) bool { return p.Verdict == checker.Unknown })
-	return open && (r.Incomplete || strings.Contains(strings.ToLower(strings.Join(r.Doubts, " ")), "disturbed"))
+	return open && (r.Incomplete || slices.ContainsFunc(r.Properties, func(p checker.Property) bool { return p.Disturbed }))
 }

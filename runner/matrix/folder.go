@@ -99,15 +99,19 @@ func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(re
 	if ctx.Err() != nil {
 		return x, fmt.Errorf("interrupted; the index is as it was: %w", ctx.Err())
 	}
+	if err := compareAll(ctx, dir, &x); err != nil {
+		return x, err
+	}
 	return x, save(dir, x)
 }
 
 // again judges one run again. An error that it had while it ran stays.
 func again(ctx context.Context, dir string, old reports.CellRun, oracle checker.Oracle) reports.CellRun {
-	if err := ownFolder(dir, old.Dir); err != nil {
+	own, err := bounded.Below(dir, old.Dir)
+	if err != nil {
 		return reports.CellRun{Seed: old.Seed, Verdict: reports.Failed, Error: err.Error()}
 	}
-	out, err := runner.Check(ctx, filepath.Join(dir, old.Dir), oracle)
+	out, err := runner.Check(ctx, own, oracle)
 	if err == nil && len(old.Properties) > 0 && old.Error != "" {
 		err = errors.New(old.Error)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -115,7 +116,7 @@ func (m *matrix) plan(ctx context.Context) error {
 func (m *matrix) add(c reports.Cell, each Each, err error) {
 	switch {
 	case c.Reason != "":
-		c.Verdict = reports.NoSense
+		c.Verdict, c.Answers = reports.NoSense, checker.Skipped()
 	default:
 		for n := range each.Count {
 			r := reports.CellRun{Seed: each.Seed + uint64(n), Verdict: reports.Waiting}
@@ -130,6 +131,12 @@ func (m *matrix) add(c reports.Cell, each Each, err error) {
 		c.Settle()
 	}
 	m.index.Cells = append(m.index.Cells, c)
+	if title := m.spec.Cells[len(m.index.Cells)-1].Scenario.Title; title != "" {
+		if m.index.Titles == nil {
+			m.index.Titles = map[string]string{}
+		}
+		m.index.Titles[c.Scenario] = title
+	}
 	for _, list := range []struct {
 		names *[]string
 		name  string
@@ -179,6 +186,11 @@ func (m *matrix) all(ctx context.Context) error {
 	for i := range m.index.Cells {
 		if m.index.Cells[i].Verdict != reports.NoSense {
 			m.index.Cells[i].Settle()
+		}
+	}
+	if m.spec.Kind == "" { // a gate compares nothing
+		if err := compareAll(ctx, m.dir, &m.index); err != nil {
+			return err
 		}
 	}
 	return m.save()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -47,16 +48,27 @@ func spec(t *testing.T, names, backends []string) Spec {
 			t.Fatal(err)
 		}
 		for _, b := range backends {
-			s.Cells = append(s.Cells, runner.Options{Scenario: *file, Backend: b, Resource: "store", Fencing: "at-least", FenceOn: "write", SelfFence: "none"})
+			s.Cells = append(s.Cells, runner.Options{Scenario: *file, Backend: b})
 		}
 	}
 	return s
 }
 
 // outcome is a run that a fake has judged.
+// stalled is the outcome of a run in which the machine stalled a node.
+func stalled(o runner.Options) *runner.Outcome {
+	out := outcome(o, checker.Unknown)
+	out.Result.Properties[0].Disturbed = true
+	return out
+}
+
 func outcome(o runner.Options, v checker.Verdict, doubts ...string) *runner.Outcome {
-	return &runner.Outcome{Dir: filepath.Join(o.Out, o.Backend), Run: reports.Run{Backend: o.Backend, Resolved: string(o.Scenario.YAML())},
-		Result: checker.Result{Verdict: v, Doubts: doubts, Properties: []checker.Property{{Name: "mutual-exclusion", Verdict: v}, {Name: "lease-exclusion", Verdict: checker.Holds}}}}
+	out := &runner.Outcome{Dir: filepath.Join(o.Out, o.Backend), Run: reports.Run{Backend: o.Backend, Resolved: string(o.Scenario.YAML())},
+		Result: checker.Result{Doubts: doubts, Properties: []checker.Property{{Name: "mutual-exclusion", Verdict: v}, {Name: "lease-exclusion", Verdict: checker.Holds}}}}
+	e := o.Scenario.Expected[o.Backend]["mutual-exclusion"]
+	checker.Expect(history.Setup{Promise: history.Promise{Leased: true}}, &out.Result, map[string]checker.Expectation{"mutual-exclusion": checker.Expectation(e)})
+	out.Result.Verdict = v
+	return out
 }
 
 // play runs a matrix with a fake in place of real clusters.
@@ -113,6 +125,16 @@ func TestGoesOnAfterFailures(t *testing.T) {
 	if d := m.index.Cells[1].Runs[0].Differs; len(d) != 1 || d[0].String() != "mutual-exclusion is holds, expected violated" {
 		t.Errorf("differs %v", d)
 	}
+	var got []checker.Answers
+	for _, c := range m.index.Cells {
+		got = append(got, c.Answers)
+	}
+	held := checker.Answers{Promise: checker.Yes, WentOn: checker.NotAsked} // nothing was judged of the data
+	expected := held
+	expected.AsExpected = true
+	if all := []checker.Answers{{}, held, checker.Skipped(), expected}; !slices.Equal(got, all) {
+		t.Errorf("answers %+v, want %+v", got, all)
+	}
 	if target, err := os.Readlink(filepath.Join(m.spec.Out, "latest-matrix")); err != nil || target != filepath.Base(m.dir) {
 		t.Errorf("latest-matrix points at %q, %v", target, err)
 	}
@@ -128,7 +150,7 @@ func TestDisturbedRunsAreRepeatedAndListed(t *testing.T) {
 		defer mu.Unlock()
 		if seen[o.Backend]++; o.Backend == "redis" && o.Seed == 7 && seen["repeat"] == 0 {
 			seen["repeat"]++
-			return outcome(o, checker.Unknown, "Disturbed; repeat: a stall"), nil
+			return stalled(o), nil
 		}
 		return outcome(o, checker.Holds), nil
 	})

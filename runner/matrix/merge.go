@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -195,7 +196,7 @@ func vacant(out string) error {
 // union is the index of the whole.
 func union(parts []part) reports.Index {
 	x := parts[0].Index
-	x.Shard, x.Ended, x.Stopped, x.Merged = nil, true, "", nil
+	x.Shard, x.Ended, x.Stopped, x.Merged, x.Compared = nil, true, "", nil, nil
 	x.Cells = slices.Clone(x.Cells)
 	ended := x.Started
 	for _, p := range parts {
@@ -211,6 +212,7 @@ func union(parts []part) reports.Index {
 	for i := range x.Cells {
 		c := &x.Cells[i]
 		if c.Verdict == reports.NoSense {
+			c.Answers = checker.Skipped() // an older dlmtest gave none
 			continue
 		}
 		c.Runs, c.Verdict = nil, reports.Waiting

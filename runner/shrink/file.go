@@ -2,17 +2,18 @@ package shrink
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -44,7 +45,8 @@ func (r Regression) Scenario(s scenarios.Scenario) scenarios.Scenario {
 	about := fmt.Sprintf("Found by dlmtest shrink: what is left of the scenario %s while %s of %s stays violated. In the run it comes from: %s",
 		r.From.Scenario, r.Property, r.Options.Label(), oneLine(r.Message))
 	s.About = padding.ReplaceAllString(text.WrapSoft(strings.TrimSpace(about), 100), "") + "\n"
-	s.Name, s.Backends, s.Fsync = r.Name, []string{r.Options.Backend}, r.Options.Fsync
+	s = said(s, r.Options)
+	s.Name, s.Backends = r.Name, []string{r.Options.Backend}
 	note := "runs that showed it: " + r.Rate.String()
 	if r.Rate.Of == 0 {
 		note = ""
@@ -107,46 +109,16 @@ func oneLine(text string) string {
 
 // Command is the command that runs a scenario of a file with these options.
 func Command(o runner.Options, file string) []string {
-	words := []string{"dlmtest", "run", "--scenario", file, "--backend", o.Backend}
-	if o.Library != "" {
-		words = append(words, "--library", o.Library)
-	}
-	add := func(set bool, flag, value string) {
-		if set {
-			words = append(words, "--"+flag, value)
-		}
-	}
-	add(o.Resource != "store", "resource", o.Resource)
-	add(o.Fencing != "at-least", "fencing", o.Fencing)
-	add(o.FenceOn != "write", "fence-on", o.FenceOn)
-	add(o.SelfFence != "none", "self-fence", o.SelfFence)
-	add(o.Idle > 0, "idle-timeout", o.Idle.String())
-	add(o.Wait > 0, "wait", fmt.Sprint(o.Wait))
-	add(o.Etcd != "", "etcd", o.Etcd)
-	for _, e := range o.Endpoints {
-		add(true, "endpoint", secret.Endpoint(e))
-	}
-	add(len(o.Adapter) > 0, "adapter", shell(secret.Words(o.Adapter)))
-	add(o.Files != "", "adapter-files", o.Files)
-	add(o.Image != "", "client-image", o.Image)
-	add(o.Compose != "", "compose", o.Compose)
-	if o.AllowHost {
-		words = append(words, "--allow-host=true")
-	}
-	add(o.Runtime == "docker" || o.Runtime == "local", "runtime", o.Runtime)
-	if o.Strict {
-		words = append(words, "--strict=true")
-	}
+	o.Fsync = "" // the scenario says it
+	words := slices.Concat([]string{"dlmtest", "run", "--scenario", file, "--backend", o.Backend}, o.Args())
 	return append(words, "--seed", fmt.Sprint(o.Seed))
 }
 
-// shell writes words so that --adapter reads them back.
-func shell(words []string) string {
-	var all []string
-	for _, w := range words {
-		all = append(all, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
-	}
-	return strings.Join(all, " ")
+// said is a scenario that says the settings of its runs itself, as a file has them.
+func said(s scenarios.Scenario, o runner.Options) scenarios.Scenario {
+	s.Settings, s.Fsync = o.Brief().Stored(), cmp.Or(o.Fsync, s.Fsync)
+	s.Settings.Fsync, s.Settings.AllowHost = "", false // no file decides what may reach its reader's machine
+	return s
 }
 
 // Save writes the file of a regression, whole or not at all.

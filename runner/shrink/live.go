@@ -126,8 +126,9 @@ func (l *Live) try(ctx context.Context, s scenarios.Scenario) (Candidate, error)
 // candidate gives a scenario a number and a file.
 func (l *Live) candidate(s scenarios.Scenario) (Candidate, error) {
 	c := Candidate{Number: l.Tried + 1, Scenario: s, Size: Size(s)}
+	file := said(s, l.Options)
 	c.File = filepath.Join(l.Dir, fmt.Sprintf("candidate-%d.yaml", c.Number))
-	return c, runner.Write(l.Dir, filepath.Base(c.File), func(w io.Writer) error { _, err := w.Write(s.YAML()); return err })
+	return c, runner.Write(l.Dir, filepath.Base(c.File), func(w io.Writer) error { _, err := w.Write(file.YAML()); return err })
 }
 
 // run runs a candidate once more. A run that the machine disturbed does not count,

@@ -1,0 +1,107 @@
+package hunt
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// spaceOf is the space of a backend as a hunt has it, with messages of its protocol.
+func spaceOf(t *testing.T, backend string) Space {
+	t.Helper()
+	s := Spec{Options: runner.Options{Backend: backend, Settings: settings.Default()}, Applies: runner.Applies}
+	if err := s.ForLock(t.Context()); err != nil {
+		t.Fatal(backend, err)
+	}
+	for _, m := range map[string][]links.Passed{
+		"redis": {{Direction: links.Request, Name: "EVALSHA"},
+			{Direction: links.Answer, Name: "+OK"}}, "etcd": {{Direction: links.Request, Name: "HEADERS"}},
+		"zookeeper": {{Direction: links.Request, Name: "create"},
+			{Direction: links.Answer, Name: "reply"}}, "postgres": {{Direction: links.Request, Name: "Query"}},
+	}[locks.Table[backend].Profile] {
+		s.Space.Messages = append(s.Space.Messages, m)
+	}
+	return s.Space
+}
+
+// Every draw of every backend is a scenario that can be run, the same for the same seed, and so
+// are its variations. Together they hold every kind of fault, and every workload of the lock.
+func TestDraw(t *testing.T) {
+	const seeds = 2000
+	for _, backend := range locks.Names() {
+		if locks.Table[backend].Broken != nil {
+			continue
+		}
+		t.Run(backend, func(t *testing.T) {
+			s := spaceOf(t, backend)
+			kinds, workloads := map[string]bool{}, map[string]bool{}
+			for seed := range uint64(seeds) {
+				drawn := Draw(seed, s)
+				if why := s.trouble(drawn); why != "" {
+					t.Fatalf("seed %d: %s\n%s", seed, why, drawn.YAML())
+				}
+				workloads[drawn.Workload] = true
+				for _, f := range drawn.Faults {
+					kinds[f.Fault] = true
+				}
+				if seed%20 != 0 {
+					continue
+				}
+				if again := Draw(seed, s); string(again.YAML()) != string(drawn.YAML()) {
+					t.Fatalf("seed %d gives\n%s\nand then\n%s", seed, drawn.YAML(), again.YAML())
+				}
+				varied := Mutate(seed, s, drawn)
+				if back, err := scenarios.Parse("varied", varied.YAML()); err != nil || s.trouble(varied) != "" || string(back.YAML()) != string(varied.YAML()) {
+					t.Fatalf("seed %d varied: %v %s\n%s", seed, err, s.trouble(varied), varied.YAML())
+				}
+			}
+			for _, w := range s.Workloads {
+				if !workloads[w] {
+					t.Errorf("no trial is %s", w)
+				}
+			}
+			for _, k := range s.kinds() {
+				can := (len(s.Messages) > 0 || !k.MessageOnly) && (!k.Disk || locks.Table[backend].Profile != "lockservice") // its nodes keep nothing
+				if !kinds[k.Name] && can {
+					t.Errorf("no trial has a %s", k.Name)
+				}
+			}
+		})
+	}
+}
+
+// A variation differs in little: no more than one fault, or one number of the loop.
+func TestMutateChangesOneThing(t *testing.T) {
+	s := Space{Workloads: []string{"guarded-write", "try", "two-keys"}, Leases: []time.Duration{time.Second},
+		Extends: true, Clients: 12, Servers: true,
+		Messages: []links.Passed{{Direction: links.Request, Name: "EVAL"}}}
+	for seed := range uint64(500) {
+		from := Draw(seed, s)
+		to := Mutate(seed+1, s, from)
+		if to.Name == from.Name || len(to.Faults) > len(from.Faults)+1 || len(to.Faults) < len(from.Faults)-1 {
+			t.Fatalf("from\n%s\nto\n%s", from.YAML(), to.YAML())
+		}
+		changed := 0
+		for _, f := range to.Faults {
+			if !slices.ContainsFunc(from.Faults, func(g scenarios.Fault) bool { g.After = f.After; return f == g }) {
+				changed++
+			}
+		}
+		for _, differs := range []bool{to.Workload != from.Workload, to.Clients != from.Clients,
+			to.Work != from.Work, to.Think != from.Think,
+			to.Wait != from.Wait, to.Renew != from.Renew} {
+			if differs {
+				changed++
+			}
+		}
+		if changed > 2 { // a workload may bring a number of its own
+			t.Fatalf("seed %d changes %d things: from\n%s\nto\n%s", seed, changed, from.YAML(), to.YAML())
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package hunt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner/gate"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// Repeats is how often a violation is looked for again, and how often at the reference lock;
+// it must come again in Again of them.
+const (
+	Repeats = 3
+	Again   = 2
+)
+
+// Evidence is what the runs of one trial have shown of one property.
+type Evidence struct {
+	Property  string
+	Owed      checker.Debtor
+	Found     reports.Rate // in repeats, each in a fresh cluster
+	Reference reports.Rate // of the backend's own lock under the same trial
+	// Compared: there is a reference lock beside the one under test, and it can run the trial.
+	Compared bool
+	// Excuse is a fault of the trial that takes from the service what it has promised; "": none does.
+	Excuse string
+}
+
+// Decision is what evidence says.
+type Decision string
+
+// The decisions.
+const (
+	Open     Decision = "open"     // more runs decide
+	Worse    Decision = "finding"  // this lock does worse than it should
+	Shared   Decision = "shared"   // the reference lock shows it under the same trial, too
+	Passing  Decision = "passing"  // it did not come again often enough
+	Excused  Decision = "excused"  // nobody owes it under these faults
+	Accepted Decision = "accepted" // the file of --known accepts it
+)
+
+// Decide says what is known. What every leased lock shows is no finding: a zombie writes
+// whatever the lock does. So a violation counts where the reference lock of the same servers,
+// under the same trial, shows it never; or where the service itself owes the property and no
+// fault of the trial is an excuse.
+func Decide(e Evidence) (Decision, string) {
+	owed := e.Owed == checker.Service && e.Excuse == ""
+	missed := e.Found.Of - e.Found.Seen
+	switch {
+	case !e.Compared && !owed && e.Excuse != "" && e.Owed == checker.Service:
+		return Excused, "no reference lock to compare with, and its " + e.Excuse + " is an excuse"
+	case !e.Compared && !owed:
+		return Excused, "no reference lock to compare with, and the service alone does not owe it"
+	case e.Compared && !owed && e.Reference.Seen > 0:
+		return Shared, fmt.Sprintf("the reference lock shows it too, in %d of %d runs", e.Reference.Seen,
+			e.Reference.Of)
+	case missed > Repeats-Again:
+		return Passing, fmt.Sprintf("it came again in %d of %d runs", e.Found.Seen, e.Found.Of)
+	case e.Found.Seen < Again, e.Compared && e.Reference.Of < Repeats:
+		return Open, ""
+	case e.Compared && e.Reference.Seen == 0:
+		return Worse, fmt.Sprintf("the reference lock shows it in none of %s under the same trial",
+			nouns.Count(e.Reference.Of, "run"))
+	}
+	return Worse, "the service itself owes it, and no fault of the trial is an excuse"
+}
+
+// excuse names a fault of a trial that may take from a service what it has promised: one after
+// which a server may end leases early, or that bends a clock.
+func excuse(t scenarios.Scenario, clients []string) string {
+	for _, f := range t.Faults {
+		client := slices.Contains(onClients, f.Target) || slices.Contains(clients, f.Target)
+		if kind := history.FaultOf(f.Fault); kind.EndsLeases && (f.Fault == "clock" || !client) {
+			return f.Fault + " of " + f.Target
+		}
+	}
+	return ""
+}
+
+// cause is what tells two findings of one property apart: the faults and the turns in the
+// story of its first violation.
+func cause(setup history.Setup, ops []history.Op, p checker.Property) string {
+	v := firmest(p)
+	if v == nil {
+		return p.Name
+	}
+	told := map[string]bool{}
+	for _, s := range reports.Story(setup, ops, *v) {
+		switch {
+		case s.Kind == reports.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil:
+			told[ops[s.Op].Fault.Kind] = true
+		case slices.Contains(turns, s.Kind):
+			told[string(s.Kind)] = true
+		}
+	}
+	return p.Name + ": " + words(told)
+}
+
+// turns are the steps that make a story another one.
+var turns = []reports.Kind{reports.StepZombie, reports.StepEnd, reports.StepTold, reports.StepLoss, reports.StepHold}
+
+// firmest is the violation to tell: one that is certain, and that no stall touches.
+func firmest(p checker.Property) *checker.Violation {
+	for _, firm := range []func(checker.Violation) bool{
+		func(v checker.Violation) bool { return !v.Possible && !v.Disturbed },
+		func(v checker.Violation) bool { return true },
+	} {
+		if i := slices.IndexFunc(p.Violations, firm); i >= 0 {
+			return &p.Violations[i]
+		}
+	}
+	return nil
+}
+
+// Accepting reads what a gate's file accepts of a lock: by property, the kinds of faults of
+// the scenarios in which it is a known weakness. A finding is accepted where its own faults
+// are all among those of one such scenario.
+type Accepting map[string][]acceptance
+
+type acceptance struct {
+	faults []string
+	why    string
+}
+
+// Known is what a gate accepts of the lock with a label.
+func Known(c *gate.Config, label string) (Accepting, error) {
+	all := Accepting{}
+	for _, cell := range c.Cells {
+		if history.LockName(cell.Backend, cell.Library) != label {
+			continue
+		}
+		s, err := scenarios.Load(cell.Scenario)
+		if err != nil {
+			return nil, err
+		}
+		for property, e := range cell.Expect {
+			if e.Is != gate.Holds {
+				all[property] = append(all[property], acceptance{kindsOf(*s),
+					strings.TrimSpace(cell.Label() + ": " + string(e.Is) + " " + e.Reason)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// accepts says why a violation is accepted, or "".
+func (a Accepting) accepts(property string, t scenarios.Scenario) string {
+	for _, x := range a[property] {
+		if !slices.ContainsFunc(kindsOf(t), func(kind string) bool { return !slices.Contains(x.faults, kind) }) {
+			return x.why
+		}
+	}
+	return ""
+}
+
+// kindsOf are the kinds of faults of a scenario, its random ones too.
+func kindsOf(s scenarios.Scenario) (kinds []string) {
+	for _, f := range slices.Concat(s.Faults, s.Random.Mix) {
+		kinds = append(kinds, f.Fault)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}

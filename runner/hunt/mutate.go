@@ -1,0 +1,71 @@
+package hunt
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// Mutate is a trial that differs from another in one dimension, drawn from a seed.
+func Mutate(seed uint64, s Space, from scenarios.Scenario) scenarios.Scenario {
+	d := newDie(seed)
+	for range redraws {
+		t := from
+		t.Faults = slices.Clone(from.Faults)
+		t = s.kept(from, s.asleep(s.changed(d, t)))
+		t.Name = from.Name
+		if string(t.YAML()) != string(from.YAML()) {
+			t.Name = fmt.Sprintf("trial-%d", seed)
+			return t
+		}
+	}
+	return Draw(seed, s) // nothing can be changed
+}
+
+// changed changes one thing: a fault in three of four.
+func (s Space) changed(d die, t scenarios.Scenario) scenarios.Scenario {
+	n := len(t.Faults)
+	switch {
+	case d.one(4):
+		return pick(d, dimensions)(d, s, t)
+	case n < mostFaults && d.IntN(n+2) == 0 || n == 0:
+		return s.with(d, t, n)
+	case n > 1 && d.one(4):
+		return without(t, d.IntN(n))
+	case d.one(4):
+		return s.with(d, t, d.IntN(n))
+	}
+	f := &t.Faults[d.IntN(n)]
+	switch d.IntN(5) {
+	case 0:
+		f.For = span(leases(d.log(0.01, 3)))
+	case 1:
+		f.At = leases(d.Float64() * loadLeases)
+	case 2:
+		f.On = pick(d, gates)
+	case 3:
+		f.Target = pick(d, slices.Concat(onServers, onClients, nemesis.Ones))
+	case 4:
+		if f.When.Name == "" || len(s.Messages) == 0 { // a session that goes on may have learnt none
+			f.For = span(leases(f.For.Max.Leases * d.log(0.5, 2)))
+			break
+		}
+		m := pick(d, s.Messages)
+		f.When.Direction, f.When.Name, f.When.Skip, f.When.After = string(m.Direction), m.Name, d.IntN(4), d.one(2)
+	}
+	return t
+}
+
+// without is the trial without a fault. What came after that comes by its own time.
+func without(t scenarios.Scenario, place int) scenarios.Scenario {
+	gone := t.Faults[place].Name
+	t.Faults = slices.Delete(t.Faults, place, place+1)
+	for i := range t.Faults {
+		if t.Faults[i].After.Fault == gone {
+			t.Faults[i].After = scenarios.After{}
+		}
+	}
+	return t
+}

@@ -1,0 +1,73 @@
+package hunt
+
+import (
+	"math"
+
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// Pool keeps the trials that have shown something new, to vary them.
+type Pool struct {
+	known map[string]int // in how many trials each feature was seen
+	kept  []kept
+}
+
+type kept struct {
+	trial  scenarios.Scenario
+	fresh  int     // features that it was the first to show
+	gap    float64 // see Seen
+	varied int     // how often it was
+}
+
+// Add files what a trial has shown, and says how many features nobody had seen.
+func (p *Pool) Add(t scenarios.Scenario, s Seen) (fresh int) {
+	if p.known == nil {
+		p.known = map[string]int{}
+	}
+	for _, f := range s.Features {
+		if p.known[f]++; p.known[f] == 1 {
+			fresh++
+		}
+	}
+	if fresh >= keptFrom {
+		p.kept = append(p.kept, kept{trial: t, fresh: fresh, gap: s.Gap})
+	}
+	return fresh
+}
+
+// keptFrom is how many new features make a trial worth varying: one alone is often a number
+// that happens to be new.
+const keptFrom = 3
+
+// Features is how many were seen.
+func (p *Pool) Features() int { return len(p.known) }
+
+// weight of a kept trial: more where it showed more and where two beliefs came near each
+// other, less each time that it was varied.
+func (k kept) weight() float64 {
+	near := 1 / (1 + math.Abs(k.gap))
+	return math.Sqrt(float64(k.fresh)) * (0.5 + near) / float64(1+k.varied)
+}
+
+// varyFrom is how many trials are drawn before one is varied.
+const varyFrom = 5
+
+// Next is the trial of a seed: drawn, or one of the kept ones varied.
+func (p *Pool) Next(seed uint64, number int, s Space) scenarios.Scenario {
+	d := newDie(seed ^ 0x68756e74)
+	if number <= varyFrom || len(p.kept) == 0 || d.one(2) {
+		return Draw(seed, s)
+	}
+	sum := 0.0
+	for _, k := range p.kept {
+		sum += k.weight()
+	}
+	at := d.Float64() * sum
+	for i := range p.kept {
+		if at -= p.kept[i].weight(); at <= 0 || i == len(p.kept)-1 {
+			p.kept[i].varied++
+			return Mutate(seed, s, p.kept[i].trial)
+		}
+	}
+	return Draw(seed, s)
+}

@@ -1,0 +1,221 @@
+package hunt
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// Format is that of hunt.json; a later one may hold more.
+const Format = 1
+
+// Report is hunt.json: what a hunt has tried and found.
+type Report struct {
+	Format   int             `json:"format"`
+	Lock     string          `json:"lock"`
+	Settings map[string]any  `json:"settings"` // beside their defaults
+	Version  string          `json:"version"`
+	Command  []string        `json:"command"`
+	Seed     uint64          `json:"seed"`
+	Started  time.Time       `json:"started"`
+	Seconds  float64         `json:"seconds"`  // of all its sessions
+	Trials   int             `json:"trials"`   // that were judged
+	Next     int             `json:"next"`     // number of the next trial
+	Runs     int             `json:"runs"`     // with repeats, those of the reference lock, and of shrinking
+	Failed   int             `json:"failed"`   // trials that reached no judgement
+	Features int             `json:"features"` // that were seen in any trial
+	Messages []links.Passed  `json:"messages"` // that faults could wait for
+	Findings []*Finding      `json:"findings"`
+	Left     []*Dismissed    `json:"dismissed"` // violations that are no findings, and why
+	Coverage []Cover         `json:"coverage"`
+	Stopped  string          `json:"stopped,omitempty"`    // why it ended before its time
+	Little   string          `json:"too_little,omitempty"` // why finding nothing says nothing
+	coverage map[Cover]Cover // by fault and trigger
+}
+
+// Finding is a violation that this lock shows and should not.
+type Finding struct {
+	Property       string   `json:"property"`
+	Cause          string   `json:"cause"` // by which it is told from others of its property
+	Message        string   `json:"message"`
+	Why            string   `json:"why"` // it counts
+	Scenario       string   `json:"scenario"`
+	Command        []string `json:"command"`
+	Size           string   `json:"size"`
+	Found          int      `json:"found"` // in so many runs
+	Of             int      `json:"of"`
+	ReferenceFound int      `json:"reference_found"`
+	ReferenceOf    int      `json:"reference_of"`
+	Seconds        float64  `json:"seconds"` // of the hunt until it was confirmed
+	Trial          int      `json:"trial"`   // in which it was seen first
+	Again          int      `json:"again"`   // later trials that showed the same
+	Shrunk         bool     `json:"shrunk"`
+	Note           string   `json:"note,omitempty"` // why it is not proven, or not as small as can be
+	Run            string   `json:"run"`            // the folder of one that shows it
+
+	Seed  uint64 `json:"seed"`
+	Draft string `json:"draft"` // the scenario in which it was seen first
+	owed  bool   // by the service, without an excuse
+}
+
+// Dismissed are violations of one cause that are no finding.
+type Dismissed struct {
+	Property string   `json:"property"`
+	Cause    string   `json:"cause"`
+	Decision Decision `json:"decision"`
+	Why      string   `json:"why"`
+	Times    int      `json:"times"`
+}
+
+// Cover says how often a fault was tried at a trigger, and what came of it.
+type Cover struct {
+	Fault   string `json:"fault"`
+	Trigger string `json:"trigger"`
+	Tried   int    `json:"tried"`
+	Seen    int    `json:"seen"`    // observed at its victim
+	Missed  int    `json:"missed"`  // not observed, or it came too late
+	Skipped int    `json:"skipped"` // it could not be, or nobody came by
+}
+
+// triggerOf is when a fault comes, in words.
+func triggerOf(f scenarios.Fault) string {
+	on := cmp.Or(f.On, "at")
+	if f.When.Name != "" {
+		on = "message " + cmp.Or(f.When.Direction, "request") + " " + f.When.Name
+	}
+	return on
+}
+
+// cover counts what came of the faults of a trial.
+func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
+	phases := map[int]map[history.Phase]bool{}
+	for i := range ops {
+		if f := ops[i].Fault; f != nil {
+			if phases[f.ID] == nil {
+				phases[f.ID] = map[history.Phase]bool{}
+			}
+			phases[f.ID][f.Phase] = true
+		}
+	}
+	id := 1
+	for _, f := range t.Faults {
+		seen := map[history.Phase]bool{}
+		for range max(f.Count, 1) {
+			maps.Copy(seen, phases[id])
+			id++
+		}
+		key := Cover{Fault: f.Fault, Trigger: triggerOf(f)}
+		c := r.coverage[key]
+		c.Fault, c.Trigger = key.Fault, key.Trigger
+		c.Tried++
+		switch {
+		case seen[history.Observed]:
+			c.Seen++
+		case seen[history.Skipped] || len(seen) == 0:
+			c.Skipped++
+		default:
+			c.Missed++
+		}
+		r.coverage[key] = c
+	}
+}
+
+// settle fills in what follows from the rest.
+func (r *Report) settle() {
+	r.Coverage = slices.SortedFunc(maps.Values(r.coverage), func(a, b Cover) int {
+		return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.Trigger, b.Trigger))
+	})
+	slices.SortFunc(r.Left, func(a, b *Dismissed) int { return cmp.Compare(a.Cause, b.Cause) })
+}
+
+// Unreached are the kinds of faults that were never seen at a victim.
+func (r *Report) Unreached() (kinds []string) {
+	seen := map[string]bool{}
+	for _, c := range r.Coverage {
+		seen[c.Fault] = seen[c.Fault] || c.Seen > 0
+	}
+	for _, k := range history.FaultKinds {
+		if !seen[k.Name] {
+			kinds = append(kinds, k.Name)
+		}
+	}
+	return kinds
+}
+
+// PerMinute is how many runs the hunt made in a minute.
+func (r *Report) PerMinute() float64 {
+	if r.Seconds <= 0 {
+		return 0
+	}
+	return float64(r.Runs) / r.Seconds * 60
+}
+
+// ReportFile is the name of what scripts read of a hunt, in its folder.
+const ReportFile = "hunt.json"
+
+// Save writes all that is made of a report, each file whole or not at all.
+func (r *Report) Save(dir string) error {
+	r.settle()
+	return errors.Join(
+		runner.Write(dir, ReportFile, func(w io.Writer) error {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(r)
+		}),
+		runner.Write(dir, "index.md", r.Markdown),
+		runner.Write(dir, "index.html", r.HTML),
+		runner.Write(dir, "junit.xml", r.junit))
+}
+
+// mostOfAReport is many times what the longest hunt writes.
+const mostOfAReport = 64 << 20
+
+// Read reads the report of an earlier hunt.
+func Read(dir string) (*Report, error) {
+	data, err := bounded.ReadFile(filepath.Join(dir, ReportFile), mostOfAReport)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ReportFile), err)
+	}
+	if r.Format != Format {
+		return nil, fmt.Errorf("%s: format %d, this dlmtest knows %d", filepath.Join(dir, ReportFile), r.Format, Format)
+	}
+	r.coverage = map[Cover]Cover{}
+	for _, c := range r.Coverage {
+		r.coverage[Cover{Fault: c.Fault, Trigger: c.Trigger}] = c
+	}
+	return r, nil
+}
+
+// junit writes a case for each finding, and one that fails the hunt in which too little was tried.
+func (r *Report) junit(w io.Writer) error {
+	took := time.Duration(r.Seconds * float64(time.Second))
+	s := reports.Suite{Name: "hunt " + r.Lock, Started: r.Started, Took: took}
+	for _, f := range r.Findings {
+		s.Cases = append(s.Cases, reports.Case{Class: r.Lock, Name: f.Property, State: reports.CaseFailed,
+			Message: f.Message,
+			Body:    f.Why + "\nscenario: " + f.Scenario + "\n"})
+	}
+	whole := reports.Case{Class: r.Lock, Name: "hunt", Took: took, Out: r.Summary()}
+	if r.Little != "" {
+		whole.State, whole.Message = reports.CaseError, r.Little
+	}
+	return reports.JUnitSuites(w, "dlmtest hunt", took, []reports.Suite{{Name: s.Name, Started: s.Started,
+		Took: took, Cases: append(s.Cases, whole)}})
+}

@@ -1,0 +1,157 @@
+package hunt
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
+	"github.com/dlmtest/dlmtest/scenarios"
+	"github.com/dlmtest/dlmtest/workloads"
+)
+
+// Space is what trials are drawn from: what a lock offers, and what can be tried on it.
+type Space struct {
+	Workloads []string        // loops of clients that the lock can be used in
+	Leases    []time.Duration // that it grants, the shortest first
+	Extends   bool            // a grant can be renewed
+	Clients   int             // at most so many
+	Servers   bool            // there are servers of this run's own, which faults can hit
+	Messages  []links.Passed  // that were seen on the links of a client
+	// Cannot says why a scenario cannot be run, or "". It is asked after the scenario's own
+	// validation; nil: everything can.
+	Cannot func(scenarios.Scenario) string
+}
+
+// plain are the loops that ask no more of a lock than that it excludes. The uses of a lock
+// (payments, files, …) show what the guarded write shows already, at more cost.
+var plain = []string{"guarded-write", "try", "reentrant", "read-write", "semaphore", "leader", "watchdog", "own-key",
+	"two-keys"}
+
+// Of is the space of a lock.
+func Of(lock locks.Lock, process bool) Space {
+	s := Space{Extends: lock.Promise.Extends && lock.Promise.Leased, Clients: mostClients, Servers: true}
+	if process {
+		s.Clients = mostProcesses
+	}
+	for _, w := range plain {
+		if kind, _ := workloads.Kind(workloads.Mode(w)); locks.Offers(lock.Promise, kind) {
+			s.Workloads = append(s.Workloads, w)
+		}
+	}
+	for _, lease := range leasesTried {
+		if lock.CheckLease == nil || lock.CheckLease(lease) == nil {
+			s.Leases = append(s.Leases, lease)
+		}
+	}
+	return s
+}
+
+// leasesTried are the shortest that bear the stalls of a busy machine: the shorter, the more trials.
+// A lock is tried with the first two that it grants.
+var leasesTried = []time.Duration{600 * time.Millisecond, time.Second, 2 * time.Second}
+
+const (
+	mostClients   = 12 // client-1 is then the beginning of other names
+	mostProcesses = 6  // where each client is two programs
+	mostFaults    = 4
+)
+
+// Kept drops the leases and the workloads that no trial could have; see Space.Cannot.
+func (s Space) Kept() Space {
+	granted := slices.DeleteFunc(slices.Clone(s.Leases), func(d time.Duration) bool {
+		return s.trouble(s.loop(usual,
+			d)) != ""
+	})
+	if len(granted) > 0 {
+		s.Leases = granted[:min(len(granted), 2)]
+	}
+	s.Workloads = slices.DeleteFunc(slices.Clone(s.Workloads), func(w string) bool {
+		return s.trouble(s.loop(w, s.Leases[0])) != ""
+	})
+	return s
+}
+
+// trouble is why a trial cannot be run, or "".
+func (s Space) trouble(t scenarios.Scenario) string {
+	if err := t.Validate(); err != nil {
+		return err.Error()
+	}
+	if s.Cannot == nil {
+		return ""
+	}
+	t.Faults = slices.Clone(t.Faults)
+	for i := range t.Faults {
+		t.Faults[i].Optional = false // one that may be skipped is not refused, and would be skipped each time
+	}
+	return s.Cannot(t)
+}
+
+// Learn is the trial that shows which messages go over the links of a client: slow ones by
+// a millisecond, as there are no links without a fault of theirs.
+func (s Space) Learn() scenarios.Scenario {
+	t := s.loop("guarded-write", s.Leases[0])
+	t.Name, t.Renew, t.Work = "learn", s.Extends, scenarios.Duration{Leases: 0.5}
+	t.Faults = []scenarios.Fault{{Fault: "latency", Target: "clients", On: "at", Count: 1,
+		Latency: fixed(time.Millisecond), For: span(scenarios.Duration{Leases: 1})}}
+	return t
+}
+
+// Learnt adds the messages that a run has shown on the links to servers.
+func (s Space) Learnt(passed []agent.Passed, servers []string) Space {
+	seen := map[links.Passed]bool{}
+	for _, p := range passed {
+		if slices.Contains(servers, p.To) {
+			seen[p.Passed] = true
+		}
+	}
+	s.Messages = slices.SortedFunc(maps.Keys(seen), func(a, b links.Passed) int {
+		return strings.Compare(string(a.Direction)+a.Name, string(b.Direction)+b.Name)
+	})
+	s.Messages = slices.DeleteFunc(s.Messages, func(m links.Passed) bool { // a name that no scenario may say
+		return scenarios.Unnamed(scenarios.When{Direction: string(m.Direction), Name: m.Name}, wire.Protocols...) != ""
+	})
+	return s
+}
+
+// loop is a trial without faults, of the least size.
+func (s Space) loop(workload string, lease time.Duration) scenarios.Scenario {
+	t := scenarios.Scenario{Name: "trial", Title: "A trial of a hunt", About: "Drawn by dlmtest hunt.",
+		Workload: workload,
+		Clients:  2, Keys: 1, Lease: fixed(lease), Work: fixed(10 * time.Millisecond), Think: fixed(10 * time.Millisecond),
+		Wait: scenarios.Duration{Leases: 4}, Duration: scenarios.Duration{Leases: loadLeases}, After: scenarios.Duration{Leases: 1}}
+	return fitted(t)
+}
+
+// loadLeases is how long the clients of a trial run at least.
+const loadLeases = 2
+
+// fitted gives a workload the numbers that it needs.
+func fitted(t scenarios.Scenario) scenarios.Scenario {
+	t.Permits = 0
+	switch t.Workload {
+	case "semaphore":
+		t.Permits = 2
+	case "own-key":
+		t.Keys = t.Clients
+	case history.TwoKeys:
+		t.Keys = max(t.Keys, 2)
+	}
+	return t
+}
+
+func fixed(d time.Duration) scenarios.Duration { return scenarios.Duration{Fixed: d} }
+
+func span(d scenarios.Duration) scenarios.Span { return scenarios.Span{Min: d, Max: d} }
+
+// String says what the space holds, for whoever watches.
+func (s Space) String() string {
+	return fmt.Sprintf("%d workloads (%s), leases %v, %d messages", len(s.Workloads),
+		strings.Join(s.Workloads, ", "), s.Leases, len(s.Messages))
+}
