@@ -70,12 +70,8 @@ func (a *Account) Tell(setup history.Setup, ops []history.Op, v checker.Violatio
 }
 
 func about(property string) string {
-	for _, c := range checker.All() {
-		if c.Name == property {
-			return c.About
-		}
-	}
-	return ""
+	c, _ := checker.Find(property)
+	return c.About
 }
 
 func sure(v checker.Violation) string {

@@ -90,7 +90,7 @@ func readClaims(text []byte) (claimBook, error) {
 }
 
 func (b claimBook) check(c Claimed) error {
-	if _, ok := claimMeasures[c.Measure]; !ok {
+	if measureOf(c.Measure) == nil {
 		return fmt.Errorf("no measure %q", c.Measure)
 	}
 	if len(c.By) == 0 || c.Says == "" {
@@ -120,7 +120,7 @@ func ClaimedBackends() ([]string, error) {
 // claims holds what is said of the run's backend against what was measured. Of a
 // run in doubt nothing is confirmed, and no time is blamed on the lock.
 func (m *measurement) claims() (all []Claim) {
-	if library := m.setup.Promise.Library; library != "" {
+	if library := m.Setup.Promise.Library; library != "" {
 		m.Missing["claims"] = "What is commonly said is of the backend's own lock, and " + library + " was under test."
 		return nil
 	}
@@ -129,13 +129,13 @@ func (m *measurement) claims() (all []Claim) {
 		panic(err)
 	}
 	j := &claimJudge{measurement: m}
-	for _, c := range b.Backends[m.setup.Promise.Backend] {
+	for _, c := range b.Backends[m.Setup.Promise.Backend] {
 		var by []string
 		for _, name := range c.By {
 			by = append(by, fmt.Sprintf("%s (%s)", b.Sources[name].Kind, b.Sources[name].Title))
 		}
 		claim := Claim{Says: c.Says, By: strings.Join(by, "; "), Measure: c.Measure, Claimed: c}
-		claim.Verdict, claim.Measured = claimMeasures[c.Measure](j, c)
+		claim.Verdict, claim.Measured = measureOf(c.Measure)(j, c)
 		if doubt := m.doubtOf(c); doubt != "" && (claim.Verdict == Confirmed || c.timed()) {
 			claim.Verdict, claim.Measured = NotMeasured, "The run as a whole is in doubt: "+doubt
 		}
@@ -159,7 +159,7 @@ func (m *measurement) doubtOf(c Claimed) string {
 			return d
 		}
 	}
-	if stall := m.result.Counts.MaxStall; c.timed() && stall > int64(m.setup.Lease)/8 {
+	if stall := m.result.Counts.MaxStall; c.timed() && stall > int64(m.Setup.Lease)/8 {
 		return fmt.Sprintf("a node was not scheduled for %s.", length(time.Duration(stall)))
 	}
 	return ""

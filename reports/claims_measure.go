@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // claimJudge compares claims with one run. What it has found once it keeps.
@@ -19,12 +20,11 @@ type claimJudge struct {
 	read bool
 }
 
-// claimMeasures are the ways to hold a claim against a run, by the names that
-// claims.yaml uses. Each says not measured unless the run tried what is claimed.
+// claimMeasures are the ways to hold a claim against a run that are no property, by the names
+// that claims.yaml uses. Each says not measured unless the run tried what is claimed.
 var claimMeasures = map[string]func(*claimJudge, Claimed) (Agrees, string){
 	"acquire-latency":        (*claimJudge).acquireLatency,
 	"release-latency":        (*claimJudge).releaseLatency,
-	"order":                  (*claimJudge).order,
 	"no-order":               (*claimJudge).noOrder,
 	"exclusion":              (*claimJudge).exclusion,
 	"survives-minority":      (*claimJudge).survivesMinority,
@@ -35,10 +35,17 @@ var claimMeasures = map[string]func(*claimJudge, Claimed) (Agrees, string){
 	"clock-dependent":        (*claimJudge).clockDependent,
 	"told":                   (*claimJudge).told,
 	"untold":                 (*claimJudge).untold,
-	"tokens-rise":            (*claimJudge).tokensRise,
 	"no-token":               (*claimJudge).noToken,
 	"fencing-saves":          (*claimJudge).fencingSaves,
 	"validity-kept":          (*claimJudge).validityKept,
+}
+
+// measureOf is the way to hold a claim against a run: a measure, or a property that says the same.
+func measureOf(name string) func(*claimJudge, Claimed) (Agrees, string) {
+	if _, known := checker.Find(name); known {
+		return func(j *claimJudge, _ Claimed) (Agrees, string) { return judged(j.property(name), true, "") }
+	}
+	return claimMeasures[name]
 }
 
 // property is the judgement of one property; unknown where it is not there.
@@ -68,10 +75,6 @@ func judged(p checker.Property, tried bool, otherwise string) (Agrees, string) {
 	return NotMeasured, cmp.Or(p.Reason, otherwise)
 }
 
-func (j *claimJudge) order(Claimed) (Agrees, string) {
-	return judged(j.property("fairness"), true, "")
-}
-
 // noOrder is confirmed by one that was overtaken. That nobody was proves nothing.
 func (j *claimJudge) noOrder(Claimed) (Agrees, string) {
 	if j.Fairness == nil || j.Fairness.Waits == 0 {
@@ -90,44 +93,40 @@ func (j *claimJudge) exclusion(Claimed) (Agrees, string) {
 }
 
 // cutOff says that a partition leaves its victim no majority of the servers.
-func (j *claimJudge) cutOff(f *fault) bool {
+func (j *claimJudge) cutOff(f *trace.Fault) bool {
 	n := 0
-	for _, server := range j.setup.Servers {
-		if slices.Contains(f.cut, server) {
+	for _, server := range j.Setup.Servers {
+		if slices.Contains(f.Cut, server) {
 			n++
 		}
 	}
-	return n > 0 && 2*n >= len(j.setup.Servers)
+	return n > 0 && 2*n >= len(j.Setup.Servers)
 }
 
 // struckHolder says that a fault was seen to take a client away while it held a key.
 func (j *claimJudge) struckHolder() bool {
-	return slices.ContainsFunc(j.faults, func(f *fault) bool {
-		if !takes(f) || f.begin < 0 || f.observed < 0 || f.missed || f.kind == "partition" && !j.cutOff(f) {
+	return slices.ContainsFunc(j.Faults, func(f *trace.Fault) bool {
+		if !takes(f) || f.Begin < 0 || f.Seen < 0 || f.Missed || f.Kind == "partition" && !j.cutOff(f) {
 			return false
 		}
-		at := j.ops[f.begin].Time
-		return slices.ContainsFunc(j.grants, func(g *grant) bool {
-			return g.node == f.target && g.belief.from <= at && at <= g.belief.to
+		at := j.Ops[f.Begin].Time
+		return slices.ContainsFunc(j.Trace.Grants, func(g *trace.Grant) bool {
+			return g.Node == f.Target && g.OK <= at && at <= g.Until
 		})
 	})
 }
 
-func (j *claimJudge) tokensRise(Claimed) (Agrees, string) {
-	return judged(j.property("fencing-monotonic"), len(j.grants) > 1, "Fewer than two grants were made.")
-}
-
 func (j *claimJudge) noToken(Claimed) (Agrees, string) {
-	if len(j.grants) == 0 {
+	if len(j.Trace.Grants) == 0 {
 		return NotMeasured, "Nobody was granted the lock."
 	}
 	n := 0
-	for _, g := range j.grants {
-		if g.token != 0 {
+	for _, g := range j.Trace.Grants {
+		if g.Token != 0 {
 			n++
 		}
 	}
-	text := fmt.Sprintf("%d of %s carried a token.", n, count(len(j.grants), "grant"))
+	text := fmt.Sprintf("%d of %s carried a token.", n, count(len(j.Trace.Grants), "grant"))
 	if n > 0 {
 		return Contradicted, text
 	}
@@ -170,9 +169,9 @@ func (j *claimJudge) validityKept(Claimed) (Agrees, string) {
 // clockMoved names the servers whose clock was seen to be wrong, "" if there was none.
 func (j *claimJudge) clockMoved() string {
 	var moved []string
-	for _, f := range j.faults {
-		if f.kind == "clock" && f.observed >= 0 && !f.missed && slices.Contains(j.setup.Servers, f.target) {
-			moved = append(moved, f.target)
+	for _, f := range j.Faults {
+		if f.Kind == "clock" && f.Seen >= 0 && !f.Missed && slices.Contains(j.Setup.Servers, f.Target) {
+			moved = append(moved, f.Target)
 		}
 	}
 	if len(moved) == 0 {
@@ -202,24 +201,24 @@ func (j *claimJudge) clockIndependent(Claimed) (Agrees, string) {
 	return verdict, moved + text
 }
 
-func clockFault(f *fault) bool { return f.kind == "clock" }
+func clockFault(f *trace.Fault) bool { return f.Kind == "clock" }
 
 // notBy says why what first broke a property cannot be put down to the faults of some
 // kinds on servers, or "": none of them came before it, or others had hit servers, too.
-func (j *claimJudge) notBy(p checker.Property, ours func(*fault) bool) string {
+func (j *claimJudge) notBy(p checker.Property, ours func(*trace.Fault) bool) string {
 	at, mine, others := int64(math.MaxInt64), false, []string(nil)
 	for _, v := range p.Violations {
 		if !v.Possible && !v.Disturbed {
 			at = min(at, v.At)
 		}
 	}
-	for _, f := range j.faults {
+	for _, f := range j.Faults {
 		switch {
-		case f.begin < 0 || j.ops[f.begin].Time > at || !slices.Contains(j.setup.Servers, f.target):
+		case f.Begin < 0 || j.Ops[f.Begin].Time > at || !slices.Contains(j.Setup.Servers, f.Target):
 		case ours(f):
 			mine = true
 		default:
-			others = append(others, f.kind)
+			others = append(others, f.Kind)
 		}
 	}
 	if !mine {

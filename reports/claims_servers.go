@@ -7,17 +7,18 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // takes says whether a fault can take a server away.
-func takes(f *fault) bool {
-	return slices.Contains([]string{"kill", "crash", "pause", "partition"}, f.kind)
+func takes(f *trace.Fault) bool {
+	return history.FaultOf(f.Kind).Away
 }
 
 // serverLosses are the faults that took servers away and were seen to.
 func (j *claimJudge) serverLosses() []checker.Loss {
-	if !j.read && slices.ContainsFunc(j.faults, takes) {
-		j.lost = slices.DeleteFunc(checker.Losses(j.setup, j.ops), func(l checker.Loss) bool { return !l.Seen })
+	if !j.read && slices.ContainsFunc(j.Faults, takes) {
+		j.lost = slices.DeleteFunc(checker.Losses(j.Setup, j.Ops), func(l checker.Loss) bool { return !l.Seen })
 	}
 	j.read = true
 	return j.lost
@@ -25,8 +26,8 @@ func (j *claimJudge) serverLosses() []checker.Loss {
 
 // grantsWithin counts the grants that were asked for and answered within a time.
 func (j *claimJudge) grantsWithin(from, to int64) (n int) {
-	for _, g := range j.grants {
-		if ok := &j.ops[g.ok]; max(ok.Sent, j.ops[g.invoke].Time) >= from && ok.Time <= to {
+	for _, g := range j.Trace.Grants {
+		if ok := &j.Ops[g.Op]; max(ok.Sent, j.Ops[g.Invoke].Time) >= from && ok.Time <= to {
 			n++
 		}
 	}
@@ -35,7 +36,7 @@ func (j *claimJudge) grantsWithin(from, to int64) (n int) {
 
 // noLoss says why nothing is known of a time without some servers.
 func (j *claimJudge) noLoss(share string) string {
-	if len(j.setup.Servers) == 0 {
+	if len(j.Setup.Servers) == 0 {
 		return "The history does not name its servers."
 	}
 	return fmt.Sprintf("No fault that was seen took away a %s of the servers.", share)
@@ -45,18 +46,18 @@ func (j *claimJudge) noLoss(share string) string {
 // losing the majority: of five that is two, and one proves too little.
 func (j *claimJudge) survivesMinority(Claimed) (Agrees, string) {
 	n, fewer, grants, lost := 0, 0, 0, []string(nil)
-	most := (len(j.setup.Servers) - 1) / 2
+	most := (len(j.Setup.Servers) - 1) / 2
 	for _, l := range j.serverLosses() {
-		if l.Minority(len(j.setup.Servers)) && len(l.Lost) < most {
+		if l.Minority(len(j.Setup.Servers)) && len(l.Lost) < most {
 			fewer = max(fewer, len(l.Lost))
-		} else if l.Minority(len(j.setup.Servers)) {
+		} else if l.Minority(len(j.Setup.Servers)) {
 			n++
 			grants += j.grantsWithin(l.From, l.To)
 			lost = append(lost, l.Lost...)
 		}
 	}
 	if n == 0 && fewer > 0 {
-		return NotMeasured, fmt.Sprintf("No fault took away more than %d of %d servers; a minority may be %d.", fewer, len(j.setup.Servers), most)
+		return NotMeasured, fmt.Sprintf("No fault took away more than %d of %d servers; a minority may be %d.", fewer, len(j.Setup.Servers), most)
 	}
 	if n == 0 {
 		return NotMeasured, j.noLoss("minority")
@@ -89,7 +90,7 @@ func (j *claimJudge) stopsWithoutMajority(Claimed) (Agrees, string) {
 		longest = max(longest, l.To-l.From)
 		for _, waits := range j.waiting {
 			for _, w := range waits {
-				if min(w.to, l.To)-max(w.from, l.From) > int64(j.setup.Lease) {
+				if min(w.to, l.To)-max(w.from, l.From) > int64(j.Setup.Lease) {
 					asked++
 				}
 			}
@@ -136,16 +137,16 @@ type news struct {
 func (n news) all() int { return n.told + n.left + n.never }
 
 func (j *claimJudge) news() (n news) {
-	for _, g := range j.grants {
-		next := j.next(g)
-		superseded := next != nil && j.ops[next.ok].Time < g.belief.to
+	for _, g := range j.Trace.Grants {
+		next := j.Superseder(g)
+		superseded := next != nil && next.OK < g.Until
 		switch {
-		case g.end >= 0 && j.ops[g.end].F == history.Lost:
+		case g.EndOp >= 0 && j.Ops[g.EndOp].F == history.Lost:
 			n.told++
 			if next != nil {
-				n.latest = max(n.latest, time.Duration(g.belief.to-j.ops[next.ok].Time))
+				n.latest = max(n.latest, time.Duration(g.Until-next.OK))
 			}
-		case superseded && g.end >= 0:
+		case superseded && g.EndOp >= 0:
 			n.left++
 		case superseded:
 			n.never++

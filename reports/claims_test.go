@@ -277,7 +277,7 @@ func TestVacuityIsKnown(t *testing.T) {
 	setup, ops := recorded(t, "gc-pause-etcd")
 	setup.Expect.Contention = 1 << 20
 	r := checker.Judge(setup, ops)
-	m := newTrace(setup, ops).figures(r)
+	m := newView(setup, ops).figures(r)
 	if m.doubtOf(Claimed{Measure: "told"}) == "" || m.doubtOf(Claimed{Measure: "acquire-latency"}) != "" {
 		t.Errorf("doubts of a vacuous run: %q", r.Doubts)
 	}
@@ -289,10 +289,10 @@ func TestVacuityIsKnown(t *testing.T) {
 func TestClaimsAreStrict(t *testing.T) {
 	const sources = "sources:\n  a: {kind: book, title: B}\nbackends:\n  redis:\n    - "
 	for text, want := range map[string]string{
-		`{says: x, by: [a], measure: order}`:                                              "",
-		`{says: x, by: [b], measure: order}`:                                              `no source "b"`,
+		`{says: x, by: [a], measure: fairness}`:                                           "",
+		`{says: x, by: [b], measure: fairness}`:                                           `no source "b"`,
 		`{says: x, by: [a], measure: ordr}`:                                               `no measure "ordr"`,
-		`{says: x, by: [], measure: order}`:                                               "says and by are needed",
+		`{says: x, by: [], measure: fairness}`:                                            "says and by are needed",
 		`{says: x, by: [a], measure: acquire-latency}`:                                    "a latency needs quantile and below",
 		`{says: x, by: [a], measure: acquire-latency, quantile: 50, belw: 1ms}`:           "belw",
 		`{says: x, by: [a], measure: released-within, within: soon}`:                      "soon",

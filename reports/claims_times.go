@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // Samples that a quantile needs before it says anything.
@@ -55,10 +56,10 @@ func (j *claimJudge) freeAcquires() *window {
 		for _, w := range waits {
 			all = append(all, busy{span{w.from, w.to}, w.granted})
 		}
-		for _, g := range j.byKey[key] {
-			all = append(all, busy{span: span{j.ops[g.ok].Time, j.freed(g)}})
+		for _, g := range j.grantsOf(key) {
+			all = append(all, busy{span: span{g.OK, j.freed(g)}})
 		}
-		for _, f := range j.faults {
+		for _, f := range j.Faults {
 			all = append(all, busy{span: j.lasted(f)})
 		}
 		slices.SortFunc(all, func(a, b busy) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
@@ -75,19 +76,19 @@ func (j *claimJudge) freeAcquires() *window {
 
 // freed is when a grant can no longer be in the way: its release was answered. What
 // was not given back may be kept for a lease.
-func (j *claimJudge) freed(g *grant) int64 {
-	for _, i := range slices.Backward(g.events) {
-		if j.ops[i].F == history.Release && j.ops[i].Type == history.OK {
-			return j.ops[i].Time
+func (j *claimJudge) freed(g *trace.Grant) int64 {
+	for _, i := range slices.Backward(g.Events) {
+		if j.Ops[i].F == history.Release && j.Ops[i].Type == history.OK {
+			return j.Ops[i].Time
 		}
 	}
-	return max(g.belief.to, j.ops[g.ok].Time) + int64(j.setup.Lease)
+	return max(g.Until, g.OK) + int64(j.Setup.Lease)
 }
 
 func (j *claimJudge) releaseLatency(c Claimed) (Agrees, string) {
 	for i, class := range classes {
 		if class.operation == "release" {
-			return c.compare(&j.trace.measure().whole[i], "release", "releases", "")
+			return c.compare(&j.view.measure().whole[i], "release", "releases", "")
 		}
 	}
 	return NotMeasured, "No release has ended."
@@ -105,7 +106,7 @@ func (c Claimed) within(lease time.Duration) time.Duration {
 // releasedWithin takes the holders that were killed while nothing else was at fault.
 // Who waits sees a free lock only when it asks again, or is told: that is let pass.
 func (j *claimJudge) releasedWithin(c Claimed) (Agrees, string) {
-	limit := c.within(j.setup.Lease)
+	limit := c.within(j.Setup.Lease)
 	late := limit + max(limit/4, 500*time.Millisecond)
 	n, longest := 0, time.Duration(0)
 	for _, r := range j.Recoveries {
@@ -135,21 +136,21 @@ func (j *claimJudge) releasedWithin(c Claimed) (Agrees, string) {
 
 // killed is the fault of a recovery if it is a client's death, seen there, with the
 // key in its hands.
-func (j *claimJudge) killed(r Recovery) *fault {
+func (j *claimJudge) killed(r Recovery) *trace.Fault {
 	if r.Kind != "kill" || !r.Held || len(r.Victims) != 1 || !j.isClient(r.Victims[0]) {
 		return nil
 	}
-	i := slices.IndexFunc(j.faults, func(f *fault) bool { return f.id == r.Fault && f.observed >= 0 && !f.missed })
+	i := slices.IndexFunc(j.Faults, func(f *trace.Fault) bool { return f.ID == r.Fault && f.Seen >= 0 && !f.Missed })
 	if i < 0 {
 		return nil
 	}
-	return j.faults[i]
+	return j.Faults[i]
 }
 
 // alone says whether no other fault was in force.
-func (j *claimJudge) alone(f *fault, from, to int64) bool {
-	return !slices.ContainsFunc(j.faults, func(o *fault) bool {
+func (j *claimJudge) alone(f *trace.Fault, from, to int64) bool {
+	return !slices.ContainsFunc(j.Faults, func(o *trace.Fault) bool {
 		s := j.lasted(o)
-		return o.id != f.id && s.from <= to && s.to >= from
+		return o.ID != f.ID && s.from <= to && s.to >= from
 	})
 }

@@ -40,8 +40,8 @@ type Compared struct {
 	ID         string              `json:"id"`
 	Link       string              `json:"report,omitempty"` // where its report is
 	Verdict    checker.Verdict     `json:"verdict"`
-	Service    checker.Answer      `json:"service"`
-	Data       checker.Answer      `json:"data"`
+	Answers    checker.Answers     `json:"answers"`
+	Sentences  checker.Sentences   `json:"sentences"`
 	Doubts     []string            `json:"doubts,omitempty"`
 	Figures    KeyFigures          `json:"figures"`
 	Violations []ComparedViolation `json:"violations,omitempty"` // the first of them
@@ -92,10 +92,10 @@ func NewComparison(align Align) *Comparison {
 // Add adds a run with where its report is found, "" for nowhere. The history is not
 // kept, so that many long ones can be compared.
 func (c *Comparison) Add(run Run, setup history.Setup, ops []history.Op, r checker.Result, link string) {
-	t := newTrace(setup, ops)
+	t := newView(setup, ops)
 	run = run.known(setup)
 	one := &Compared{
-		ID: run.ID, Link: link, Verdict: r.Verdict, Service: r.Service, Data: r.Data, Doubts: allDoubts(run, r),
+		ID: run.ID, Link: link, Verdict: r.Verdict, Answers: r.Answers, Sentences: r.Sentences, Doubts: allDoubts(run, r),
 		run: run, setup: setup, counts: r.Counts, result: r, tracks: newTracks(t), ZeroAt: "its begin",
 	}
 	zero := one.tracks.from

@@ -35,15 +35,16 @@ type KeyFigures struct {
 }
 
 // keyFigures measures a run.
-func keyFigures(t *trace, s *tracks, r checker.Result) KeyFigures {
+func keyFigures(t *view, s *tracks, r checker.Result) KeyFigures {
 	k := KeyFigures{
 		Faults: r.Counts.Faults, StaleWrites: r.Counts.StaleWrites, StaleRefused: r.Counts.StaleRefused,
 		FirstViolation: time.Duration(r.FirstViolation), Unknowns: r.Counts.Unknowns, MaxStall: time.Duration(r.Counts.MaxStall),
 	}
 	h := hdrhistogram.New(1, int64(time.Hour/time.Microsecond), 3)
-	for i := range t.ops {
-		op, from := &t.ops[i], t.started[i]
-		if _, ended := t.started[i]; !ended || !isAcquire(op.F) || op.Time > s.to {
+	for i := range t.Ops {
+		op := &t.Ops[i]
+		from, ends := t.Started(i)
+		if !ends || !isAcquire(op.F) || op.Time > s.to {
 			continue
 		}
 		if op.Type != history.OK {
@@ -51,7 +52,7 @@ func keyFigures(t *trace, s *tracks, r checker.Result) KeyFigures {
 			continue
 		}
 		k.Acquires++
-		took := max((op.Time-t.ops[from].Time)/1000, 1)
+		took := max((op.Time-t.Ops[from].Time)/1000, 1)
 		_ = h.RecordValue(min(took, int64(time.Hour/time.Microsecond))) // fails only out of range
 	}
 	at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
@@ -75,8 +76,8 @@ func keyFigures(t *trace, s *tracks, r checker.Result) KeyFigures {
 }
 
 // recovery takes over what the page of the run says of it.
-func (k *KeyFigures) recovery(t *trace) {
-	m := &measurement{trace: t}
+func (k *KeyFigures) recovery(t *view) {
+	m := &measurement{view: t}
 	if attempt(func() { m.measureRecoveries() }) != "" {
 		return // which that page says
 	}
@@ -96,7 +97,7 @@ type edge struct {
 }
 
 // wantedFree finds, key by key, when somebody waited and nobody believed to hold.
-func (t *trace) wantedFree(s *tracks) (free []span) {
+func (t *view) wantedFree(s *tracks) (free []span) {
 	edges := map[string][]edge{}
 	add := func(key string, x span, holds, waits int) {
 		x.to = min(x.to, s.to)
@@ -104,14 +105,14 @@ func (t *trace) wantedFree(s *tracks) (free []span) {
 			edges[key] = append(edges[key], edge{x.from, holds, waits}, edge{x.to, -holds, -waits})
 		}
 	}
-	for _, g := range t.grants {
-		add(g.key, g.belief, 1, 0)
+	for _, g := range t.Grants {
+		add(g.Key.Name, belief(g), 1, 0)
 	}
-	for i := range t.ops {
-		if op := &t.ops[i]; op.Type == history.Invoke && isAcquire(op.F) {
+	for i := range t.Ops {
+		if op := &t.Ops[i]; op.Type == history.Invoke && isAcquire(op.F) {
 			w := span{op.Time, s.to}
-			if end, ok := t.ended[i]; ok {
-				w.to = t.ops[end].Time
+			if end, ok := t.Ended(i); ok {
+				w.to = t.Ops[end].Time
 			}
 			add(op.Key, w, 0, 1)
 		}

@@ -16,7 +16,7 @@ var (
 	compareStyle  = style + asset("compare.css")
 	compareCode   = asset("compare.js")
 	compareLayout = template.Must(template.New("compare.html.tmpl").Funcs(template.FuncMap{
-		"mark": mark, "axis": onAxis, "n": tenths, "add": func(a, b float64) float64 { return a + b },
+		"mark": mark, "replyClass": question.class, "replyWords": question.words, "replySign": func(q question) string { return sign(q.Reply) }, "axis": onAxis, "n": tenths, "add": func(a, b float64) float64 { return a + b },
 		"sub": func(a, b float64) float64 { return a - b }, "half": func(a float64) float64 { return a / 2 },
 		"below": func(x float64) float64 { return min(x, plotWidth-24) }, // where its text fits in
 		"inc":   func(i int) int { return i + 1 }, "charts": comparePage.charts,
@@ -152,19 +152,19 @@ func (c *Comparison) aroundFaults() span {
 	return span{s.from - lease/2, s.to + lease}
 }
 
-// sums say in one sentence each how the runs answer the two questions.
+// sums say in one sentence each how the runs answer the questions.
 func (c *Comparison) sums() (all []string) {
 	for _, q := range c.questions() {
-		by := map[checker.Verdict][]string{}
+		by := map[checker.Reply][]string{}
 		for i, a := range q.Answers {
-			by[a.Verdict] = append(by[a.Verdict], c.Runs[i].Name)
+			by[a.Reply] = append(by[a.Reply], c.Runs[i].Name)
 		}
 		var parts []string
-		for _, v := range []checker.Verdict{checker.Violated, checker.Holds, checker.Unknown, checker.NA} {
+		for _, v := range []checker.Reply{checker.No, checker.Yes, checker.NotKnown, checker.NotAsked} {
 			if runs := by[v]; len(runs) == len(c.Runs) {
-				parts = append(parts, strings.ToLower(reply(v))+map[bool]string{true: ", in both", false: ", in all " + fmt.Sprint(len(runs))}[len(runs) == 2])
+				parts = append(parts, strings.ToLower(inWords(v))+map[bool]string{true: ", in both", false: ", in all " + fmt.Sprint(len(runs))}[len(runs) == 2])
 			} else if len(runs) > 0 {
-				parts = append(parts, strings.ToLower(reply(v))+" ("+strings.Join(runs, "; ")+")")
+				parts = append(parts, strings.ToLower(inWords(v))+" ("+strings.Join(runs, "; ")+")")
 			}
 		}
 		all = append(all, q.Question+" "+upperFirst(strings.Join(parts, ", "))+".")
@@ -176,7 +176,7 @@ func upperFirst(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + 
 
 func (c *Comparison) questions() (all []compareQuestion) {
 	for _, r := range c.Runs {
-		for i, q := range questions(r.result) {
+		for i, q := range questions(r.setup, r.result) {
 			if i == len(all) {
 				all = append(all, compareQuestion{Question: q.Question})
 			}

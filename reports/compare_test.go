@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // comparison compares reports.
@@ -45,7 +46,7 @@ func TestComparison(t *testing.T) {
 	}
 	text := string(page)
 	for _, want := range []string{
-		"Did the service keep its promise? Yes, in all 3.", "Was the data saved? No (redlock), yes (redis; etcd).",
+		"Did the service keep its promise? Yes, in all 3.", "Was the data saved, without a fence? No (redlock; redis), yes (etcd).", "Was the data saved, with a fence? No (redlock), yes (redis; etcd).",
 		"These runs differ in more than the lock", "scenario: gc-pause (redlock), gc-pause (redis), partition-leader (etcd)",
 		`href="run-1/report.html"`, `id="run-1-violation-`, `href="#run-1-violation-`, "pause of client-", "partition of etcd-2",
 	} {
@@ -202,7 +203,7 @@ func TestKeyFigures(t *testing.T) {
 	for i := range ops {
 		ops[i].Index = i
 	}
-	tr := newTrace(setup, ops)
+	tr := newView(setup, ops)
 	k := keyFigures(tr, newTracks(tr), checker.Result{})
 	got := fmt.Sprint(k.Acquires, k.NotGranted, k.AcquireMax.Round(time.Millisecond), k.GrantsPerSecond, k.LongestFree, k.LongestFreeAt, k.Recovery, k.Recovered, k.Twice)
 	if want := "3 1 880ms 1.5 500ms 1.2s 800ms 1 100ms"; got != want {
@@ -217,7 +218,7 @@ func TestComparedRecovery(t *testing.T) {
 	for _, name := range realRuns {
 		setup, ops := recorded(t, name)
 		r := checker.Judge(setup, ops)
-		tr := newTrace(setup, ops)
+		tr := newView(setup, ops)
 		for _, one := range Measure(setup, ops, r).Recoveries {
 			most[name] = max(most[name], time.Duration(one.Waited))
 		}
@@ -361,7 +362,7 @@ func fill(r *report, text string) {
 			p.Violations[n].Message, p.Violations[n].Key = text, text
 		}
 	}
-	r.res.Service.Sentence, r.res.Data.Sentence = text, text
+	r.res.Sentences = checker.Sentences{Promise: text, Unfenced: text, Fenced: text, WentOn: text}
 }
 
 // The height of a column is the share of its time, whatever the spans.
@@ -402,19 +403,24 @@ func TestSharesAgainstCounting(t *testing.T) {
 func TestTwiceAgainstPairs(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		tr := &trace{byKey: map[string][]*grant{}, byOwner: map[string]*grant{}}
+		tr := &view{Trace: &trace.Trace{ByKey: map[string]*trace.Key{}, ByOwner: map[string]*trace.Grant{}}}
+		for i := range 2 {
+			k := &trace.Key{Name: fmt.Sprint("k", i), Index: i}
+			tr.Keys, tr.ByKey[k.Name] = append(tr.Keys, k), k
+		}
 		at := int64(0)
 		for i := range 30 {
 			at += rng.Int64N(20)
-			g := &grant{key: fmt.Sprint("k", rng.IntN(2)), node: fmt.Sprint("c", rng.IntN(4)), ok: i, end: -1, belief: span{at, at + rng.Int64N(60)}}
-			tr.ops = append(tr.ops, history.Op{Time: at, Type: history.OK, F: history.Acquire, Process: int(g.node[1])})
-			tr.grants, tr.byKey[g.key] = append(tr.grants, g), append(tr.byKey[g.key], g)
+			client := rng.IntN(4)
+			g := &trace.Grant{Key: tr.Keys[rng.IntN(2)], Node: fmt.Sprint("c", client), Process: client, Op: i, EndOp: -1, OK: at, Until: at + rng.Int64N(60), Mode: history.Exclusive}
+			tr.Ops = append(tr.Ops, history.Op{Time: at, Type: history.OK, F: history.Acquire, Process: client})
+			tr.Grants, g.Key.Grants = append(tr.Grants, g), append(g.Key.Grants, g)
 		}
 		var want []string
-		for i, g := range tr.grants {
-			for _, h := range tr.grants[:i] {
-				if from, to := max(g.belief.from, h.belief.from), min(g.belief.to, h.belief.to); g.key == h.key && g.node != h.node && h.belief.to > g.belief.from {
-					want = append(want, fmt.Sprint(from, to, g.key, h.node, g.node))
+		for i, g := range tr.Grants {
+			for _, h := range tr.Grants[:i] {
+				if from, to := max(g.OK, h.OK), min(g.Until, h.Until); g.Key == h.Key && g.Node != h.Node && from < to {
+					want = append(want, fmt.Sprint(from, to, g.Key.Name, h.Node, g.Node))
 				}
 			}
 		}

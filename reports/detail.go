@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // State is what one copy of the guarded resource was before and after a step.
@@ -26,18 +27,18 @@ func (s *teller) detail(x *told) {
 		return
 	}
 	if x.g == nil && x.Op >= 0 {
-		x.g = s.byOwner[s.ops[x.Op].Owner]
+		x.g = s.ByOwner[s.Ops[x.Op].Owner]
 	}
 	if x.g != nil {
-		x.Token, x.Left = x.g.token, s.left(x.g, x.at)
-		if f := s.faultAt(x.g.node, x.at); f != nil && f.begin >= 0 {
-			x.Fault = f.kind
+		x.Token, x.Left = x.g.Token, s.left(x.g, x.at)
+		if f := s.faultAt(x.g.Node, x.at); f != nil && f.Begin >= 0 {
+			x.Fault = f.Kind
 		}
 	}
 	if x.Op < 0 {
 		return
 	}
-	switch op := &s.ops[x.Op]; {
+	switch op := &s.Ops[x.Op]; {
 	case op.F == history.Apply:
 		x.Unfenced, x.Fenced = decision(op, op.Unfenced), decision(op, op.Fenced)
 	case op.F == history.Read && op.Type == history.OK:
@@ -47,11 +48,11 @@ func (s *teller) detail(x *told) {
 
 // left is the time to the deadline that a holder claims at an instant; nil where it
 // claims none.
-func (t *trace) left(g *grant, at int64) *time.Duration {
+func (t *view) left(g *trace.Grant, at int64) *time.Duration {
 	until := int64(0)
-	for i, from := range append([]int{g.ok}, g.renewed...) {
-		if i < len(g.until) && t.ops[from].Time <= at {
-			until = g.until[i]
+	for _, i := range t.Renewed(g) {
+		if t.Ops[i].Time <= at {
+			until = t.Until(&t.Ops[i])
 		}
 	}
 	if until == 0 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // drought is the part of a story in which somebody waits for a key and nobody is
@@ -12,23 +13,23 @@ import (
 type drought struct {
 	key      string
 	from     int64 // raw time since when nobody was granted the key
-	holder   *grant
-	next     *grant // the grant that ends it; nil: none came
-	wait     int    // the first acquire that the violation names
-	waits    []int  // invokes of acquires that met it, in order
-	refusals []int  // ends of acquires without a grant
-	stuck    bool   // no fault is open: whoever waits, waits in vain
-	left     int    // when stuck, the latest end of an acquire whose outcome is unknown; -1: none
+	holder   *trace.Grant
+	next     *trace.Grant // the grant that ends it; nil: none came
+	wait     int          // the first acquire that the violation names
+	waits    []int        // invokes of acquires that met it, in order
+	refusals []int        // ends of acquires without a grant
+	stuck    bool         // no fault is open: whoever waits, waits in vain
+	left     int          // when stuck, the latest end of an acquire whose outcome is unknown; -1: none
 }
 
 // gatherDrought finds out whether the violation is of a key that was granted to
 // nobody, during a fault or while somebody waited in vain, and widens the story to
 // what surrounds it: from the grant of who held the key to the next one.
 func (s *teller) gatherDrought() bool {
-	d := drought{key: s.v.Key, from: s.v.At - int64(s.setup.Lease) - int64(s.setup.Promise.Bound), wait: -1, left: -1}
+	d := drought{key: s.v.Key, from: s.v.At - int64(s.Setup.Lease) - int64(s.Setup.Promise.Bound), wait: -1, left: -1}
 	fault, others := false, len(s.grants) > 0
 	for i := range s.named {
-		op := &s.ops[i]
+		op := &s.Ops[i]
 		fault = fault || op.F == history.Fault
 		others = others || !isAcquire(op.F) && op.F != history.Stop
 		if op.Type == history.Invoke && isAcquire(op.F) && (d.wait < 0 || i < d.wait) {
@@ -40,12 +41,12 @@ func (s *teller) gatherDrought() bool {
 		return false
 	}
 	if d.stuck {
-		d.from = s.v.At - 2*int64(s.setup.Lease) - int64(3*time.Second)
+		d.from = s.v.At - 2*int64(s.Setup.Lease) - int64(3*time.Second)
 	}
 	s.grants = nil
 	s.window.from = min(s.window.from, d.from)
-	for _, g := range s.byKey[d.key] {
-		switch at := s.ops[g.ok].Time; {
+	for _, g := range s.grantsOf(d.key) {
+		switch at := g.OK; {
 		case at <= d.from:
 			d.holder = g
 		case at > s.v.At && d.next == nil:
@@ -53,10 +54,10 @@ func (s *teller) gatherDrought() bool {
 		}
 	}
 	if d.holder != nil {
-		s.grants, s.window.from = []*grant{d.holder}, s.ops[d.holder.ok].Time
+		s.grants, s.window.from = []*trace.Grant{d.holder}, s.Ops[d.holder.Op].Time
 	}
 	if d.next != nil {
-		s.window.to = s.ops[d.next.ok].Time
+		s.window.to = s.Ops[d.next.Op].Time
 	}
 	since := d.from
 	if d.stuck {
@@ -64,15 +65,15 @@ func (s *teller) gatherDrought() bool {
 		since = s.window.from
 	}
 	s.dry = d
-	s.dry.meet(s.trace, since, s.window.to)
+	s.dry.meet(s.view, since, s.window.to)
 	return true
 }
 
 // gatherLeft finds the latest acquire with an unknown outcome before a time in which all
 // wait in vain, as it may have left something behind, and begins the story with it.
 func (s *teller) gatherLeft(d *drought) {
-	for i := range s.ops {
-		op := &s.ops[i]
+	for i := range s.Ops {
+		op := &s.Ops[i]
 		if op.Time >= s.v.At {
 			break
 		}
@@ -84,26 +85,26 @@ func (s *teller) gatherLeft(d *drought) {
 		return
 	}
 	s.named[d.left] = true
-	if start, ok := s.started[d.left]; ok {
-		s.window.from = min(s.window.from, s.ops[start].Time)
+	if start, ok := s.Started(d.left); ok {
+		s.window.from = min(s.window.from, s.Ops[start].Time)
 	}
 }
 
 // meet finds the acquires of others that met the drought, or the time since then.
-func (d *drought) meet(t *trace, since, to int64) {
-	for i := range t.ops {
-		op := &t.ops[i]
-		if !isAcquire(op.F) || op.Type != history.Invoke || op.Key != d.key || op.Time > to || d.holder != nil && op.Node == d.holder.node && (!d.stuck || i <= d.holder.ok) {
+func (d *drought) meet(t *view, since, to int64) {
+	for i := range t.Ops {
+		op := &t.Ops[i]
+		if !isAcquire(op.F) || op.Type != history.Invoke || op.Key != d.key || op.Time > to || d.holder != nil && op.Node == d.holder.Node && (!d.stuck || i <= d.holder.Op) {
 			continue
 		}
-		end, ended := t.ended[i]
-		if ended && t.ops[end].Time < since {
+		end, ended := t.Ended(i)
+		if ended && t.Ops[end].Time < since {
 			continue
 		}
-		if !ended || t.ops[end].Time >= d.from {
+		if !ended || t.Ops[end].Time >= d.from {
 			d.waits = append(d.waits, i)
 		}
-		if ended && t.ops[end].Type != history.OK && t.ops[end].Time <= to && end != d.left {
+		if ended && t.Ops[end].Type != history.OK && t.Ops[end].Time <= to && end != d.left {
 			d.refusals = append(d.refusals, end)
 		}
 	}
@@ -111,11 +112,11 @@ func (d *drought) meet(t *trace, since, to int64) {
 
 func (s *teller) tellDrought() {
 	d := s.dry
-	if h := d.holder; h == nil || h.belief.to < d.from {
+	if h := d.holder; h == nil || h.Until < d.from {
 		s.add(d.from, -1, "service", "", StepHolder, "No client believes to hold %q.", d.key)
 	}
 	if d.left >= 0 {
-		op := &s.ops[d.left]
+		op := &s.Ops[d.left]
 		s.addOp(d.left, op.Node, StepOther, "is not told whether it was granted %q: %s. What it asked for may still stand at the service.", d.key, plainError(op.Error))
 	}
 	s.tellWaiting()
@@ -129,7 +130,7 @@ func (s *teller) tellDrought() {
 		s.add(s.window.to, -1, "judge", "", StepBroken, "%s", s.v.Message)
 		return
 	}
-	s.addOp(d.next.ok, d.next.node, StepGrant, "acquires %q: the first grant in %s.", d.key, length(time.Duration(s.ops[d.next.ok].Time-d.from)))
+	s.addOp(d.next.Op, d.next.Node, StepGrant, "acquires %q: the first grant in %s.", d.key, length(time.Duration(s.Ops[d.next.Op].Time-d.from)))
 }
 
 // tellWaiting tells who waits when the limit is passed, and since when.
@@ -138,26 +139,26 @@ func (s *teller) tellWaiting() {
 	first := s.dry.wait
 	seen := map[string]bool{}
 	for _, i := range s.dry.waits {
-		if op := &s.ops[i]; op.Time <= s.v.At && !seen[op.Node] {
+		if op := &s.Ops[i]; op.Time <= s.v.At && !seen[op.Node] {
 			seen[op.Node] = true
 			nodes = append(nodes, op.Node)
 		}
-		if s.ops[i].Time < s.ops[first].Time {
+		if s.Ops[i].Time < s.Ops[first].Time {
 			first = i
 		}
 	}
 	if len(nodes) == 0 {
 		return
 	}
-	since, verb := s.ops[first].Time, "wait"
+	since, verb := s.Ops[first].Time, "wait"
 	if len(nodes) == 1 {
 		verb = "waits"
 	}
 	text := fmt.Sprintf("%s %s for %q", names(nodes), verb, s.dry.key)
 	if since < s.dry.from {
-		text += ", since " + seconds(since-s.startTime()) + " at the earliest"
+		text += ", since " + seconds(since-s.Begin) + " at the earliest"
 	}
-	s.add(max(since, s.dry.from), first, "others", s.ops[first].Node, StepWait, "%s.", text)
+	s.add(max(since, s.dry.from), first, "others", s.Ops[first].Node, StepWait, "%s.", text)
 }
 
 // tellRefusals tells of the waits that ended without a grant, all in one step.
@@ -170,11 +171,12 @@ func (s *teller) tellRefusals() {
 	longest, seen := int64(0), map[string]bool{}
 	last := all[0]
 	for _, i := range all {
-		if !seen[s.ops[i].Node] {
-			seen[s.ops[i].Node] = true
-			nodes = append(nodes, s.ops[i].Node)
+		if !seen[s.Ops[i].Node] {
+			seen[s.Ops[i].Node] = true
+			nodes = append(nodes, s.Ops[i].Node)
 		}
-		longest = max(longest, s.ops[i].Time-s.ops[s.started[i]].Time)
+		started, _ := s.Started(i)
+		longest = max(longest, s.Ops[i].Time-s.Ops[started].Time)
 		last = max(last, i)
 	}
 	verb, often := "give up", ""
@@ -184,5 +186,5 @@ func (s *teller) tellRefusals() {
 	if len(all) > len(nodes) {
 		often = fmt.Sprintf(", %d times in all", len(all))
 	}
-	s.addOp(last, "others", StepWait, "%s %s after waiting up to %s%s: %s.", names(nodes), verb, length(time.Duration(longest)), often, plainError(s.ops[last].Error))
+	s.addOp(last, "others", StepWait, "%s %s after waiting up to %s%s: %s.", names(nodes), verb, length(time.Duration(longest)), often, plainError(s.Ops[last].Error))
 }

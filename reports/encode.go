@@ -46,7 +46,7 @@ const (
 
 // drawer fills a drawing from a trace.
 type drawer struct {
-	*trace
+	*view
 	drawing
 	strings map[string]int64
 	lanes   map[string]int
@@ -54,19 +54,19 @@ type drawer struct {
 }
 
 // draw encodes a trace. Nothing here looks at a verdict.
-func (t *trace) draw(run Run) *drawer {
-	d := &drawer{trace: t, strings: map[string]int64{"": 0}, lanes: map[string]int{}}
-	d.Length, d.Strings, d.Lease = d.at(t.endTime()), []string{""}, int64(t.setup.Lease)/1000
+func (t *view) draw(run Run) *drawer {
+	d := &drawer{view: t, strings: map[string]int64{"": 0}, lanes: map[string]int{}}
+	d.Length, d.Strings, d.Lease = d.at(t.End), []string{""}, int64(t.Setup.Lease)/1000
 	d.addLanes(run)
-	for _, g := range t.grants {
+	for _, g := range t.Grants {
 		d.addGrant(g)
 	}
-	for i := range t.ops {
-		if op := &t.ops[i]; op.Type == history.Invoke && isAcquire(op.F) {
+	for i := range t.Ops {
+		if op := &t.Ops[i]; op.Type == history.Invoke && isAcquire(op.F) {
 			d.addWait(i, op)
 		}
 	}
-	for _, w := range t.writes {
+	for _, w := range t.writes() {
 		d.addMark(w)
 	}
 	d.addFaults()
@@ -77,7 +77,7 @@ func (t *trace) draw(run Run) *drawer {
 	return d
 }
 
-func (d *drawer) at(raw int64) int64 { return (raw - d.startTime()) / 1000 }
+func (d *drawer) at(raw int64) int64 { return (raw - d.Begin) / 1000 }
 
 func (d *drawer) str(s string) int64 {
 	i, ok := d.strings[s]
@@ -90,7 +90,7 @@ func (d *drawer) str(s string) int64 {
 
 // addLanes makes a lane for each node, clients first, the resource last.
 func (d *drawer) addLanes(run Run) {
-	for _, name := range d.setup.Clients {
+	for _, name := range d.Setup.Clients {
 		d.lane(name, Client)
 	}
 	for _, role := range []Role{Client, Server} {
@@ -100,8 +100,8 @@ func (d *drawer) addLanes(run Run) {
 			}
 		}
 	}
-	for i := range d.ops { // nodes that nobody announced
-		switch op := &d.ops[i]; {
+	for i := range d.Trace.Ops { // nodes that nobody announced
+		switch op := &d.Trace.Ops[i]; {
 		case op.F == history.Fault && op.Fault != nil && op.Fault.Phase != history.Skipped:
 			d.lane(op.Fault.Target, Server)
 		case op.F != history.Apply && op.F != history.Happened && op.F != history.ReadSeen && op.F != history.HostClock && op.F != history.Final && op.Type != history.Note:

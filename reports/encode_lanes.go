@@ -4,30 +4,31 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // mostRows is how many beliefs at once a lane can show beneath each other.
 const mostRows = 4
 
 // addGrant draws a belief with its validity, renewals and losses.
-func (d *drawer) addGrant(g *grant) {
-	l := d.Lanes[d.laneOf(g.node)]
-	row := int64(d.freeRow(l, d.at(g.belief.from)))
-	l.Bars = append(l.Bars, d.at(g.belief.from), d.at(g.belief.to), int64(g.ok), row)
-	for _, v := range g.valid {
-		l.Valid = append(l.Valid, d.at(v.from), d.at(v.to), int64(g.ok), row)
+func (d *drawer) addGrant(g *trace.Grant) {
+	l := d.Lanes[d.laneOf(g.Node)]
+	row := int64(d.freeRow(l, d.at(g.OK)))
+	l.Bars = append(l.Bars, d.at(g.OK), d.at(g.Until), int64(g.Op), row)
+	for _, v := range d.valid(g) {
+		l.Valid = append(l.Valid, d.at(v.from), d.at(v.to), int64(g.Op), row)
 	}
-	for _, i := range g.renewed {
-		l.Ticks = append(l.Ticks, d.at(d.ops[i].Time), int64(i), tickRenewed)
+	for _, i := range d.Renewed(g)[1:] {
+		l.Ticks = append(l.Ticks, d.at(d.Trace.Ops[i].Time), int64(i), tickRenewed)
 	}
-	for _, i := range g.events {
-		switch d.ops[i].F {
+	for _, i := range g.Events {
+		switch d.Trace.Ops[i].F {
 		case history.Extend:
-			l.Ticks = append(l.Ticks, d.at(d.ops[i].Time), int64(i), tickRefused)
+			l.Ticks = append(l.Ticks, d.at(d.Trace.Ops[i].Time), int64(i), tickRefused)
 		case history.Lost:
-			l.Ticks = append(l.Ticks, d.at(d.ops[i].Time), int64(i), tickLost)
+			l.Ticks = append(l.Ticks, d.at(d.Trace.Ops[i].Time), int64(i), tickLost)
 		case history.Abstain:
-			l.Ticks = append(l.Ticks, d.at(d.ops[i].Time), int64(i), tickAbstained)
+			l.Ticks = append(l.Ticks, d.at(d.Trace.Ops[i].Time), int64(i), tickAbstained)
 		}
 	}
 }
@@ -60,9 +61,9 @@ func backChunks(flat []int64, width, most int) func(yield func([]int64) bool) {
 
 func (d *drawer) addWait(i int, op *history.Op) {
 	to, granted := d.Length, int64(0)
-	if end, ok := d.ended[i]; ok {
-		to = d.at(d.ops[end].Time)
-		if d.ops[end].Type == history.OK {
+	if end, ok := d.Ended(i); ok {
+		to = d.at(d.Trace.Ops[end].Time)
+		if d.Trace.Ops[end].Type == history.OK {
 			granted = 1
 		}
 	}
@@ -71,13 +72,13 @@ func (d *drawer) addWait(i int, op *history.Op) {
 }
 
 // addMark draws a write where the resource decided it.
-func (d *drawer) addMark(w *write) {
-	if w.apply < 0 {
+func (d *drawer) addMark(w *trace.Write) {
+	if w.Apply < 0 {
 		return
 	}
-	a, from := &d.ops[w.apply], &d.ops[w.invoke]
+	a, from := &d.Trace.Ops[w.Apply], &d.Trace.Ops[w.Invoke]
 	l := d.Lanes[len(d.Lanes)-1]
-	l.Marks = append(l.Marks, d.at(a.Time), int64(w.apply), outcome(a.Unfenced), outcome(a.Fenced), flag01(d.stale(w)), int64(d.laneOf(from.Node)), d.at(from.Time))
+	l.Marks = append(l.Marks, d.at(a.Time), int64(w.Apply), outcome(a.Unfenced), outcome(a.Fenced), flag01(d.Stale(w)), int64(d.laneOf(from.Node)), d.at(from.Time))
 }
 
 // outcome is 0 where there is no such copy, 1 accepted, 2 rejected.
@@ -92,44 +93,22 @@ func outcome(c *history.Copy) int64 {
 }
 
 func (d *drawer) addFaults() {
-	for _, f := range d.faults {
+	for _, f := range d.Trace.Faults {
 		s := d.lasted(f)
-		d.Faults = append(d.Faults, int64(d.laneOf(f.target)), d.at(s.from), d.at(s.to), d.str(f.kind), d.str(f.proof), int64(f.beg), flag01(f.missed))
+		d.Faults = append(d.Faults, int64(d.laneOf(f.Target)), d.at(s.from), d.at(s.to), d.str(f.Kind), d.str(f.Proof), int64(f.First), flag01(f.Missed))
 	}
-	for i := range d.ops {
-		if op := &d.ops[i]; op.F == history.Stall || op.F == history.Gate {
+	for i := range d.Trace.Ops {
+		if op := &d.Trace.Ops[i]; op.F == history.Stall || op.F == history.Gate {
 			d.Stalls = append(d.Stalls, int64(d.laneOf(op.Node)), d.at(op.Time-op.Length), d.at(op.Time), int64(i))
 		}
 	}
 }
 
-// mostBeside is with how many others, those that last longest, a grant is compared for its
-// drawing: where more believe at once they cover each other.
-const mostBeside = 64
-
-// addOverlaps finds where two clients believe to hold one key: in the order of
-// grants, each is compared with those not yet over.
+// addOverlaps draws where two clients believe to hold one key.
 func (d *drawer) addOverlaps() {
-	for key, grants := range d.byKey {
-		var open []*grant
-		for _, g := range grants {
-			open = slices.DeleteFunc(open, func(h *grant) bool { return h.belief.to <= g.belief.from })
-			for _, h := range open {
-				if d.ops[h.ok].Process == d.ops[g.ok].Process {
-					continue // reentrant: one client holding twice is no overlap
-				}
-				if !d.excess(open, h, g) {
-					continue
-				}
-				to := min(h.belief.to, g.belief.to)
-				d.Overlaps = append(d.Overlaps, int64(d.laneOf(h.node)), int64(d.laneOf(g.node)), d.at(g.belief.from), d.at(to), d.str(key))
-			}
-			if open = append(open, g); len(open) > mostBeside {
-				first := slices.IndexFunc(open, func(h *grant) bool {
-					return !slices.ContainsFunc(open, func(o *grant) bool { return o.belief.to < h.belief.to })
-				})
-				open = slices.Delete(open, first, first+1)
-			}
+	for _, k := range d.Keys {
+		for _, o := range d.Trace.Overlaps(k) {
+			d.Overlaps = append(d.Overlaps, int64(d.laneOf(o.A.Node)), int64(d.laneOf(o.B.Node)), d.at(o.From), d.at(o.To), d.str(k.Name))
 		}
 	}
 	d.Overlaps = slices.Concat(slices.SortedStableFunc(slices.Chunk(d.Overlaps, 5), func(a, b []int64) int { return int(a[2] - b[2]) })...)

@@ -25,8 +25,8 @@ type rawOps struct {
 
 func (d *drawer) encodeOps() {
 	r, last := &d.Ops, int64(0)
-	for i := range d.ops {
-		op := &d.ops[i]
+	for i := range d.Trace.Ops {
+		op := &d.Trace.Ops[i]
 		at := d.at(op.Time)
 		r.Time = append(r.Time, at-last)
 		last = at
@@ -50,7 +50,7 @@ func (d *drawer) encodeRest(i int64, op *history.Op) {
 			g[1] = (op.Time - op.Sent) / 1000
 		}
 		if op.Deadline != 0 {
-			g[3] = (deadline(op) - op.Time) / 1000
+			g[3] = (d.Until(op) - op.Time) / 1000
 		}
 		r.Grants = append(r.Grants, g)
 	}

@@ -1,39 +1,44 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // episode is one fault on all of its victims: a partition strikes both sides.
 type episode struct {
 	kind    string
-	victims []*fault
-	end     int // the note that ended the last of them; -1: it lasted to the end
+	victims []*trace.Fault
+	cuts    map[*trace.Fault][]string // inferred, where they were not recorded
+	end     int                       // the note that ended the last of them; -1: it lasted to the end
 }
 
 // episodes joins the faults of one number, in the order in which they began.
-func (t *trace) episodes() (all []*episode) {
+func (t *view) episodes() (all []*episode) {
 	type name struct {
 		id   int
 		kind string
 	}
 	known := map[name]*episode{}
-	for _, f := range t.faults {
-		e := known[name{f.id, f.kind}]
+	for _, f := range t.Faults {
+		e := known[name{f.ID, f.Kind}]
 		if e == nil {
-			e = &episode{kind: f.kind}
-			known[name{f.id, f.kind}] = e
+			e = &episode{kind: f.Kind}
+			known[name{f.ID, f.Kind}] = e
 			all = append(all, e)
 		}
 		e.victims = append(e.victims, f)
 	}
 	for _, e := range all {
 		for _, f := range e.victims {
-			if f.end < 0 || e.end < 0 {
+			if f.EndOp < 0 || e.end < 0 {
 				e.end = -1
 			} else {
-				e.end = max(e.end, f.end)
+				e.end = max(e.end, f.EndOp)
 			}
 		}
 	}
@@ -41,7 +46,7 @@ func (t *trace) episodes() (all []*episode) {
 }
 
 // during is the raw time that an episode lasted on any of its victims.
-func (t *trace) during(e *episode) span {
+func (t *view) during(e *episode) span {
 	s := t.lasted(e.victims[0])
 	for _, f := range e.victims[1:] {
 		s.from, s.to = min(s.from, t.lasted(f).from), max(s.to, t.lasted(f).to)
@@ -51,54 +56,23 @@ func (t *trace) during(e *episode) span {
 
 // begins says what happens to the victims.
 func (e *episode) begins() string {
-	switch e.kind {
-	case "pause":
-		return e.verb("%s is paused: none of its threads runs.", "%s are paused: none of their threads runs.")
-	case "stall-worker":
-		return e.verb("The work of %s stops; its other threads run.", "The work of %s stops; their other threads run.")
-	case "kill":
-		return e.verb("%s is killed.", "%s are killed.")
-	case "partition":
-		return e.parted()
-	case "crash":
-		return e.verb("%s crashes and loses what it has not synced.", "%s crash and lose what they have not synced.")
-	case "clock":
-		return e.verb("The clock of %s is bent.", "The clocks of %s are bent.")
-	case "disk-stall":
-		return e.verb("The disk of %s stalls: no fsync comes back.", "The disks of %s stall: no fsync comes back.")
+	if k := history.FaultOf(e.kind); k.Begins != "" {
+		return e.verb(k.Begins, cmp.Or(k.BeginMany, k.Begins))
 	}
-	if w, ok := linkWords[e.kind]; ok {
-		return strings.ReplaceAll(w.begins, "%s", e.names())
+	if e.kind == "partition" {
+		return e.parted()
 	}
 	return fmt.Sprintf("%s begins on %s.", strings.ToUpper(e.kind[:min(1, len(e.kind))])+e.kind[min(1, len(e.kind)):], e.names())
 }
 
 // ends says what becomes of the victims; nothing, of clients that stay dead.
 func (e *episode) ends(after string, isClient func(string) bool) string {
-	words := ""
-	switch e.kind {
-	case "pause":
-		words = e.verb("%s runs again", "%s run again")
-	case "stall-worker":
-		words = e.verb("The work of %s goes on", "The work of %s goes on")
-	case "crash":
-		words = e.verb("%s is started again", "%s are started again")
-	case "clock":
-		words = e.verb("The clock of %s is no longer bent", "The clocks of %s are no longer bent")
-	case "disk-stall":
-		words = e.verb("The disk of %s works again", "The disks of %s work again")
-	case "kill":
-		if isClient(e.victims[0].target) {
-			return ""
-		}
-		words = e.verb("%s is started again", "%s are started again")
-	case "partition":
-		words = "The partition ends"
-	default:
-		words = fmt.Sprintf("The %s of %s ends", e.kind, e.names())
-		if w, ok := linkWords[e.kind]; ok {
-			words = strings.ReplaceAll(w.ends, "%s", e.names())
-		}
+	if e.kind == "kill" && isClient(e.victims[0].Target) {
+		return ""
+	}
+	words := fmt.Sprintf("The %s of %s ends", e.kind, e.names())
+	if k := history.FaultOf(e.kind); k.About != "" {
+		words = e.verb(k.Ends, cmp.Or(k.EndMany, k.Ends))
 	}
 	if words == "" {
 		return ""
@@ -108,16 +82,8 @@ func (e *episode) ends(after string, isClient func(string) bool) string {
 
 // meanwhile says in what state a victim is.
 func meanwhile(kind string) string {
-	switch kind {
-	case "pause":
-		return "while it is paused"
-	case "stall-worker":
-		return "while its work stands still"
-	case "partition":
-		return "while it is cut off"
-	}
-	if w, ok := linkWords[kind]; ok {
-		return w.meanwhile
+	if words := history.FaultOf(kind).Meanwhile; words != "" {
+		return words
 	}
 	return "in the middle of the " + kind
 }
@@ -126,8 +92,8 @@ func meanwhile(kind string) string {
 func (e *episode) seen() string {
 	var missed []string
 	for _, f := range e.victims {
-		if f.missed {
-			missed = append(missed, f.target)
+		if f.Missed {
+			missed = append(missed, f.Target)
 		}
 	}
 	first := e.victims[0]
@@ -136,12 +102,12 @@ func (e *episode) seen() string {
 		return e.verb(" It was not seen there.%.0s", " It was seen at none of them.%.0s")
 	case len(missed) > 0:
 		return fmt.Sprintf(" Not seen at %s.", names(missed))
-	case len(e.victims) == 2 && first.proof != "":
+	case len(e.victims) == 2 && first.Proof != "":
 		return " Seen at both."
-	case len(e.victims) > 2 && first.proof != "":
+	case len(e.victims) > 2 && first.Proof != "":
 		return fmt.Sprintf(" Seen at all %d nodes.", len(e.victims))
-	case first.proof != "":
-		return " Seen there: " + sentence(first.proof)
+	case first.Proof != "":
+		return " Seen there: " + sentence(first.Proof)
 	}
 	return ""
 }
@@ -155,11 +121,11 @@ func (e *episode) parted() string {
 	var cuts []string             // each list of peers that some victims drop
 	deaf := map[string][]string{} // by such a list, who drops them
 	for _, f := range e.victims {
-		from := names(f.cut)
+		from := names(e.cutOf(f))
 		if deaf[from] == nil {
 			cuts = append(cuts, from)
 		}
-		deaf[from] = append(deaf[from], f.target)
+		deaf[from] = append(deaf[from], f.Target)
 	}
 	switch {
 	case deaf[""] != nil || len(cuts) > mostGroups:
@@ -188,28 +154,37 @@ func (e *episode) inferCuts() {
 	sides := map[int][]string{}
 	peers := make([]int, len(e.victims))
 	for i, f := range e.victims {
-		if _, err := fmt.Sscanf(f.proof, "%d of %d peers", new(int), &peers[i]); err != nil || len(f.cut) > 0 {
+		if _, err := fmt.Sscanf(f.Proof, "%d of %d peers", new(int), &peers[i]); err != nil || len(f.Cut) > 0 {
 			return
 		}
-		sides[peers[i]] = append(sides[peers[i]], f.target)
+		sides[peers[i]] = append(sides[peers[i]], f.Target)
 	}
 	if len(e.victims) == 2 && len(sides[1]) == 2 {
-		e.victims[0].cut, e.victims[1].cut = sides[1][1:], sides[1][:1]
+		e.cuts = map[*trace.Fault][]string{e.victims[0]: sides[1][1:], e.victims[1]: sides[1][:1]}
 		return
 	}
+	e.cuts = map[*trace.Fault][]string{}
 	for i, f := range e.victims {
 		for n, side := range sides {
 			if n != peers[i] && len(sides) == 2 && len(side) == peers[i] {
-				f.cut = side
+				e.cuts[f] = side
 			}
 		}
 	}
 }
 
+// cutOf is whose packets a victim drops, as far as it is known.
+func (e *episode) cutOf(f *trace.Fault) []string {
+	if len(f.Cut) > 0 {
+		return f.Cut
+	}
+	return e.cuts[f]
+}
+
 func (e *episode) names() string {
 	var all []string
 	for _, f := range e.victims {
-		all = append(all, f.target)
+		all = append(all, f.Target)
 	}
 	return names(all)
 }
@@ -217,7 +192,7 @@ func (e *episode) names() string {
 // verb puts the victims into the sentence for one or for many.
 func (e *episode) verb(one, many string) string {
 	if len(e.victims) == 1 {
-		return fmt.Sprintf(one, e.names())
+		many = one
 	}
-	return fmt.Sprintf(many, e.names())
+	return strings.ReplaceAll(many, "%s", e.names())
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 func TestFaultsInWords(t *testing.T) {
 	struck := func(kind string, targets ...string) *episode {
 		e := &episode{kind: kind}
 		for _, x := range targets {
-			e.victims = append(e.victims, &fault{kind: kind, target: x})
+			e.victims = append(e.victims, &trace.Fault{Kind: kind, Target: x})
 		}
 		return e
 	}
@@ -20,13 +21,13 @@ func TestFaultsInWords(t *testing.T) {
 		e := &episode{kind: "partition"}
 		for _, c := range cuts {
 			who, from, _ := strings.Cut(c, ": ")
-			e.victims = append(e.victims, &fault{target: who, cut: strings.Fields(from)})
+			e.victims = append(e.victims, &trace.Fault{Target: who, Cut: strings.Fields(from)})
 		}
 		return e
 	}
 	unnamed := parted("etcd-2: ", "etcd-3: ", "etcd-1: ") // as recorded before cuts were
 	for i, proof := range []string{"1 of 1 peers do not answer", "1 of 1 peers do not answer", "2 of 2 peers do not answer"} {
-		unnamed.victims[i].proof = proof
+		unnamed.victims[i].Proof = proof
 	}
 	isClient := func(node string) bool { return strings.HasPrefix(node, "client") }
 	for _, c := range []struct {

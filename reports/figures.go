@@ -28,12 +28,12 @@ type Figures struct {
 // Measure takes the figures of a history. It never fails: what cannot be measured
 // is missing, with the reason.
 func Measure(setup history.Setup, ops []history.Op, r checker.Result) Figures {
-	return newTrace(setup, ops).figures(r).Figures
+	return newView(setup, ops).figures(r).Figures
 }
 
 // measurement is the figures of a trace, and what only drawings need.
 type measurement struct {
-	*trace
+	*view
 	Figures
 	result  checker.Result
 	rate    []float64 // grants a second of each bin
@@ -61,8 +61,8 @@ var plates = []plate{
 }
 
 // figures measures everything, once.
-func (t *trace) figures(r checker.Result) *measurement {
-	m := &measurement{trace: t, result: r, Figures: Figures{Length: max(t.endTime()-t.startTime(), 0), Missing: map[string]string{}}}
+func (t *view) figures(r checker.Result) *measurement {
+	m := &measurement{view: t, result: r, Figures: Figures{Length: max(t.End-t.Begin, 0), Missing: map[string]string{}}}
 	for _, p := range plates {
 		var missing string
 		if panicked := attempt(func() { missing = p.measure(m) }); panicked != "" {

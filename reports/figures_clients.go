@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // ClientFigures is how one client fared.
@@ -50,14 +51,14 @@ func (m *measurement) measureClients() string {
 	figures := map[string]*ClientFigures{}
 	for _, waits := range m.waiting {
 		for _, w := range waits {
-			name := m.ops[w.invoke].Node
-			if name == "" || len(m.setup.Clients) > 0 && !m.isClient(name) {
+			name := m.Ops[w.invoke].Node
+			if name == "" || len(m.Setup.Clients) > 0 && !m.isClient(name) {
 				continue
 			}
 			if figures[name] == nil {
 				figures[name] = &ClientFigures{Name: name} // one that waits to the end of the run had its share, too: none
 			}
-			if _, ended := m.ended[w.invoke]; !ended {
+			if _, ended := m.Ended(w.invoke); !ended {
 				continue
 			}
 			figures[name].Asked++
@@ -90,16 +91,16 @@ func ranked(sorted []int64, q float64) time.Duration {
 }
 
 // waits are the acquires of each key, by the time of their invoke.
-func (t *trace) waits() map[string][]wait {
+func (t *view) waits() map[string][]wait {
 	all := map[string][]wait{}
-	for i := range t.ops {
-		op := &t.ops[i]
+	for i := range t.Ops {
+		op := &t.Ops[i]
 		if op.Type != history.Invoke || !isAcquire(op.F) {
 			continue
 		}
-		w := wait{from: op.Time, to: t.endTime(), invoke: i}
-		if end, ok := t.ended[i]; ok {
-			w.to, w.granted = t.ops[end].Time, t.ops[end].Type == history.OK
+		w := wait{from: op.Time, to: t.End, invoke: i}
+		if end, ok := t.Ended(i); ok {
+			w.to, w.granted = t.Ops[end].Time, t.Ops[end].Type == history.OK
 		}
 		all[op.Key] = append(all[op.Key], w)
 	}
@@ -110,7 +111,7 @@ func (t *trace) waits() map[string][]wait {
 // only one that came clearly later counts: longer than a client that asks again and
 // again lets pass.
 func (m *measurement) fairness() *Fairness {
-	fair := &Fairness{Clearly: max(int64(m.setup.Lease)/10, int64(100*time.Millisecond))}
+	fair := &Fairness{Clearly: max(int64(m.Setup.Lease)/10, int64(100*time.Millisecond))}
 	sum, squares := 0.0, 0.0
 	for _, c := range m.Clients {
 		sum += float64(c.Grants)
@@ -119,16 +120,16 @@ func (m *measurement) fairness() *Fairness {
 	if squares > 0 {
 		fair.Index = sum * sum / (float64(len(m.Clients)) * squares)
 	}
-	for key, grants := range m.byKey {
-		m.overtaken(fair, m.waiting[key], grants)
+	for _, k := range m.Keys {
+		m.overtaken(fair, m.waiting[k.Name], k.Grants)
 	}
 	return fair
 }
 
 // overtaken walks through the waits and grants of one key. Of the grants that came
 // while a wait lasted, the one that was asked for last decides.
-func (m *measurement) overtaken(fair *Fairness, waits []wait, grants []*grant) {
-	latest := newPeaks(len(grants), func(i int) int64 { return m.ops[grants[i].invoke].Time })
+func (m *measurement) overtaken(fair *Fairness, waits []wait, grants []*trace.Grant) {
+	latest := newPeaks(len(grants), func(i int) int64 { return m.Ops[grants[i].Invoke].Time })
 	faults := joinSpans(m.faultTimes())
 	for _, w := range waits {
 		if !w.granted || meets(faults, w.from, w.to) {
@@ -165,8 +166,8 @@ func meets(spans []span, from, to int64) bool {
 	return i < len(spans) && spans[i].from <= to
 }
 
-func (m *measurement) byAnswer(g *grant, at int64) int {
-	if m.ops[g.ok].Time < at {
+func (m *measurement) byAnswer(g *trace.Grant, at int64) int {
+	if g.OK < at {
 		return -1
 	}
 	return 1

@@ -44,8 +44,8 @@ func (m *measurement) measureClocks() string {
 	}
 	nodes := map[string]int{}
 	width := max(m.Length/windows, 1)
-	for i := range m.ops {
-		op := &m.ops[i]
+	for i := range m.Ops {
+		op := &m.Ops[i]
 		node := op.Node
 		if op.Real == 0 || node == "" || node == finalNode {
 			continue
@@ -93,11 +93,11 @@ func (o *nodeOffsets) add(at, off, width int64) {
 }
 
 // commonRealtime is REALTIME less the judge's clock as most nodes read it at first.
-func (t *trace) commonRealtime() (int64, bool) {
+func (t *view) commonRealtime() (int64, bool) {
 	seen := map[string]bool{}
 	var all []int64
-	for i := range t.ops {
-		if op := &t.ops[i]; op.Real != 0 && op.Node != "" && !seen[op.Node] {
+	for i := range t.Ops {
+		if op := &t.Ops[i]; op.Real != 0 && op.Node != "" && !seen[op.Node] {
 			seen[op.Node] = true
 			all = append(all, op.Real-op.Time)
 		}
@@ -134,7 +134,7 @@ func drawClocks(m *measurement, f *figure) {
 		f.Says = fmt.Sprintf("The REALTIME of %s was off, by up to %s; every other one was within %s.", names(namesOf(wrong)), length(time.Duration(worst.off())), length(time.Duration(quiet)))
 	}
 	f.Note = "As each node's own program reads them. A server's clocks are taken every 0.25 s while a fault bends them; that its program reads the same is in the proof of the fault."
-	if len(m.Clocks) < len(m.setup.Clients)+len(m.setup.Servers) {
+	if len(m.Clocks) < len(m.Setup.Clients)+len(m.Setup.Servers) {
 		f.Note += " Of servers that no such fault hit there is no reading."
 	}
 }

@@ -17,7 +17,7 @@ const (
 )
 
 func (m *measurement) measureLatency() string {
-	if m.Latencies = m.trace.measure().table; len(m.Latencies) == 0 {
+	if m.Latencies = m.view.measure().table; len(m.Latencies) == 0 {
 		return noOperation
 	}
 	return ""
@@ -34,7 +34,7 @@ var tints = map[string]struct {
 // on the scale of HdrHistogram's own plots: each step to the right is a tenth of
 // the operations left.
 func drawLatency(m *measurement, f *figure) {
-	l := m.trace.measure()
+	l := m.view.measure()
 	c := newChart(230)
 	least, most, nines := math.Inf(1), 0.0, 1.0
 	for i := range l.whole {
@@ -107,7 +107,7 @@ func (shares) Ticks(_, most float64) []plot.Tick {
 
 // anyWindow says whether there is a latency to show over time.
 func (m *measurement) anyWindow() string {
-	for i, w := range m.trace.measure().whole {
+	for i, w := range m.view.measure().whole {
 		if classes[i].windowed && w.TotalCount() > 0 {
 			return ""
 		}
@@ -117,7 +117,7 @@ func (m *measurement) anyWindow() string {
 
 // drawLatencyOverTime has a panel for each kind of operation that succeeded.
 func drawLatencyOverTime(m *measurement, f *figure) {
-	l := m.trace.measure()
+	l := m.view.measure()
 	slow, missing := "", ""
 	for i, class := range classes {
 		if !class.windowed {
@@ -212,7 +212,7 @@ func (m *measurement) slowest(o overTime) string {
 	if slices.ContainsFunc(m.faultSpans(), func(s [2]float64) bool { return s[0] <= to && s[1] >= from }) {
 		where = "about the time of a fault"
 	}
-	if len(m.faults) == 0 {
+	if len(m.Faults) == 0 {
 		where = "in a run without faults"
 	}
 	return fmt.Sprintf("The longest acquire took %s and ended at about %s s, %s.", length(micros(o.windows[worst].most)), number(math.Round(to*10)/10), where)

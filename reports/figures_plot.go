@@ -49,9 +49,9 @@ func newChart(height float64) *chart {
 var sans = font.Font{Typeface: "Liberation", Variant: "Sans", Size: 12}
 
 // overTime is a chart whose X is the seconds of a run, with its faults as bands.
-func (t *trace) overTime(height float64) *chart {
+func (t *view) overTime(height float64) *chart {
 	c := newChart(height)
-	c.until = math.Max(t.since(t.endTime()), 1e-3)
+	c.until = math.Max(t.since(t.End), 1e-3)
 	c.X.Min, c.X.Max = 0, c.until
 	c.X.Tick.Marker = ticks(func(x float64) string { return number(x) + " s" })
 	if spans := t.faultSpans(); len(spans) > 0 {
@@ -62,12 +62,12 @@ func (t *trace) overTime(height float64) *chart {
 }
 
 // since is an instant in seconds of the run.
-func (t *trace) since(raw int64) float64 { return float64(raw-t.startTime()) / 1e9 }
+func (t *view) since(raw int64) float64 { return float64(raw-t.Begin) / 1e9 }
 
 // faultSpans is when any fault was in force, in seconds of the run. Those nearer than
 // a pixel are one.
-func (t *trace) faultSpans() (spans [][2]float64) {
-	near := t.since(t.endTime()) / chartWidth
+func (t *view) faultSpans() (spans [][2]float64) {
+	near := t.since(t.End) / chartWidth
 	for _, s := range t.faultTimes() {
 		from, to := t.since(s.from), t.since(s.to)
 		if n := len(spans) - 1; n >= 0 && from <= spans[n][1]+near {
@@ -80,9 +80,9 @@ func (t *trace) faultSpans() (spans [][2]float64) {
 }
 
 // faultTimes is when each fault that began was in force, by the time of its begin.
-func (t *trace) faultTimes() (all []span) {
-	for _, f := range t.faults {
-		if f.begin >= 0 {
+func (t *view) faultTimes() (all []span) {
+	for _, f := range t.Faults {
+		if f.Begin >= 0 {
 			all = append(all, t.lasted(f))
 		}
 	}

@@ -17,15 +17,15 @@ type GrantRate struct {
 }
 
 func (m *measurement) measureGrants() string {
-	if len(m.grants) == 0 {
+	if len(m.Trace.Grants) == 0 {
 		return "Nobody was granted the lock."
 	}
 	bin := roundBin(m.Length / windows)
 	m.rate = make([]float64, m.Length/bin+1)
-	g := GrantRate{Count: len(m.grants), Bin: bin, PerSecond: float64(len(m.grants)) / math.Max(float64(m.Length)/1e9, 1e-3)}
+	g := GrantRate{Count: len(m.Trace.Grants), Bin: bin, PerSecond: float64(len(m.Trace.Grants)) / math.Max(float64(m.Length)/1e9, 1e-3)}
 	last := int64(-1)
 	for _, at := range m.grantTimes() {
-		m.rate[min(max(at-m.startTime(), 0)/bin, int64(len(m.rate)-1))] += float64(time.Second) / float64(bin)
+		m.rate[min(max(at-m.Begin, 0)/bin, int64(len(m.rate)-1))] += float64(time.Second) / float64(bin)
 		if last >= 0 {
 			g.Longest = max(g.Longest, at-last)
 		}
@@ -36,10 +36,10 @@ func (m *measurement) measureGrants() string {
 	return ""
 }
 
-func (t *trace) grantTimes() []int64 {
-	times := make([]int64, len(t.grants))
-	for i, g := range t.grants {
-		times[i] = t.ops[g.ok].Time
+func (t *view) grantTimes() []int64 {
+	times := make([]int64, len(t.Grants))
+	for i, g := range t.Grants {
+		times[i] = g.OK
 	}
 	return times
 }
@@ -72,7 +72,7 @@ func drawGrants(m *measurement, f *figure) {
 		count(g.Count, "grant"), length(time.Duration(m.Length)), figure3(g.PerSecond), number(math.Round(g.BusiestPerSecond*float64(g.Bin)/1e9)), length(time.Duration(g.Bin)), length(time.Duration(g.Longest)))
 	f.Head = []string{"Part of the run", "time", "grants", "per second"}
 	m.rateRow(f, "no fault in force", false)
-	if len(m.faults) > 0 {
+	if len(m.Faults) > 0 {
 		m.rateRow(f, "a fault in force", true)
 	}
 }
@@ -84,7 +84,7 @@ func (m *measurement) rateRow(f *figure, name string, faulty bool) {
 		lasted += s[1] - s[0]
 	}
 	if !faulty {
-		lasted = m.since(m.endTime()) - lasted
+		lasted = m.since(m.End) - lasted
 	}
 	next := 0
 	for _, at := range m.grantTimes() {

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/dlmtest/dlmtest/history/trace"
 	"gonum.org/v1/plot"
 )
 
@@ -25,7 +26,7 @@ type Recovery struct {
 }
 
 func (m *measurement) measureRecoveries() string {
-	if len(m.faults) == 0 {
+	if len(m.Faults) == 0 {
 		return "The run has no fault."
 	}
 	if m.waiting == nil {
@@ -43,7 +44,7 @@ func (m *measurement) measureRecoveries() string {
 		reach[key] = latest
 	}
 	for _, e := range m.episodes() {
-		if !slices.ContainsFunc(e.victims, func(f *fault) bool { return f.begin >= 0 }) {
+		if !slices.ContainsFunc(e.victims, func(f *trace.Fault) bool { return f.Begin >= 0 }) {
 			continue // it never came
 		}
 		m.Recoveries = append(m.Recoveries, m.recoveriesOf(e, reach)...)
@@ -59,13 +60,13 @@ func (m *measurement) measureRecoveries() string {
 func (m *measurement) recoveriesOf(e *episode, reach map[string][]int64) (held []Recovery) {
 	begin := m.during(e).from
 	hit := map[string]bool{}
-	base := Recovery{Fault: e.victims[0].id, Kind: e.kind, Begin: begin - m.startTime()}
+	base := Recovery{Fault: e.victims[0].ID, Kind: e.kind, Begin: begin - m.Begin}
 	for _, f := range e.victims {
-		hit[f.target] = true
-		base.Victims = append(base.Victims, f.target)
+		hit[f.Target] = true
+		base.Victims = append(base.Victims, f.Target)
 	}
 	base.Victims = sortedNames(base.Victims)
-	if !slices.ContainsFunc(m.setup.Clients, func(c string) bool { return !hit[c] }) {
+	if !slices.ContainsFunc(m.Setup.Clients, func(c string) bool { return !hit[c] }) {
 		hit = map[string]bool{} // all are at fault, so any of them will do
 	}
 	var longest *Recovery
@@ -101,12 +102,12 @@ func tookLonger(a, b Recovery) bool {
 
 // heldBy says whether one of the nodes believed to hold a key.
 func (m *measurement) heldBy(key string, nodes map[string]bool, at int64) bool {
-	grants := m.byKey[key]
-	i := sort.Search(len(grants), func(i int) bool { return m.ops[grants[i].ok].Time > at })
+	grants := m.grantsOf(key)
+	i := sort.Search(len(grants), func(i int) bool { return m.Ops[grants[i].Op].Time > at })
 	for i--; i >= 0 && i > len(grants)-mostDots; i-- {
-		if g := grants[i]; nodes[g.node] && g.belief.to >= at {
+		if g := grants[i]; nodes[g.Node] && g.Until >= at {
 			return true
-		} else if g.belief.to < at {
+		} else if g.Until < at {
 			return false
 		}
 	}
@@ -118,7 +119,7 @@ func (m *measurement) heldBy(key string, nodes map[string]bool, at int64) bool {
 func (m *measurement) recovery(r *Recovery, hit map[string]bool, begin int64, waits []wait, reach []int64) bool {
 	first := int64(-1)
 	for i := sort.Search(len(waits), func(i int) bool { return reach[i] > begin }); i < len(waits); i++ {
-		if w := waits[i]; w.to > begin && !hit[m.ops[w.invoke].Node] {
+		if w := waits[i]; w.to > begin && !hit[m.Ops[w.invoke].Node] {
 			first = max(w.from, begin)
 			break
 		}
@@ -126,12 +127,12 @@ func (m *measurement) recovery(r *Recovery, hit map[string]bool, begin int64, wa
 	if first < 0 {
 		return false
 	}
-	grants := m.byKey[r.Key]
+	grants := m.grantsOf(r.Key)
 	r.Waited = -1
-	for i := sort.Search(len(grants), func(i int) bool { return m.ops[grants[i].ok].Time > begin }); i < len(grants); i++ {
+	for i := sort.Search(len(grants), func(i int) bool { return m.Ops[grants[i].Op].Time > begin }); i < len(grants); i++ {
 		g := grants[i]
-		if ok := &m.ops[g.ok]; !hit[g.node] && max(ok.Sent, m.ops[g.invoke].Time) >= begin {
-			r.Waited, r.To = ok.Time-first, g.node
+		if ok := &m.Ops[g.Op]; !hit[g.Node] && max(ok.Sent, m.Ops[g.Invoke].Time) >= begin {
+			r.Waited, r.To = ok.Time-first, g.Node
 			break
 		}
 	}
@@ -142,7 +143,7 @@ func (m *measurement) recovery(r *Recovery, hit map[string]bool, begin int64, wa
 const mostBars = 30
 
 func drawRecoveries(m *measurement, f *figure) {
-	lease := float64(m.setup.Lease) / 1e9
+	lease := float64(m.Setup.Lease) / 1e9
 	shown := m.Recoveries[:min(len(m.Recoveries), mostBars)]
 	longest := lease
 	for _, r := range shown {
@@ -164,9 +165,9 @@ func drawRecoveries(m *measurement, f *figure) {
 		}
 		c.Add(box{0, y - 0.3, to, y + 0.3, tint})
 	}
-	if m.setup.Promise.Leased {
+	if m.Setup.Promise.Leased {
 		c.upright(lease, "faultline")
-		c.key("faultline", "the lease, "+length(m.setup.Lease), "dash")
+		c.key("faultline", "the lease, "+length(m.Setup.Lease), "dash")
 	}
 	c.legend = append([]entry{{"valid", "a victim held the key", "band"}, {"wait", "no victim held it", "band"}, {"bad", "no grant until the run's end", "band"}}, c.legend...)
 	f.add("Time from the begin of each fault to the next grant to a client that it had not hit", c)
@@ -201,14 +202,14 @@ func (m *measurement) recoverySays() string {
 		}
 		if r.Held {
 			held++
-			if r.Waited >= 0 && r.Waited <= int64(m.setup.Lease) {
+			if r.Waited >= 0 && r.Waited <= int64(m.Setup.Lease) {
 				within++
 			}
 		}
 	}
 	says := "No fault hit a client that held a key."
-	if held > 0 && m.setup.Promise.Leased {
-		says = fmt.Sprintf("Of %s that a victim held when its fault began, %s passed on within a lease of %s.", count(held, "key"), thousands(within), length(m.setup.Lease))
+	if held > 0 && m.Setup.Promise.Leased {
+		says = fmt.Sprintf("Of %s that a victim held when its fault began, %s passed on within a lease of %s.", count(held, "key"), thousands(within), length(m.Setup.Lease))
 	} else if held > 0 {
 		says = fmt.Sprintf("%s %s held by a victim when its fault began; this lock has no lease.", count(held, "key"), verb(held, "was", "were"))
 	}

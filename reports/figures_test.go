@@ -42,7 +42,7 @@ func TestFiguresSay(t *testing.T) {
 	for _, name := range realRuns {
 		setup, ops := recorded(t, name)
 		fmt.Fprintf(&b, "%s\n", name)
-		for _, f := range newTrace(setup, ops).figures(checker.Judge(setup, ops)).shown() {
+		for _, f := range newView(setup, ops).figures(checker.Judge(setup, ops)).shown() {
 			fmt.Fprintf(&b, "  %s: %s%s\n", f.Title, f.Says, f.Missing)
 			if f.Missing == "" && (f.Says == "" || len(f.Panels) == 0 || f.Rows == nil && f.Note == "") {
 				t.Errorf("%s, %s: no sentence, no drawing or nothing in its place for who cannot see it", name, f.Title)
@@ -84,7 +84,7 @@ func TestQuantilesAgainstSort(t *testing.T) {
 // TestLatencyAgainstSort takes the time of every operation by hand, of whole windows too.
 func TestLatencyAgainstSort(t *testing.T) {
 	r := gcPause(true, 400)
-	tr := newTrace(r.setup, r.ops)
+	tr := newView(r.setup, r.ops)
 	byClass := map[string][]int64{}
 	begun := map[int]int64{}
 	for _, op := range r.ops {
@@ -131,7 +131,7 @@ func TestLatencyAgainstSort(t *testing.T) {
 func TestOvertakenAgainstPairs(t *testing.T) {
 	for seed := range uint64(60) {
 		setup, ops := crowd(seed)
-		m := newTrace(setup, ops).figures(checker.Result{})
+		m := newView(setup, ops).figures(checker.Result{})
 		waits, overtaken := 0, 0
 		for _, w := range m.waiting["k"] {
 			met, late := false, false
@@ -159,15 +159,15 @@ func TestFreeAcquiresAgainstPairs(t *testing.T) {
 	some := int64(0)
 	for seed := range uint64(60) {
 		setup, ops := crowd(seed)
-		j := &claimJudge{measurement: newTrace(setup, ops).figures(checker.Result{})}
+		j := &claimJudge{measurement: newView(setup, ops).figures(checker.Result{})}
 		want := int64(0)
 		for _, w := range j.waiting["k"] {
 			free := w.granted
 			for _, o := range j.waiting["k"] {
 				free = free && (o.invoke == w.invoke || o.to < w.from || o.from >= w.to)
 			}
-			for _, g := range j.byKey["k"] {
-				free = free && (g.invoke == w.invoke || j.freed(g) < w.from || j.ops[g.ok].Time >= w.to)
+			for _, g := range j.grantsOf("k") {
+				free = free && (g.Invoke == w.invoke || j.freed(g) < w.from || g.OK >= w.to)
 			}
 			if free {
 				want++
@@ -241,7 +241,7 @@ func TestFiguresWithoutData(t *testing.T) {
 	wait := history.Op{Time: 5, Process: 1, Node: "c", Type: history.Invoke, F: history.Acquire, Key: "k"}
 	refused := history.Op{Index: 1, Time: 9, Process: 1, Node: "c", Type: history.Fail, F: history.Acquire, Key: "k"}
 	for name, ops := range map[string][]history.Op{"nothing": nil, "pending": {wait}, "refused": {wait, refused}} {
-		for _, f := range newTrace(history.Setup{Keys: []string{"k"}}, ops).figures(checker.Result{}).shown() {
+		for _, f := range newView(history.Setup{Keys: []string{"k"}}, ops).figures(checker.Result{}).shown() {
 			if f.Missing == "" == (len(f.Panels) == 0 && len(f.Rows) == 0) {
 				t.Errorf("%s, %s: missing %q with %d drawings and %d rows", name, f.Title, f.Missing, len(f.Panels), len(f.Rows))
 			}
@@ -263,7 +263,7 @@ func TestChartsFollowThePage(t *testing.T) {
 		r.ops[i].Key = `<script>` + r.ops[i].Key
 	}
 	r.setup.Clients = nil
-	for _, f := range newTrace(r.setup, r.ops).figures(r.res).shown() {
+	for _, f := range newView(r.setup, r.ops).figures(r.res).shown() {
 		for _, p := range f.Panels {
 			s := string(p.SVG)
 			if m := regexp.MustCompile(`(fill|stroke):#|<b>|<script|font-family|Inf|NaN`).FindString(s); m != "" {
@@ -283,7 +283,7 @@ func TestFiguresStaySmall(t *testing.T) {
 	}
 	r := gcPause(true, 11_500)
 	size := 0
-	for _, f := range newTrace(r.setup, r.ops).figures(r.res).shown() {
+	for _, f := range newView(r.setup, r.ops).figures(r.res).shown() {
 		for _, p := range f.Panels {
 			size += len(p.SVG)
 		}

@@ -25,26 +25,29 @@ type KeyTokens struct {
 
 func (m *measurement) measureTokens() string {
 	switch {
-	case !m.setup.Promise.Token:
+	case !m.Setup.Promise.Token:
 		return "The lock gives no fencing token."
-	case len(m.grants) == 0:
+	case len(m.Trace.Grants) == 0:
 		return "Nobody was granted the lock."
 	}
-	for _, key := range slices.Sorted(maps.Keys(m.byKey)) {
+	for _, key := range slices.Sorted(maps.Keys(m.ByKey)) {
+		if len(m.grantsOf(key)) == 0 {
+			continue
+		}
 		k := KeyTokens{Key: key}
 		highest := int64(0)
-		for _, g := range m.byKey[key] {
+		for _, g := range m.grantsOf(key) {
 			k.Grants++
 			switch {
-			case g.token == 0:
+			case g.Token == 0:
 				k.None++
 				continue
 			case k.First == 0:
-				k.First = g.token
-			case g.token <= highest:
+				k.First = g.Token
+			case g.Token <= highest:
 				k.NotAbove++
 			}
-			highest, k.Last = max(highest, g.token), g.token
+			highest, k.Last = max(highest, g.Token), g.Token
 		}
 		m.Tokens = append(m.Tokens, k)
 	}
@@ -63,9 +66,9 @@ func drawTokens(m *measurement, f *figure) {
 	busiest = busiest[:min(len(busiest), mostTokenKeys)]
 	least := int64(math.MaxInt64)
 	for _, k := range busiest {
-		for _, g := range m.byKey[k.Key] {
-			if g.token != 0 {
-				least = min(least, g.token)
+		for _, g := range m.grantsOf(k.Key) {
+			if g.Token != 0 {
+				least = min(least, g.Token)
 			}
 		}
 	}
@@ -116,21 +119,21 @@ const mostDots = 1500
 // tokenPoints are the tokens of a key, thinned out to what can be seen, and those
 // that are not above an earlier one.
 func (m *measurement) tokenPoints(key string, least int64) (points, falls plotter.XYs) {
-	grants := m.byKey[key]
+	grants := m.grantsOf(key)
 	each := len(grants)/mostDots + 1
 	highest := int64(0)
 	for i, g := range grants {
-		if g.token == 0 {
+		if g.Token == 0 {
 			continue
 		}
-		p := plotter.XY{X: m.since(m.ops[g.ok].Time), Y: float64(g.token - least)}
+		p := plotter.XY{X: m.since(g.OK), Y: float64(g.Token - least)}
 		switch {
-		case g.token <= highest && len(falls) < mostDots:
+		case g.Token <= highest && len(falls) < mostDots:
 			falls = append(falls, p)
 		case i%each == 0:
 			points = append(points, p)
 		}
-		highest = max(highest, g.token)
+		highest = max(highest, g.Token)
 	}
 	return points, falls
 }

@@ -44,27 +44,27 @@ type budget struct {
 }
 
 func (m *measurement) measureValidity() string {
-	if !m.setup.Promise.Leased {
+	if !m.Setup.Promise.Leased {
 		return "The lock gives no lease, so a grant claims no validity."
 	}
 	left := m.restAtServer()
-	for _, g := range m.grants {
-		ok := &m.ops[g.ok]
+	for _, g := range m.Trace.Grants {
+		ok := &m.Ops[g.Op]
 		if ok.Deadline == 0 || ok.Mono == 0 || ok.Sent == 0 {
 			continue
 		}
 		lease := ok.Lease
 		if lease == 0 {
-			lease = int64(m.setup.Lease)
+			lease = int64(m.Setup.Lease)
 		}
-		b := budget{at: ok.Time, elapsed: ok.Time - ok.Sent, claimed: ok.Deadline - ok.Mono, left: left[g.owner]}
+		b := budget{at: ok.Time, elapsed: ok.Time - ok.Sent, claimed: ok.Deadline - ok.Mono, left: left[g.Owner]}
 		b.allowed = lease - b.elapsed - m.drift(lease)
-		if next := m.next(g); next != nil {
-			if after := m.ops[next.ok].Time - ok.Time; after < b.claimed && m.ops[next.ok].Time < g.belief.to {
+		if next := m.Superseder(g); next != nil {
+			if after := next.OK - ok.Time; after < b.claimed && next.OK < g.Until {
 				b.lost = max(after, 1)
 			}
 		}
-		b.whole = b.lost == 0 && g.belief.to-ok.Time >= b.claimed
+		b.whole = b.lost == 0 && g.Until-ok.Time >= b.claimed
 		m.budgets = append(m.budgets, b)
 	}
 	if len(m.budgets) == 0 {
@@ -75,28 +75,28 @@ func (m *measurement) measureValidity() string {
 }
 
 // drift is δ: what the algorithm takes off for clocks that run apart.
-func (t *trace) drift(lease int64) int64 {
-	return int64(t.setup.Promise.DriftFactor*float64(lease)) + int64(t.setup.Promise.DriftFixed)
+func (t *view) drift(lease int64) int64 {
+	return int64(t.Setup.Promise.DriftFactor*float64(lease)) + int64(t.Setup.Promise.DriftFixed)
 }
 
 // restAtServer is, by owner, what a server first said to be left of the lease, from
 // the answer on. It was read at some instant before its note: taken as the latest, it
 // is too long rather than too short, and never longer than the lease. A server that
 // only tells whole seconds says too little.
-func (t *trace) restAtServer() map[string]int64 {
+func (t *view) restAtServer() map[string]int64 {
 	all, fine := map[string]int64{}, false
-	for i := range t.ops {
-		op := &t.ops[i]
-		g := t.byOwner[op.Owner]
+	for i := range t.Ops {
+		op := &t.Ops[i]
+		g := t.ByOwner[op.Owner]
 		if op.F != history.Holder || op.Lease <= 0 || g == nil || all[op.Owner] != 0 {
 			continue
 		}
-		if len(g.renewed) > 0 && t.ops[g.renewed[0]].Time <= op.Time {
+		if answers := t.Renewed(g); len(answers) > 1 && t.Ops[answers[1]].Time <= op.Time {
 			continue // of a later lease
 		}
 		fine = fine || op.Lease%int64(time.Second) != 0
-		lease := max(t.ops[g.ok].Lease, int64(t.setup.Lease))
-		all[op.Owner] = min(op.Time+op.Lease-t.ops[g.ok].Time, lease)
+		lease := max(t.Ops[g.Op].Lease, int64(t.Setup.Lease))
+		all[op.Owner] = min(op.Time+op.Lease-g.OK, lease)
 	}
 	if !fine {
 		return nil
@@ -105,7 +105,7 @@ func (t *trace) restAtServer() map[string]int64 {
 }
 
 func (m *measurement) account() *Validity {
-	v := &Validity{Claims: len(m.budgets), Drift: m.drift(int64(m.setup.Lease)), ClaimedLeast: math.MaxInt64, MarginLeast: math.MaxInt64}
+	v := &Validity{Claims: len(m.budgets), Drift: m.drift(int64(m.Setup.Lease)), ClaimedLeast: math.MaxInt64, MarginLeast: math.MaxInt64}
 	elapsed := newWindow(3)
 	for _, b := range m.budgets {
 		elapsed.record(b.elapsed / 1000)
@@ -137,7 +137,7 @@ func drawValidity(m *measurement, f *figure) {
 	v := m.Validity
 	c := m.overTime(210)
 	var allowed, claimed, left, lost plotter.XYs
-	low, high := math.Inf(1), float64(m.setup.Lease)
+	low, high := math.Inf(1), float64(m.Setup.Lease)
 	each := len(m.budgets)/mostDots + 1
 	for i, b := range m.budgets {
 		if i%each != 0 && b.lost == 0 || b.lost > 0 && len(lost) >= mostDots {
@@ -158,7 +158,7 @@ func drawValidity(m *measurement, f *figure) {
 	pad := max((high-low)*0.08, 1e6)
 	c.Y.Min, c.Y.Max = max(low-pad, 0), high+pad
 	c.Y.Tick.Marker = fewer(func(x float64) string { return length(time.Duration(x)) })
-	lease := float64(m.setup.Lease)
+	lease := float64(m.Setup.Lease)
 	c.line(plotter.XYs{{X: c.X.Min, Y: lease}, {X: c.X.Max, Y: lease}}, "faultline", 5, 3)
 	c.dots(allowed, "wait", square, 2.6)
 	c.dots(claimed, "valid", dot, 1.6)
@@ -188,7 +188,7 @@ func drawValidity(m *measurement, f *figure) {
 	spread("until another client was granted the key", func(b budget) int64 { return b.lost }, func(b budget) bool { return b.lost > 0 })
 	f.Says = m.validitySays(v)
 	f.Note = fmt.Sprintf("T_valid = T_lease − T_elapsed − δ, with a lease of %s and a δ of %s%s. The deadline of a grant counts from the moment its request was sent.",
-		length(m.setup.Lease), length(time.Duration(v.Drift)), driftWords(m.setup.Promise))
+		length(m.Setup.Lease), length(time.Duration(v.Drift)), driftWords(m.Setup.Promise))
 }
 
 func driftWords(p history.Promise) string {

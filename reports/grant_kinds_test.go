@@ -37,11 +37,11 @@ func TestSharedHoldsAreNoOverlap(t *testing.T) {
 			ops = append(ops, op)
 		}
 		history.Sort(ops)
-		tr := newTrace(setup, ops)
+		tr := newView(setup, ops)
 		if got := newTracks(tr).twice; len(got) != c.twice {
 			t.Errorf("%s: %d overlaps, want %d", c.name, len(got), c.twice)
 		}
-		if says := tr.as(tr.grants[0]); (says == "") != (c.kind == history.Mutex) || c.kind == history.ReadWrite && !strings.Contains(says, "reader") {
+		if says := tr.as(tr.Grants[0]); (says == "") != (c.kind == history.Mutex) || c.kind == history.ReadWrite && !strings.Contains(says, "reader") {
 			t.Errorf("%s: %q", c.name, says)
 		}
 	}
@@ -59,8 +59,8 @@ func TestHoldsWithinHolds(t *testing.T) {
 		step(7, history.Invoke, history.Release, 0), step(8, history.OK, history.Release, 0),
 	}
 	history.Sort(ops)
-	tr := newTrace(history.Setup{Lease: 1e9, Keys: []string{"k"}, Clients: []string{"c"}, Kind: history.Reentrant}, ops)
-	if len(tr.grants) != 1 || tr.grants[0].belief != (span{2, 7}) {
-		t.Errorf("%d grants, the first from %+v", len(tr.grants), tr.grants[0].belief)
+	tr := newView(history.Setup{Lease: 1e9, Keys: []string{"k"}, Clients: []string{"c"}, Kind: history.Reentrant}, ops)
+	if len(tr.Grants) != 1 || belief(tr.Grants[0]) != (span{2, 7}) {
+		t.Errorf("%d grants, the first from %+v", len(tr.Grants), belief(tr.Grants[0]))
 	}
 }

@@ -27,7 +27,7 @@ var (
 	layout  = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
 		"mark": mark, "seconds": func(d time.Duration) string { return seconds(int64(d)) }, "length": length, "thousands": thousands, "inc": func(i int) int { return i + 1 },
 		"sign": copySign, "short": short, "sureWords": sureWords, "past": func(left string) bool { return strings.HasPrefix(left, "over") },
-		"base": path.Base, "afterReply": afterReply,
+		"base": path.Base, "afterReply": afterReply, "replyClass": question.class, "replyWords": func(q question) string { return inWords(q.Reply) }, "replySign": func(q question) string { return sign(q.Reply) },
 	}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
 )
 
@@ -42,13 +42,18 @@ type page struct {
 	Name      string
 	Facts     []string
 	Overall   string
+	Tone      string // the class of Overall
+	Fence     bool   // the resource has tokens to check
 	Questions []question
 	Doubts    []string
+	Ended     []string  // servers that ended by themselves
 	Silences  []Silence // of a library under test
 	Prose     Prose
 	measured
 	Properties []propertyRow
-	Told       *pageStory // the story that is told first; nil: there is none
+	About      string        // the first two sentences of the scenario's
+	Picture    template.HTML // of the violation that is told first; "": there is none
+	Told       *pageStory    // the story that is told first; nil: there is none
 	Untold     string
 	NoStory    string
 	Tally      []string
@@ -75,13 +80,14 @@ type option struct{ Name, Value string }
 
 // HTML writes the page of a run: one file that needs nothing else and no network.
 func HTML(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker.Result) error {
-	t := newTrace(setup, ops)
+	t := newView(setup, ops)
 	run = run.known(setup)
 	p := page{
 		Run: run, Setup: setup, Result: r, CSS: template.CSS(style), JS: template.JS(code), Policy: policy,
-		Overall: overall(r), Questions: questions(r), Doubts: allDoubts(run, r), Silences: Silences(setup.Promise), Prose: Explain(setup, r),
+		Overall: overall(setup, r), Tone: tone(r), Fence: setup.Promise.Token || setup.Use.Lockless, Questions: questions(setup, r), Doubts: allDoubts(run, r), Ended: ServerEnds(ops), Silences: Silences(setup.Promise), Prose: t.explain(r),
 		Name: run.name(), Facts: run.facts("2006-01-02 15:04:05 MST"), Tally: tally(r.Counts), Command: shell(run.Command),
 	}
+	p.About = firstSentences(run.About, 2)
 	p.measure(t, run, r)
 	d := t.draw(run)
 	l := t.measure()
@@ -89,6 +95,11 @@ func HTML(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker
 	var err error
 	if p.packs, err = d.pack(); err != nil {
 		return fmt.Errorf("pack the timeline of run %s: %w", run.ID, err)
+	}
+	if name, v, ok := First(r); ok {
+		if p.Picture, err = t.picture(run, name, v).inPage(); err != nil {
+			return fmt.Errorf("draw violation %d of run %s: %w", v.Number, run.ID, err)
+		}
 	}
 	p.tellAll(d, r)
 	p.NoStory = noStory(ops, r)

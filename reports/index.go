@@ -15,21 +15,23 @@ const IndexFormat = 1
 // Index is a matrix of runs, scenario × backend; index.json holds it. Durations
 // are nanoseconds.
 type Index struct {
-	Format    int           `json:"dlmtest_index"` // version of this file
-	ID        string        `json:"id"`
-	Command   []string      `json:"command"` // that repeats the matrix
-	Version   string        `json:"version"` // of dlmtest
-	Started   time.Time     `json:"started"`
-	Took      time.Duration `json:"took"`                  // so far
-	Ended     bool          `json:"ended"`                 // false: the matrix goes on, or was killed
-	Stopped   string        `json:"interrupted,omitempty"` // why it ended early, or ""
-	Count     int           `json:"count"`                 // runs asked for of each cell
-	Parallel  int           `json:"parallel"`              // runs at a time
-	Scenarios []string      `json:"scenarios"`             // the rows, in order
-	Backends  []string      `json:"backends"`              // the columns, in order
-	Cells     []Cell        `json:"cells"`                 // row by row
-	Shard     *Shard        `json:"shard,omitempty"`       // which part of the matrix this is; nil: all of it
-	Merged    []string      `json:"merged,omitempty"`      // the parts that it was merged from
+	Format    int               `json:"dlmtest_index"` // version of this file
+	ID        string            `json:"id"`
+	Command   []string          `json:"command"` // that repeats the matrix
+	Version   string            `json:"version"` // of dlmtest
+	Started   time.Time         `json:"started"`
+	Took      time.Duration     `json:"took"`                  // so far
+	Ended     bool              `json:"ended"`                 // false: the matrix goes on, or was killed
+	Stopped   string            `json:"interrupted,omitempty"` // why it ended early, or ""
+	Count     int               `json:"count"`                 // runs asked for of each cell
+	Parallel  int               `json:"parallel"`              // runs at a time
+	Scenarios []string          `json:"scenarios"`             // the rows, in order
+	Titles    map[string]string `json:"titles,omitempty"`      // by scenario
+	Compared  map[string]string `json:"comparisons,omitempty"` // by scenario: the page that compares its backends
+	Backends  []string          `json:"backends"`              // the columns, in order
+	Cells     []Cell            `json:"cells"`                 // row by row
+	Shard     *Shard            `json:"shard,omitempty"`       // which part of the matrix this is; nil: all of it
+	Merged    []string          `json:"merged,omitempty"`      // the parts that it was merged from
 }
 
 // Shard is a part of a matrix that was split over several machines.
@@ -50,54 +52,53 @@ type PlannedRun struct {
 
 // Cell is one scenario against one backend.
 type Cell struct {
-	Scenario string    `json:"scenario"`
-	Backend  string    `json:"backend"`
-	Verdict  Outcome   `json:"verdict"`          // of its runs, the worst; see Settle
-	Reason   string    `json:"reason,omitempty"` // why it is n/a
-	Alone    bool      `json:"alone,omitempty"`  // its timing is so tight that nothing runs beside it
-	Runs     []CellRun `json:"runs,omitempty"`   // by seed, a repeat after the run that it repeats
+	Scenario string          `json:"scenario"`
+	Backend  string          `json:"backend"`
+	Verdict  Outcome         `json:"verdict"`          // of its runs, the worst; see Settle
+	Answers  checker.Answers `json:"answers"`          // of its runs together; see Settle
+	Reason   string          `json:"reason,omitempty"` // why it is n/a
+	Alone    bool            `json:"alone,omitempty"`  // its timing is so tight that nothing runs beside it
+	Runs     []CellRun       `json:"runs,omitempty"`   // by seed, a repeat after the run that it repeats
 }
 
 // CellRun is one run of a cell.
 type CellRun struct {
-	Seed           uint64        `json:"seed"`
-	Verdict        Outcome       `json:"verdict"`
-	Dir            string        `json:"dir,omitempty"` // its folder, relative to the index
-	Took           time.Duration `json:"took,omitempty"`
-	Properties     []Decided     `json:"properties,omitempty"`      // in the order of a report
-	Differs        []Difference  `json:"differs,omitempty"`         // from what the scenario expects of this backend
-	FirstViolation time.Duration `json:"first_violation,omitempty"` // from the first grant; 0: there is none
-	Doubts         []string      `json:"doubts,omitempty"`
-	Error          string        `json:"error,omitempty"`    // of dlmtest itself
-	Repeated       bool          `json:"repeated,omitempty"` // the machine disturbed it: the next run repeats it and counts
+	Seed           uint64               `json:"seed"`
+	Verdict        Outcome              `json:"verdict"`
+	Dir            string               `json:"dir,omitempty"` // its folder, relative to the index
+	Took           time.Duration        `json:"took,omitempty"`
+	Answers        *checker.Answers     `json:"answers,omitempty"`         // nil: nothing was judged
+	Properties     []Decided            `json:"properties,omitempty"`      // in the order of a report
+	Differs        []checker.Difference `json:"differs,omitempty"`         // from what the scenario expects of this backend
+	FirstViolation time.Duration        `json:"first_violation,omitempty"` // from the first grant; 0: there is none
+	Doubts         []string             `json:"doubts,omitempty"`
+	Error          string               `json:"error,omitempty"`    // of dlmtest itself
+	Repeated       bool                 `json:"repeated,omitempty"` // the machine disturbed it: the next run repeats it and counts
+	Remedy         string               `json:"remedy,omitempty"`   // of a violation: what would have prevented it
+	Command        []string             `json:"command,omitempty"`  // of a violation: that repeats the run
 }
 
 // Decided is the verdict of one property.
 type Decided struct {
 	Name    string          `json:"name"`
 	Verdict checker.Verdict `json:"verdict"`
+	Says    string          `json:"says,omitempty"` // of a violation: the first one in a sentence
 }
 
-// Difference is a property that a scenario expects otherwise.
-type Difference struct {
-	Property string          `json:"property"`
-	Is       checker.Verdict `json:"is"`
-	Expected checker.Verdict `json:"expected"`
-	Note     string          `json:"note,omitempty"` // of the expectation
-}
-
-// String says it in a few words.
-func (d Difference) String() string {
-	text := fmt.Sprintf("%s is %s, expected %s", d.Property, d.Is, d.Expected)
-	if d.Note != "" {
-		text += " (" + d.Note + ")"
+// Violation is what a run says of a property that it violated; "": nothing.
+func (r CellRun) Violation(property string) string {
+	for _, p := range r.Properties {
+		if p.Name == property {
+			return p.Says
+		}
 	}
-	return text
+	return ""
 }
 
-// Settle works the verdict of the cell out from its runs: the worst. A run that was
+// Settle works the verdict and the answers of the cell out from its runs: the worst. A run that was
 // repeated does not count, its repeat does; but what it has violated stays.
 func (c *Cell) Settle() {
+	c.Answers = AnswersOf(c.Runs)
 	if c.Verdict == Elsewhere && len(c.Runs) == 0 {
 		return
 	}
@@ -108,6 +109,23 @@ func (c *Cell) Settle() {
 		}
 	}
 	c.Verdict = worst(all)
+}
+
+// AnswersOf are the answers of some runs together. Of a run that reached no judgement nothing is known.
+func AnswersOf(runs []CellRun) checker.Answers {
+	all := checker.Skipped() // what is not run has nothing to answer
+	for _, r := range runs {
+		switch {
+		case r.Repeated && r.Verdict == Violates && r.Answers != nil:
+			all = all.With(r.Answers.Violations(r.Differs))
+		case r.Repeated:
+		case r.Answers == nil:
+			all = all.With(checker.Answers{})
+		default:
+			all = all.With(*r.Answers)
+		}
+	}
+	return all
 }
 
 // counted are the runs that were not repeated.
@@ -132,16 +150,20 @@ func (x Index) Worst() Outcome {
 // Summary counts the cells by outcome: "143 cells: 41 violated, 60 holds, 42 n/a".
 func (x Index) Summary() string {
 	var all []Outcome
-	different := 0
+	different, judged := 0, false
 	for _, c := range x.Cells {
 		all = append(all, c.Verdict)
-		if c.Differs() {
+		judged = judged || c.judged()
+		if c.Odd() {
 			different++
 		}
 	}
 	text := count(len(x.Cells), "cell") + ": " + tallied(all, "")
-	if different > 0 {
-		text += fmt.Sprintf("; not as expected: %d", different)
+	switch {
+	case different > 0:
+		text += fmt.Sprintf("; %s: %d", notAsExpected, different)
+	case judged:
+		text += "; all " + asExpected
 	}
 	return text
 }
@@ -171,6 +193,15 @@ func (x Index) Tellable() (c Cell, r CellRun, ok bool) {
 	return c, r, false
 }
 
+// Typical is the run that stands for a cell beside others: the first that shows its verdict.
+func (c Cell) Typical() (r CellRun, ok bool) {
+	i := slices.IndexFunc(c.Runs, func(r CellRun) bool { return r.Verdict == c.Verdict && r.Dir != "" && r.Answers != nil })
+	if i < 0 {
+		return r, false
+	}
+	return c.Runs[i], true
+}
+
 // Name is what a cell is called: "gc-pause × redis".
 func (c Cell) Name() string { return c.Scenario + " × " + c.Backend }
 
@@ -186,10 +217,13 @@ func (c Cell) RunName(r CellRun) string {
 	return name
 }
 
-// Differs says that a run of the cell that counts is not as the scenario expects.
-func (c Cell) Differs() bool {
-	return slices.ContainsFunc(c.counted(), func(r CellRun) bool { return len(r.Differs) > 0 })
+// judged says that a run of the cell reached a judgement.
+func (c Cell) judged() bool {
+	return slices.ContainsFunc(c.Runs, func(r CellRun) bool { return r.Answers != nil })
 }
+
+// Odd says that the cell was judged and is not as expected.
+func (c Cell) Odd() bool { return c.judged() && !c.Answers.AsExpected }
 
 // tally counts several runs of a cell by outcome: "18 of 20 violated, 2 of 20 holds".
 func (c Cell) tally() string {

@@ -31,17 +31,18 @@ func bigIndex() Index {
 			}
 			odds := rng.IntN(3)
 			for seed := range uint64(x.Count) {
-				r := CellRun{Seed: seed + 1, Dir: fmt.Sprintf("%s_%s_%d", s, b, seed), Verdict: Good, Properties: []Decided{{"mutual-exclusion", checker.Holds}}}
+				r := CellRun{Seed: seed + 1, Dir: fmt.Sprintf("%s_%s_%d", s, b, seed), Verdict: Good, Properties: []Decided{{Name: "mutual-exclusion", Verdict: checker.Holds}}}
 				switch n := rng.IntN(10); {
 				case odds == 0 && n < 6:
 					r.Verdict, r.FirstViolation = Violates, time.Duration(2000+rng.IntN(900))*time.Millisecond
-					r.Properties = []Decided{{"mutual-exclusion", checker.Violated}, {"no-lost-update/unfenced", checker.Violated}, {"lease-exclusion", checker.Violated}, {"fencing-monotonic", checker.Violated}}
+					r.Properties = []Decided{{Name: "mutual-exclusion", Verdict: checker.Violated}, {Name: "no-lost-update/unfenced", Verdict: checker.Violated}, {Name: "lease-exclusion", Verdict: checker.Violated}, {Name: "fencing-monotonic", Verdict: checker.Violated}}
 					if n == 0 {
-						r.Differs = []Difference{{"lease-exclusion", checker.Violated, checker.Holds, "the lease is kept by a quorum"}}
+						r.Differs = []checker.Difference{{Property: "lease-exclusion", Is: checker.Violated, Expected: checker.Holds, Note: "the lease is kept by a quorum"}}
 					}
 				case odds == 1 && n == 0:
-					r.Verdict, r.Doubts, r.Properties = Unclear, []string{"The fault was not seen."}, []Decided{{"mutual-exclusion", checker.Unknown}}
+					r.Verdict, r.Doubts, r.Properties = Unclear, []string{"The fault was not seen."}, []Decided{{Name: "mutual-exclusion", Verdict: checker.Unknown}}
 				}
+				r.answered()
 				c.Runs = append(c.Runs, r)
 			}
 			c.Settle()
@@ -62,7 +63,7 @@ func TestBigIndex(t *testing.T) {
 	}
 	body := page[bytes.Index(page, []byte("<tbody>")):]
 	rows := regexp.MustCompile(`<tr><th scope="row">partition-leader-\d+</th>`).FindAll(body, -1)
-	cells := regexp.MustCompile(`<td class="(holds|violated|unknown|n/a)( odd)?"`).FindAll(body, -1)
+	cells := regexp.MustCompile(`<td class="(holds|violated|unknown|n/a)( odd| calm)?"`).FindAll(body, -1)
 	if len(rows) != 40 || len(cells) != 320 || len(page) > 500_000 {
 		t.Errorf("%d rows, %d cells, %d bytes; want 40, 320 and less than 500,000", len(rows), len(cells), len(page))
 	}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"io"
@@ -18,7 +19,7 @@ var (
 	indexStyle  = style + asset("index.css")
 	indexCode   = asset("index.js")
 	indexLayout = template.Must(template.New("index.html.tmpl").Funcs(template.FuncMap{
-		"sign": Outcome.sign, "words": Outcome.words, "class": Outcome.class, "shell": shell, "thousands": thousands,
+		"sign": Outcome.sign, "words": Outcome.words, "class": Outcome.class, "shell": shell, "thousands": thousands, "tiles": Cell.tiles, "shorts": shorts,
 	}).ParseFS(files, "page/index.html.tmpl"))
 )
 
@@ -49,8 +50,28 @@ type indexCount struct {
 }
 
 type indexRow struct {
-	Scenario string
-	Cells    []indexCell
+	Scenario, Title string
+	Compared        string // leads to the page that compares its backends
+	Odd             bool   // a cell is not as expected
+	Cells           []indexCell
+}
+
+// indexTile is one answer of a cell.
+type indexTile struct{ Sign, Class, Title string }
+
+// tiles are the answers of a cell, if any of its runs reached a judgement.
+func (c Cell) tiles() (all []indexTile) {
+	if !c.judged() {
+		return nil
+	}
+	for i, r := range replies(c.Answers) {
+		class := checker.Verdict(r).String()
+		if r == checker.No && c.Answers.AsExpected {
+			class = "foreseen"
+		}
+		all = append(all, indexTile{sign(r), class, questionNames[i].long + " " + inWords(r)})
+	}
+	return all
 }
 
 // indexCell is a cell as a reader sees it.
@@ -64,6 +85,7 @@ type indexCell struct {
 	Parts []indexCount // of several runs, by outcome
 	After string
 	Odd   bool // it differs from what is expected
+	Calm  bool // it was judged and is as expected
 	Title string
 	Main  string // leads to the first run that shows the verdict
 	Links []indexLink
@@ -84,17 +106,22 @@ type indexNote struct {
 func IndexHTML(w io.Writer, x Index) error {
 	p := indexPage{Index: x, CSS: template.CSS(indexStyle), JS: template.JS(indexCode), Policy: indexPolicy, Summary: x.Summary(), Facts: x.facts()}
 	for _, s := range x.Scenarios {
-		row := indexRow{Scenario: s}
+		row := indexRow{Scenario: s, Title: x.Titles[s]}
+		if to := x.Compared[s]; to != "" {
+			row.Compared = local(to)
+		}
 		for _, b := range x.Backends {
-			row.Cells = append(row.Cells, newIndexCell(x.Cell(s, b)))
+			cell := newIndexCell(x.Cell(s, b))
+			row.Cells, row.Odd = append(row.Cells, cell), row.Odd || cell.Odd
 		}
 		p.Rows = append(p.Rows, row)
 	}
+	slices.SortStableFunc(p.Rows, func(a, b indexRow) int { return cmp.Compare(flag01(b.Odd), flag01(a.Odd)) })
 	var all []Outcome
 	for _, c := range x.Cells {
 		all = append(all, c.Verdict)
 		p.Notes = append(p.Notes, slices.DeleteFunc(c.notes(), func(n indexNote) bool { return n.Differs })...)
-		if c.Differs() {
+		if c.Odd() {
 			p.Odd++
 			p.Differ = append(p.Differ, c.odd())
 		}
@@ -131,7 +158,7 @@ func newIndexCell(c *Cell) indexCell {
 	if c == nil {
 		return indexCell{None: true}
 	}
-	cell := indexCell{Cell: *c, Tally: c.tally(), After: c.after(), Odd: c.Differs(), Title: c.Reason}
+	cell := indexCell{Cell: *c, Tally: c.tally(), After: c.after(), Odd: c.Odd(), Calm: c.judged() && !c.Odd(), Title: c.Reason}
 	cell.Soon, _, _ = strings.Cut(cell.After, " (")
 	var of []string
 	var all []Outcome
@@ -170,8 +197,13 @@ func (r CellRun) links(text string) []indexLink {
 	if r.Dir == "" {
 		return nil
 	}
-	link := url.URL{Path: path.Join(r.Dir, "report.html")}
-	return []indexLink{{"./" + strings.TrimPrefix(link.String(), "./"), text}}
+	return []indexLink{{local(path.Join(r.Dir, "report.html")), text}}
+}
+
+// local is a link to a file in the folder of the index.
+func local(file string) string {
+	link := url.URL{Path: file}
+	return "./" + strings.TrimPrefix(link.String(), "./")
 }
 
 // indexOdd is a cell that is not as its scenario expects.
@@ -194,10 +226,10 @@ const mostOdd = 8
 func (c Cell) odd() indexOdd {
 	o := indexOdd{Name: c.Name(), Verdict: c.Verdict}
 	for _, r := range c.counted() {
-		for _, d := range r.Differs {
-			i := slices.IndexFunc(o.Ways, func(w indexWay) bool { return w.Text == d.String() })
+		for _, way := range r.ways() {
+			i := slices.IndexFunc(o.Ways, func(w indexWay) bool { return w.Text == way })
 			if i < 0 {
-				i, o.Ways = len(o.Ways), append(o.Ways, indexWay{Text: d.String()})
+				i, o.Ways = len(o.Ways), append(o.Ways, indexWay{Text: way})
 			}
 			text := "report"
 			if len(c.Runs) > 1 {
@@ -207,6 +239,22 @@ func (c Cell) odd() indexOdd {
 		}
 	}
 	return o
+}
+
+// ways are how a run that was judged is otherwise than expected: by what it shows, else by what it leaves open.
+func (r CellRun) ways() (all []string) {
+	if r.Answers == nil || r.Answers.AsExpected {
+		return nil
+	}
+	for _, d := range r.Differs {
+		all = append(all, d.String())
+	}
+	if len(all) > 0 {
+		return all
+	}
+	left := r
+	left.Verdict = Unclear
+	return []string{strings.Join(append([]string{left.Says()}, r.Doubts...), " · ")}
 }
 
 // notes lists the runs of a cell that failed, were repeated, are inconclusive or
@@ -224,7 +272,7 @@ func (c Cell) notes() (all []indexNote) {
 			words = append(append(words, r.Says()), r.Doubts...)
 		}
 		if len(words) > 0 {
-			all = append(all, indexNote{Name: c.RunName(r), Text: strings.Join(words, " · "), Verdict: r.Verdict, Links: r.links("report"), Differs: len(r.Differs) > 0 && !r.Repeated})
+			all = append(all, indexNote{Name: c.RunName(r), Text: strings.Join(words, " · "), Verdict: r.Verdict, Links: r.links("report"), Differs: len(r.ways()) > 0 && !r.Repeated})
 		}
 	}
 	return all

@@ -15,13 +15,13 @@ func IndexMarkdown(w io.Writer, x Index) error {
 	if state := x.State(); state != "" {
 		fmt.Fprintf(out, " %s", Escaped(state))
 	}
-	fmt.Fprintf(out, "\n\n| scenario |")
+	fmt.Fprintf(out, "\n\nEach cell: %s; ✓ yes, ✗ no, ? not known, – does not apply.\n\n| scenario |", strings.Join(shorts(), ", "))
 	for _, b := range x.Backends {
 		fmt.Fprintf(out, " %s |", Escaped(b))
 	}
 	fmt.Fprintf(out, "%s", "\n|---|"+strings.Repeat("---|", len(x.Backends))+"\n")
 	for _, s := range x.Scenarios {
-		fmt.Fprintf(out, "| %s |", Escaped(s))
+		fmt.Fprintf(out, "| %s |", Escaped(x.heading(s)))
 		for _, b := range x.Backends {
 			fmt.Fprintf(out, " %s |", Escaped(x.Cell(s, b).brief()))
 		}
@@ -39,7 +39,15 @@ func IndexMarkdown(w io.Writer, x Index) error {
 	return out.Flush()
 }
 
-// brief is a cell in a few words: "✗ violated, after 2.1 s, ≠ expected".
+// heading is a scenario with its title.
+func (x Index) heading(scenario string) string {
+	if title := x.Titles[scenario]; title != "" {
+		return scenario + ": " + title
+	}
+	return scenario
+}
+
+// brief is a cell in a few words: "✓ ✗ ✓ ✓ · ✗ violated, after 2.1 s, ≠ expected".
 func (c *Cell) brief() string {
 	if c == nil {
 		return ""
@@ -51,10 +59,11 @@ func (c *Cell) brief() string {
 	if after := c.after(); after != "" {
 		words = append(words, after)
 	}
-	if c.Differs() {
-		words = append(words, "≠ expected")
+	if !c.judged() {
+		return strings.Join(words, ", ")
 	}
-	return strings.Join(words, ", ")
+	words = append(words, map[bool]string{true: "≠ expected", false: asExpected}[c.Odd()])
+	return signs(c.Answers) + " · " + strings.Join(words, ", ")
 }
 
 // IndexJUnit writes a matrix as JUnit XML: a test case for each run, and one for

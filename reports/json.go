@@ -14,7 +14,7 @@ const ReportFormat = 1
 // JSON writes what the report of a run says, for machines, on one line. The history
 // is not in it.
 func JSON(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker.Result) error {
-	t := newTrace(setup, ops)
+	t := newView(setup, ops)
 	doc := struct {
 		Format  int            `json:"dlmtest_report"`
 		Run     Run            `json:"run"`
@@ -24,7 +24,7 @@ func JSON(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker
 		Figures KeyFigures     `json:"figures"`
 		StoryOf int            `json:"story_of,omitempty"` // the number of the violation
 		Story   []Step         `json:"story,omitempty"`
-	}{Format: ReportFormat, Run: run.known(setup), Setup: setup, Result: r, Prose: Explain(setup, r), Figures: keyFigures(t, newTracks(t), r)}
+	}{Format: ReportFormat, Run: run.known(setup), Setup: setup, Result: r, Prose: t.explain(r), Figures: keyFigures(t, newTracks(t), r)}
 	if _, v, ok := First(r); ok {
 		doc.StoryOf, doc.Story = v.Number, t.story(v)
 	}

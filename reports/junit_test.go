@@ -17,8 +17,8 @@ func TestJUnit(t *testing.T) {
 	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Tests != 9 || got.Failures != 2 || got.Errors != 1 || got.Skipped != 1 {
-		t.Errorf("tests %d failures %d errors %d skipped %d, want 9 2 1 1", got.Tests, got.Failures, got.Errors, got.Skipped)
+	if got.Tests != 12 || got.Failures != 2 || got.Errors != 1 || got.Skipped != 2 {
+		t.Errorf("tests %d failures %d errors %d skipped %d, want 12 2 1 2", got.Tests, got.Failures, got.Errors, got.Skipped)
 	}
 	if f := got.Cases[1].Failure; f == nil || f.Message == "" || f.Body == "" {
 		t.Errorf("the violated property has no failure with a message: %+v", got.Cases[1])

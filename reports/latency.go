@@ -96,26 +96,26 @@ func classOf(op *history.Op) int {
 }
 
 // measure takes the time from invoke to end of each operation, once.
-func (t *trace) measure() latency {
+func (t *view) measure() latency {
 	if t.latency != nil {
 		return *t.latency
 	}
-	l := latency{width: max((t.endTime()-t.startTime())/windows, 1), over: make([][]*window, len(classes))}
+	l := latency{width: max((t.End-t.Begin)/windows, 1), over: make([][]*window, len(classes))}
 	for i, c := range classes {
 		l.whole = append(l.whole, *newWindow(3))
 		if c.windowed {
 			l.over[i] = make([]*window, windows+1)
 		}
 	}
-	for i := range t.ops {
-		from, ok := t.started[i]
-		class := classOf(&t.ops[i])
+	for i := range t.Ops {
+		from, ok := t.Started(i)
+		class := classOf(&t.Ops[i])
 		if !ok || class < 0 {
 			continue
 		}
-		took := (t.ops[i].Time - t.ops[from].Time) / 1000
+		took := (t.Ops[i].Time - t.Ops[from].Time) / 1000
 		l.whole[class].record(took)
-		at := max(t.ops[i].Time-t.startTime(), 0)
+		at := max(t.Ops[i].Time-t.Begin, 0)
 		if class <= refused {
 			l.points = append(l.points, at/1000, max(took, 1), int64(i), flag01(class == granted))
 		}

@@ -1,6 +1,10 @@
 package reports
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dlmtest/dlmtest/history/trace"
+)
 
 func TestLinkWords(t *testing.T) {
 	for _, c := range []struct{ kind, begins, ends string }{
@@ -8,7 +12,7 @@ func TestLinkWords(t *testing.T) {
 		{"latency", "The links of client-1 get slow.", "The links of client-1 are fast again, after 2 s."},
 		{"cut-link", "The link of client-1 is cut.", ""},
 	} {
-		e := &episode{kind: c.kind, victims: []*fault{{target: "client-1"}}}
+		e := &episode{kind: c.kind, victims: []*trace.Fault{{Target: "client-1"}}}
 		if begins, ends := e.begins(), e.ends("2 s", func(string) bool { return true }); begins != c.begins || ends != c.ends {
 			t.Errorf("%s: %q, %q", c.kind, begins, ends)
 		}

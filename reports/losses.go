@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // loss is one update that a write replaced without having read it.
@@ -14,16 +15,16 @@ type loss struct {
 
 // losses are the updates that a write replaced without having read them. Its
 // writer's own earlier write is nobody else's update.
-func (t *trace) losses(w *write) (all []loss) {
-	if w.apply < 0 {
+func (t *view) losses(w *trace.Write) (all []loss) {
+	if w.Apply < 0 {
 		return nil
 	}
-	a, op := &t.ops[w.apply], &t.ops[w.invoke]
+	a, op := &t.Ops[w.Apply], &t.Ops[w.Invoke]
 	lost := func(c, base *history.Copy) string {
 		if c == nil || base == nil || !c.Accepted || c.Previous == base.Base {
 			return ""
 		}
-		if by := t.byValue[c.Previous]; by != nil && by.owner == w.owner {
+		if by := t.write(c.Previous); by != nil && t.Ops[by.Invoke].Owner == op.Owner {
 			return ""
 		}
 		return c.Previous
@@ -39,10 +40,10 @@ func (t *trace) losses(w *write) (all []loss) {
 }
 
 // lossy is the writes with losses. Every story asks, and a page tells many stories.
-func (t *trace) lossy() []*write {
+func (t *view) lossy() []*trace.Write {
 	if !t.sought {
 		t.sought = true
-		for _, w := range t.writes {
+		for _, w := range t.writes() {
 			if len(t.losses(w)) > 0 {
 				t.losing = append(t.losing, w)
 			}
@@ -52,35 +53,35 @@ func (t *trace) lossy() []*write {
 }
 
 // tellLoss tells of the updates that a write replaced without having read them.
-func (s *teller) tellLoss(w *write) {
+func (s *teller) tellLoss(w *trace.Write) {
 	for _, l := range s.losses(w) {
 		where := "the unfenced copy; the fenced copy keeps it"
 		switch {
-		case l.unfenced && l.fenced && s.setup.Promise.Token:
+		case l.unfenced && l.fenced && s.Setup.Promise.Token:
 			where = "both copies, in spite of fencing"
 		case l.unfenced && l.fenced:
 			where = "both copies"
 		case l.fenced:
 			where = "the fenced copy"
-		case s.ops[w.apply].Fenced == nil:
+		case s.Ops[w.Apply].Fenced == nil:
 			where = "the unfenced copy"
 		}
 		of := ""
-		if by := s.byValue[l.value]; by != nil {
-			of = " of " + s.ops[by.invoke].Node
+		if by := s.write(l.value); by != nil {
+			of = " of " + s.Ops[by.Invoke].Node
 			s.tellVictim(by)
 		}
-		s.addOp(w.apply, "resource", StepLoss, "The update %s%s is lost in %s.", l.value, of, where)
+		s.addOp(w.Apply, "resource", StepLoss, "The update %s%s is lost in %s.", l.value, of, where)
 	}
 }
 
 // tellVictim tells of the write that is about to be lost, and of its grant, where
 // that is not one of those told of anyway.
-func (s *teller) tellVictim(w *write) {
-	if g := s.byOwner[w.owner]; g != nil && w.apply >= 0 && !slices.Contains(s.grants, g) {
-		a := &s.ops[w.apply]
+func (s *teller) tellVictim(w *trace.Write) {
+	if g := w.Grant; g != nil && w.Apply >= 0 && !slices.Contains(s.grants, g) {
+		a := &s.Ops[w.Apply]
 		s.tellAcquire(g)
-		s.addOp(w.apply, g.node, StepWrite, "writes %s as the rightful holder. %s", value(a.Value), decided(a)).brief =
+		s.addOp(w.Apply, g.Node, StepWrite, "writes %s as the rightful holder. %s", value(a.Value), decided(a)).brief =
 			"writes " + value(a.Value) + " as the rightful holder."
 	}
 }
@@ -91,32 +92,32 @@ func (s *teller) follow() {
 	if len(s.grants) < 2 {
 		return
 	}
-	var first, victim *write
+	var first, victim *trace.Write
 	for _, w := range s.lossy() {
-		if s.ops[w.apply].Time < s.window.from || first != nil && w.apply >= first.apply {
+		if s.Ops[w.Apply].Time < s.window.from || first != nil && w.Apply >= first.Apply {
 			continue
 		}
 		for _, l := range s.losses(w) {
-			if v := s.byValue[l.value]; s.ours(w) || s.ours(v) {
+			if v := s.write(l.value); s.ours(w) || s.ours(v) {
 				first, victim = w, v
 				break
 			}
 		}
 	}
-	if first == nil || s.ops[first.apply].Time <= s.window.to {
+	if first == nil || s.Ops[first.Apply].Time <= s.window.to {
 		return
 	}
-	s.window.to = s.ops[first.apply].Time
-	s.named[first.invoke] = true
+	s.window.to = s.Ops[first.Apply].Time
+	s.named[first.Invoke] = true
 	if victim != nil {
-		s.named[victim.invoke] = true
+		s.named[victim.Invoke] = true
 	}
-	if g := s.byOwner[first.owner]; g != nil && !s.ours(first) {
+	if g := first.Grant; g != nil && !s.ours(first) {
 		s.grants = append(s.grants, g)
 	}
 }
 
 // ours says whether a write was made on a grant of the story.
-func (s *teller) ours(w *write) bool {
-	return w != nil && slices.Contains(s.grants, s.byOwner[w.owner])
+func (s *teller) ours(w *trace.Write) bool {
+	return w != nil && w.Grant != nil && slices.Contains(s.grants, w.Grant)
 }

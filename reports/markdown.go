@@ -33,15 +33,18 @@ var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "\n", " ", "<", "&lt;",
 func Markdown(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker.Result) error {
 	run = run.known(setup)
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, MarkdownSign+"### %s %s: %s\n\n", mark(r.Verdict), Escaped(run.name()), overall(r))
+	fmt.Fprintf(out, MarkdownSign+"### %s %s: %s\n\n", mark(r.Verdict), Escaped(run.name()), Escaped(overall(setup, r)))
 	if facts := run.facts("2006-01-02 15:04:05 MST"); len(facts) > 0 {
 		fmt.Fprintf(out, "%s\n\n", Escaped(strings.Join(facts, ", ")))
 	}
-	for _, q := range questions(r) {
-		fmt.Fprintf(out, "- %s **%s %s.** %s\n", mark(q.Verdict), q.Question, q.Reply, Escaped(afterReply(q)))
+	for _, q := range questions(setup, r) {
+		fmt.Fprintf(out, "- %s **%s %s.** %s\n", sign(q.Reply), q.Question, q.words(), Escaped(afterReply(q)))
 	}
 	for _, d := range allDoubts(run, r) {
 		fmt.Fprintf(out, "- **Doubt:** %s\n", Escaped(d))
+	}
+	for _, s := range ServerEnds(ops) {
+		fmt.Fprintf(out, "- %s\n", Escaped(s))
 	}
 	for _, s := range Silences(setup.Promise) {
 		fmt.Fprintf(out, "- %s\n", Escaped("What it does not tell: "+s.Lacks+": "+s.Means+"."))

@@ -12,7 +12,7 @@ type measured struct {
 }
 
 // measure fills in figures, claims and the log of faults.
-func (p *measured) measure(t *trace, run Run, r checker.Result) {
+func (p *measured) measure(t *view, run Run, r checker.Result) {
 	m := t.figures(r)
 	p.Figures, p.Claims, p.Unclaimed = m.shown(), m.Claims, m.Missing["claims"]
 	for _, f := range p.Figures {

@@ -86,7 +86,7 @@ func (d *drawer) pack() (packs, error) {
 func (d *drawer) withEnds(waits []int64) []int64 {
 	var flat []int64
 	for w := range slices.Chunk(waits, 4) {
-		end, ok := d.ended[int(w[2])]
+		end, ok := d.Ended(int(w[2]))
 		if !ok {
 			end = -1
 		}

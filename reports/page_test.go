@@ -80,7 +80,7 @@ func pageStepsLeadToTheirPlace(t *testing.T, s scene) {
 		if v == before || v[0] > at || v[1] < at {
 			t.Errorf("step %d is at %d µs, the timeline shows %v, before it was %v", i+1, at, v, before)
 		}
-		if got := browser.Eval[string](p, "location.hash"); got != fmt.Sprintf("#violation-1-step-%d", i+1) {
+		if got := browser.Eval[string](p, "location.hash"); got != fmt.Sprintf("#violation-2-step-%d", i+1) {
 			t.Errorf("step %d has the address %s", i+1, got)
 		}
 	}
@@ -115,8 +115,8 @@ func pageKeys(t *testing.T, s scene) {
 	p.Until(`document.getElementById("say").textContent.startsWith("1 of ")`)
 	p.Press(kb.ArrowDown)
 	p.Until(`document.getElementById("say").textContent.startsWith("2 of ")`)
-	p.Press("v")
-	p.Until(`location.hash === "#violation-2"`)
+	p.Press("V") // the damage is told first, its cause was before
+	p.Until(`location.hash === "#violation-1"`)
 	p.Press("/")
 	p.Until(`document.activeElement.id === "search"`)
 	p.Do(chromedp.Focus(chromedp.CSS("#overview")))
@@ -198,8 +198,8 @@ func pageSearch(t *testing.T, s scene) {
 }
 
 func pagePointer(t *testing.T, s scene) {
-	belief := newTrace(s.setup, s.ops).grants[2].belief // of one client, to fill the timeline
-	lane := strings.TrimPrefix(newTrace(s.setup, s.ops).grants[2].node, "client-")
+	belief := belief(newView(s.setup, s.ops).Grants[2]) // of one client, to fill the timeline
+	lane := strings.TrimPrefix(newView(s.setup, s.ops).Grants[2].Node, "client-")
 	p := browser.Show(t, s.browser, s.page, fmt.Sprintf("#t=%.6f-%.6f", float64(belief.from-s.ops[0].Time)/1e9, float64(belief.to-s.ops[0].Time)/1e9))
 	p.To("timeline-head")
 	at := browser.Eval[[2]float64](p, `(() => { const r = document.getElementById("timeline").getBoundingClientRect(); return [r.left + 600, r.top + 50 + 26 * (`+lane+` - 0.5)]; })()`)
@@ -369,7 +369,7 @@ func asShown(ops []history.Op, i int) map[string]any {
 	}
 	if op.Sent != 0 {
 		m["sent"] = fmt.Sprintf("%.6f s", us(op.Time)-float64((op.Time-op.Sent)/1000)/1e6)
-		m["lease"], m["deadline"] = "2 s", fmt.Sprintf("%.6f s", us(op.Time)+float64((deadline(op)-op.Time)/1000)/1e6)
+		m["lease"], m["deadline"] = "2 s", fmt.Sprintf("%.6f s", us(op.Time)+float64((op.Deadline-op.Mono)/1000)/1e6)
 	}
 	for name, c := range map[string]*history.Copy{"unfenced": op.Unfenced, "fenced": op.Fenced} {
 		if c != nil {

@@ -21,6 +21,7 @@ type Picture struct {
 	left                  int // nodes that are not drawn
 	copies                []string
 	at                    int64 // of the violation; 0: there is none
+	bare                  bool  // it stands in a page that says the title, the caption and the facts
 }
 
 // stretch is one panel: a stretch of time. The second of a picture magnifies the end of the first,
@@ -47,12 +48,15 @@ const (
 // NewPicture chooses what to draw: the stretch of time that the story of a violation
 // takes, and the nodes that it names. Without a violation it is the whole run.
 func NewPicture(run Run, setup history.Setup, ops []history.Op, property string, v checker.Violation) *Picture {
-	t := newTrace(setup, ops)
-	run = run.known(setup)
-	p := &Picture{title: run.name(), facts: strings.Join(run.facts(""), ", "), tracks: newTracks(t), start: t.startTime()}
+	return newView(setup, ops).picture(run.known(setup), property, v)
+}
+
+func (t *view) picture(run Run, property string, v checker.Violation) *Picture {
+	p := &Picture{title: run.name(), facts: strings.Join(run.facts(""), ", "), tracks: newTracks(t), start: t.Begin}
 	p.caption = "No violation: the whole run."
 	p.copies = []string{"unfenced copy", "fenced copy"}
-	if !slices.ContainsFunc(p.tracks.writes, func(w trackWrite) bool { return w.fenced != 0 }) {
+	fence := t.Setup.Promise.Token || t.Setup.Use.Lockless
+	if !fence || !slices.ContainsFunc(p.tracks.writes, func(w trackWrite) bool { return w.fenced != 0 }) {
 		p.copies = p.copies[:1]
 	}
 	var steps []Step
@@ -165,9 +169,19 @@ func (p *Picture) lines() []string {
 	return all
 }
 
+// head is what the title and the caption take, foot the legend and the facts.
+func (p *Picture) head() float64 {
+	if p.bare {
+		return 0
+	}
+	return 44 + 20*float64(len(p.lines()))
+}
+
+func (p *Picture) foot() float64 { return map[bool]float64{true: 66, false: 104}[p.bare] }
+
 // height is that of the picture, in points.
 func (p *Picture) height() float64 {
-	height := 44 + 20*float64(len(p.lines())) + 34 + 104 + float64(len(p.panels)-1)*panelFoot
+	height := p.head() + 34 + p.foot() + float64(len(p.panels)-1)*panelFoot
 	for _, stretch := range p.panels {
 		height += stretch.rows() * pictureLane
 	}

@@ -15,11 +15,12 @@ func (p *Picture) draw(c vg.Canvas) {
 	height := p.height()
 	d := &picturePen{c: c, height: height}
 	d.rect(0, 0, pictureWide, height, "paper")
-	y := 44.0
-	d.text(pictureMargin, y, 21, true, "ink", clipped(p.title, 74))
-	for _, line := range p.lines() {
-		y += 20
-		d.text(pictureMargin, y, 13.5, false, "ink", line)
+	y := p.head()
+	if !p.bare {
+		d.text(pictureMargin, 44, 21, true, "ink", clipped(p.title, 74))
+		for i, line := range p.lines() {
+			d.text(pictureMargin, 64+20*float64(i), 13.5, false, "ink", line)
+		}
 	}
 	for i, stretch := range p.panels {
 		y += map[bool]float64{true: 34, false: panelFoot}[i == 0]
@@ -36,6 +37,9 @@ func (p *Picture) draw(c vg.Canvas) {
 	facts := p.facts
 	if p.left > 0 {
 		facts += fmt.Sprintf("; %s not drawn", count(p.left, "node"))
+	}
+	if p.bare {
+		return
 	}
 	d.text(pictureMargin, height-16, 10.5, false, "muted", clipped(facts+" · dlmtest", 150))
 }

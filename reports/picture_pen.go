@@ -155,7 +155,7 @@ func drawable(s string) string {
 // fontFamily names fonts of the same widths for machines that have no Liberation Sans.
 // The font itself is not embedded: it would be 25 times the rest, and the programs for
 // slides do not look at it.
-const fontFamily = "font-family:'Liberation Sans',Arial,Helvetica,pictureFont-serif;"
+const fontFamily = "font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"
 
 // SVG writes the picture as SVG.
 func (p *Picture) SVG(w io.Writer) error {

@@ -16,15 +16,16 @@ type Prose struct {
 }
 
 // Explain puts a judgement into plain language. It adds no verdict of its own.
-func Explain(setup history.Setup, r checker.Result) Prose {
+func Explain(setup history.Setup, ops []history.Op, r checker.Result) Prose {
+	return newView(setup, ops).explain(r)
+}
+
+func (t *view) explain(r checker.Result) Prose {
 	if len(r.Properties) == 0 {
 		return Prose{"Not known: the run was not judged.", "Not known: the run was not judged.", "Nothing about the lock. The timeline shows what was recorded."}
 	}
-	verdicts := map[string]checker.Verdict{}
-	for _, p := range r.Properties {
-		verdicts[p.Name] = p.Verdict
-	}
-	return Prose{Broke: broke(r), Fencing: fencing(setup, r, verdicts), Prevented: prevented(setup, r, verdicts)}
+	e := newClues(t, r)
+	return Prose{Broke: broke(r), Fencing: fencing(t.Setup, r, e.verdicts), Prevented: prevented(e)}
 }
 
 func broke(r checker.Result) string {
@@ -65,33 +66,44 @@ func fencing(setup history.Setup, r checker.Result, verdicts map[string]checker.
 	return fmt.Sprintf("%s; the fenced copy refused %d.", seen, refused)
 }
 
-// prevented names the remedy for the worst that broke: what the service can do
-// before what its users can.
-func prevented(setup history.Setup, r checker.Result, verdicts map[string]checker.Verdict) string {
-	bad := func(name string) bool { return verdicts[name] == checker.Violated }
-	switch {
-	case bad("lease-exclusion"):
-		return "Two grants were valid at once, so no care of the clients would have helped. Look at what the service forgot or misjudged: writes not yet synced, replicas behind, clocks that step. A durable quorum that goes by no wall clock prevents it; tokens that never repeat contain it."
-	case bad("fencing-monotonic"):
-		return "A token must never repeat or fall: make it where the lock is granted, and make it durable before the grant is answered."
-	case bad("release-by-owner"):
-		return "Compare the owner and delete in one step at the server; never delete by key alone."
-	case bad("never-oversold/fenced"), bad("charged-once/fenced"), bad("one-run-a-slot/fenced"), bad("no-interleaving/fenced"):
-		return remedyOf(verdicts) // a fence alone does not
-	case bad("no-lost-update/fenced") && !setup.Promise.Token, bad("mutual-exclusion") && !setup.Promise.Token:
-		return "A lock that gives a rising token with each grant, and a resource that refuses a lower token than it has seen. Checking the deadline before a write makes the window smaller; it does not close it."
-	case bad("no-lost-update/fenced") && setup.FenceOn == "write":
-		return "Registering the token when the resource is read (--fence-on read), so that a late write is refused even if the new holder has only read so far."
-	case bad("mutual-exclusion") && verdicts["lease-exclusion"] == checker.Holds:
-		return "Nothing in the service, which kept its promise: a lease ends also while its holder has stopped or its write is under way. The remedy is at the resource, which must check tokens as the fenced copy does."
-	case bad("mutual-exclusion"), bad("no-lost-update/unfenced"):
-		return "Checking the token of every write at the resource, as the fenced copy does."
-	case r.Verdict == checker.Violated:
-		return remedyOf(verdicts)
-	case r.Verdict == checker.Holds:
-		return "One green run shows that this did not happen this time. Repeat it with other seeds before relying on it."
+// gravest is the violated property whose remedy comes first, "" if there is none: what lets two
+// clients act at once, then what became of the data, the copy with a fence first, then what the
+// service owes, and each in the order of a report.
+func gravest(verdicts map[string]checker.Verdict, of func(checker.Checker) bool) (name string) {
+	order := []func(checker.Checker) bool{
+		func(c checker.Checker) bool { return c.Owed == checker.Unleased },
+		func(c checker.Checker) bool { return c.Owed == checker.Data && c.Fenced },
+		func(c checker.Checker) bool { return c.Owed == checker.Data },
+		func(c checker.Checker) bool { return c.Owed == checker.Service },
+		func(c checker.Checker) bool { return true },
 	}
-	return "Run it longer or with more clients; the doubts and the reasons beside the unknown properties say what was missing."
+	for _, group := range order {
+		for _, c := range checker.Checkers {
+			if verdicts[c.Name] == checker.Violated && group(c) && of(c) {
+				return c.Name
+			}
+		}
+	}
+	return ""
+}
+
+func remedyOf(property string) string {
+	c, _ := checker.Find(property)
+	return c.Remedy
+}
+
+// firstSentences are the first n sentences of a text.
+func firstSentences(text string, n int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	at := 0
+	for range n {
+		i := strings.Index(text[at:], ". ")
+		if i < 0 {
+			return text
+		}
+		at += i + 2
+	}
+	return strings.TrimSpace(text[:at])
 }
 
 // sentence ends a message with a full stop.

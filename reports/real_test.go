@@ -73,7 +73,7 @@ func TestStoriesOfRealRuns(t *testing.T) {
 
 func TestLatencyShowsTheRefused(t *testing.T) {
 	setup, ops := recorded(t, "gc-pause-postgres")
-	l := newTrace(setup, ops).measure()
+	l := newView(setup, ops).measure()
 	var got []string
 	for _, q := range l.table {
 		got = append(got, fmt.Sprintf("%s %d %s", q.Name, q.Count, length(q.Max)))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // repeat is what a page says of how a run came about, beside its command.
@@ -34,7 +35,7 @@ type configRow struct{ Nodes, Text string }
 // mostFaultRows is how many faults a page lists; the history has all.
 const mostFaultRows = 100
 
-func (t *trace) repeat(run Run) repeat {
+func (t *view) repeat(run Run) repeat {
 	r := repeat{Faults: t.faultLog(run), Configs: configs(run.Nodes)}
 	if run.Seed != 0 {
 		r.Seed = fmt.Sprintf("The seed is %d. The same seed makes the same choices and the same random schedule; what real processes do in between stays theirs.", run.Seed)
@@ -57,22 +58,22 @@ func (t *trace) repeat(run Run) repeat {
 }
 
 // faultLog lists every fault, those that never came too.
-func (t *trace) faultLog(run Run) (rows []faultRow) {
+func (t *view) faultLog(run Run) (rows []faultRow) {
 	for _, e := range t.episodes() {
 		f := e.victims[0]
-		row := faultRow{Name: fmt.Sprintf("%d, %s", f.id, e.kind), Planned: planned(run, f.id), On: e.names(), Begun: "never", Healed: "–"}
+		row := faultRow{Name: fmt.Sprintf("%d, %s", f.ID, e.kind), Planned: planned(run, f.ID), On: e.names(), Begun: "never", Healed: "–"}
 		s := t.during(e)
-		if slices.ContainsFunc(e.victims, func(f *fault) bool { return f.begin >= 0 }) {
-			row.Begun, row.Healed = seconds(s.from-t.startTime()), "never"
+		if slices.ContainsFunc(e.victims, func(f *trace.Fault) bool { return f.Begin >= 0 }) {
+			row.Begun, row.Healed = seconds(s.from-t.Begin), "never"
 			if e.end >= 0 {
-				row.Healed = seconds(s.to-t.startTime()) + ", after " + length(duration(s))
+				row.Healed = seconds(s.to-t.Begin) + ", after " + length(duration(s))
 			}
 		}
 		row.Proof, row.Missed = t.proof(e)
 		rows = append(rows, row)
 	}
-	for i := range t.ops {
-		if note := t.ops[i].Fault; note != nil && note.Phase == history.Skipped {
+	for i := range t.Ops {
+		if note := t.Ops[i].Fault; note != nil && note.Phase == history.Skipped {
 			rows = append(rows, faultRow{Name: fmt.Sprintf("%d, %s", note.ID, note.Kind), Planned: planned(run, note.ID), On: note.Target,
 				Begun: "skipped", Proof: note.Proof, Healed: "–"})
 		}
@@ -81,17 +82,17 @@ func (t *trace) faultLog(run Run) (rows []faultRow) {
 }
 
 // proof is what was seen at the victims, and when.
-func (t *trace) proof(e *episode) (text string, missed bool) {
+func (t *view) proof(e *episode) (text string, missed bool) {
 	seen, first, at := 0, "", int64(0)
 	for _, f := range e.victims {
 		switch {
-		case f.missed:
+		case f.Missed:
 			missed = true
-			first = f.proof
-		case f.observed >= 0:
+			first = f.Proof
+		case f.Seen >= 0:
 			seen++
 			if !missed && first == "" {
-				first, at = t.ops[f.observed].Fault.Proof, t.ops[f.observed].Time
+				first, at = t.Ops[f.Seen].Fault.Proof, t.Ops[f.Seen].Time
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func (t *trace) proof(e *episode) (text string, missed bool) {
 	case len(e.victims) > 1:
 		text = fmt.Sprintf("at %d of %d nodes; ", seen, len(e.victims))
 	}
-	return fmt.Sprintf("%sat %s: %s", text, seconds(at-t.startTime()), sentence(first)), seen < len(e.victims)
+	return fmt.Sprintf("%sat %s: %s", text, seconds(at-t.Begin), sentence(first)), seen < len(e.victims)
 }
 
 // planned is what the scenario, or the random schedule, asked for.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
 )
 
 // Format is the version of run.json that this package writes.
@@ -62,26 +63,10 @@ const (
 // Repeat is what decides a run beside its backend and its seed, so that it can be
 // done again exactly.
 type Repeat struct {
-	Library    string        `json:"library,omitempty"` // as it was asked for: NAME or NAME@VERSION
-	Adapter    []string      `json:"adapter,omitempty"` // argv of the user's own adapter
-	Files      string        `json:"adapter_files,omitempty"`
-	Image      string        `json:"client_image,omitempty"`
-	Scenario   string        `json:"scenario"` // as YAML, its random faults written out as they were drawn
-	Resource   string        `json:"resource"`
-	Fencing    string        `json:"fencing"`
-	FenceOn    string        `json:"fence_on"`
-	SelfFence  string        `json:"self_fence"`
-	Idle       time.Duration `json:"idle_timeout,omitempty"`
-	Fsync      string        `json:"fsync,omitempty"`
-	Wait       int           `json:"wait,omitempty"`
-	Etcd       string        `json:"etcd,omitempty"` // the version asked for
-	Endpoints  []string      `json:"endpoints,omitempty"`
-	Strict     bool          `json:"strict,omitempty"`
-	Oracle     string        `json:"oracle,omitempty"`
-	Runtime    string        `json:"runtime"`                  // where it was: docker or local
-	Compose    string        `json:"compose,omitempty"`        // the path of the user's own compose file
-	ComposeSum string        `json:"compose_sha256,omitempty"` // of what was in it
-	Lie        bool          `json:"lie,omitempty"`            // no fault was injected: a self-test
+	settings.Settings        // as they were asked for; of the runtime, where it was: docker or local
+	Scenario          string `json:"scenario"`                 // as YAML, its random faults written out as they were drawn
+	ComposeSum        string `json:"compose_sha256,omitempty"` // of what was in the compose file
+	Lie               bool   `json:"lie,omitempty"`            // no fault was injected: a self-test
 }
 
 // known fills in what a history says of a run that was killed before it could

@@ -19,6 +19,8 @@ func TestSilences(t *testing.T) {
 		{history.Promise{Library: "all", Leased: true, Token: true, Session: true, Tries: true, Order: true}, nil},
 		{history.Promise{Library: "l", Leased: true, Extends: true, Tries: true, Validity: history.Reckoned}, []string{"no fencing token", "no validity", "no signal of a loss", "no order"}},
 		{history.Promise{Library: "l", Leased: true, Session: true, Order: true, Validity: history.Untold, NoLimit: true}, []string{"no fencing token", "no validity", "no try", "no limit of a wait"}},
+		// It tells until when, which nobody can prove: that is no silence.
+		{history.Promise{Library: "l", Leased: true, Token: true, Session: true, Tries: true, Order: true, Validity: history.Unproven}, nil},
 		{history.Promise{Library: "l", Tries: true, Order: true}, []string{"no fencing token", "no signal of a loss", "no lease"}},
 	} {
 		var got []string

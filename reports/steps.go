@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // tellGrant tells what was done under one grant, up to the end of the window.
-func (s *teller) tellGrant(g *grant) {
+func (s *teller) tellGrant(g *trace.Grant) {
 	s.tellAcquire(g)
 	s.tellLease(g)
 	s.tellLooks(g)
@@ -20,37 +21,38 @@ func (s *teller) tellGrant(g *grant) {
 		s.tellWrite(g, w)
 	}
 	s.tellEffects(g)
-	for _, i := range g.events {
+	for _, i := range g.Events {
 		s.tellEvent(g, i)
 	}
 }
 
 // tellAcquire tells of a grant, and how long it is good for.
-func (s *teller) tellAcquire(g *grant) {
-	op := &s.ops[g.ok]
+func (s *teller) tellAcquire(g *trace.Grant) {
+	op := &s.Ops[g.Op]
 	token := ""
-	if g.token != 0 {
-		token = fmt.Sprintf(" with token %d", g.token)
-	} else if g == s.grants[0] && !s.setup.Promise.Token {
+	if g.Token != 0 {
+		token = fmt.Sprintf(" with token %d", g.Token)
+	} else if g == s.grants[0] && !s.Setup.Promise.Token {
 		token = " (this lock gives no token)"
 	}
 	claim := "; it claims no deadline"
 	switch {
-	case g.until[0] != 0:
-		claim = "; its lease is good for " + length(time.Duration(g.until[0]-op.Time))
-	case !s.setup.Promise.Leased:
+	case op.Deadline != 0:
+		claim = "; its lease is good for " + length(time.Duration(s.Until(op)-op.Time))
+	case !s.Setup.Promise.Leased:
 		claim = "; this lock has no lease"
 	}
-	s.addOp(g.ok, g.node, StepGrant, "acquires %q%s%s%s.", g.key, s.as(g), token, claim)
+	s.addOp(g.Op, g.Node, StepGrant, "acquires %q%s%s%s.", g.Key.Name, s.as(g), token, claim)
 }
 
 // tellLease tells the last renewal and the end of the lease, where the holder
 // outlived it.
-func (s *teller) tellLease(g *grant) {
-	until, from, times := g.until[0], -1, 0
-	for i, at := range g.renewed {
-		if s.window.holds(s.ops[at].Time) {
-			until, from, times = g.until[i+1], at, times+1
+func (s *teller) tellLease(g *trace.Grant) {
+	answers := s.Renewed(g)
+	until, from, times := s.Until(&s.Ops[answers[0]]), -1, 0
+	for _, at := range answers[1:] {
+		if s.window.holds(s.Ops[at].Time) {
+			until, from, times = s.Until(&s.Ops[at]), at, times+1
 		}
 	}
 	if from >= 0 {
@@ -58,25 +60,26 @@ func (s *teller) tellLease(g *grant) {
 		if times > 1 {
 			often = fmt.Sprintf(" for the last of %d times", times)
 		}
-		s.addOp(from, g.node, StepRenew, "renews its lease%s, which is then good for %s.", often, length(time.Duration(until-s.ops[from].Time)))
+		s.addOp(from, g.Node, StepRenew, "renews its lease%s, which is then good for %s.", often, length(time.Duration(until-s.Ops[from].Time)))
 	}
-	if until != 0 && until < g.belief.to && s.window.holds(until) {
+	if until != 0 && until < g.Until && s.window.holds(until) {
 		tail := "; it does not know"
-		if f := s.faultAt(g.node, until); f != nil {
-			tail = ", " + meanwhile(f.kind)
+		if f := s.faultAt(g.Node, until); f != nil {
+			tail = ", " + meanwhile(f.Kind)
 		}
-		s.add(until, -1, g.node, g.node, StepEnd, "The lease of %s ends by its own deadline%s.", g.node, tail).g = g
+		s.add(until, -1, g.Node, g.Node, StepEnd, "The lease of %s ends by its own deadline%s.", g.Node, tail).g = g
 	}
 }
 
 // telling picks the writes of a grant that belong: all of a few, else those the
 // violation names, else the last in the window.
-func (s *teller) telling(g *grant) []*write {
-	var seen, named []*write
-	for _, w := range g.writes {
-		if s.ops[w.invoke].Time <= s.window.to {
+func (s *teller) telling(g *trace.Grant) []*trace.Write {
+	var seen, named []*trace.Write
+	for _, slot := range g.Writes {
+		w := &s.Writes[slot]
+		if s.Ops[w.Invoke].Time <= s.window.to {
 			seen = append(seen, w)
-			if s.named[w.invoke] || s.named[w.apply] || s.named[w.done] {
+			if s.named[w.Invoke] || s.named[w.Apply] || s.named[w.Done] {
 				named = append(named, w)
 			}
 		}
@@ -91,51 +94,61 @@ func (s *teller) telling(g *grant) []*write {
 }
 
 // tellRead tells the read that a write was made from.
-func (s *teller) tellRead(g *grant, w *write) {
+func (s *teller) tellRead(g *trace.Grant, w *trace.Write) {
 	from := -1
-	for _, r := range g.reads {
-		if r < w.invoke {
+	for _, r := range g.Reads {
+		if r < w.Invoke {
 			from = r
 		}
 	}
 	if from < 0 {
 		return
 	}
-	u, f := s.ops[from].Unfenced, s.ops[from].Fenced
+	u, f := s.Ops[from].Unfenced, s.Ops[from].Fenced
 	switch {
 	case u == nil:
 	case f == nil || u.Value == f.Value:
-		s.addOp(from, g.node, StepRead, "reads %s.", value(u.Value))
+		s.addOp(from, g.Node, StepRead, "reads %s.", value(u.Value))
 	default:
-		s.addOp(from, g.node, StepRead, "reads %s in the unfenced copy, %s in the fenced one.", value(u.Value), value(f.Value))
+		s.addOp(from, g.Node, StepRead, "reads %s in the unfenced copy, %s in the fenced one.", value(u.Value), value(f.Value))
 	}
 }
 
 // tellWrite tells when a write set out, if that is a story of its own, and what
 // each copy made of it.
-func (s *teller) tellWrite(g *grant, w *write) {
-	op := &s.ops[w.invoke]
-	if w.apply < 0 {
-		s.addOp(w.invoke, g.node, StepWrite, "sends its write of %s; the resource never saw it in this run.", value(op.Value))
+func (s *teller) tellWrite(g *trace.Grant, w *trace.Write) {
+	op := &s.Ops[w.Invoke]
+	if w.Apply < 0 {
+		s.addOp(w.Invoke, g.Node, StepWrite, "sends its write of %s; the resource never saw it in this run.", value(op.Value))
 		return
 	}
-	if wait := s.ops[w.apply].Time - op.Time; wait > int64(s.setup.Lease)/8 {
-		s.addOp(w.invoke, g.node, StepWrite, "sends its write of %s, which takes %s to arrive.", value(op.Value), length(time.Duration(wait)))
+	if wait := s.Ops[w.Apply].Time - op.Time; wait > int64(s.Setup.Lease)/8 {
+		s.addOp(w.Invoke, g.Node, StepWrite, "sends its write of %s, which takes %s to arrive.", value(op.Value), length(time.Duration(wait)))
 	}
 	kind, lead := StepWrite, "writes "+value(op.Value)
-	if h := s.next(g); h != nil && h.ok < w.apply {
-		kind, lead = StepZombie, fmt.Sprintf("is a zombie (%q was granted to %s at %s) and its write of %s arrives", g.key, h.node, seconds(s.ops[h.ok].Time-s.startTime()), value(op.Value))
+	if h := s.Superseder(g); h != nil && h.Op < w.Apply {
+		kind, lead = StepZombie, fmt.Sprintf("%s and its write of %s arrives", s.late(g, h, s.Ops[w.Apply].Time), value(op.Value))
 	}
 	if op.Unfenced != nil {
 		lead += ", based on " + value(op.Unfenced.Base)
 	}
-	a := &s.ops[w.apply]
+	a := &s.Ops[w.Apply]
 	why := ""
-	if kind == StepZombie && a.Fenced != nil && a.Fenced.Accepted && g.token != 0 && a.Fenced.Token == g.token {
+	if kind == StepZombie && a.Fenced != nil && a.Fenced.Accepted && g.Token != 0 && a.Fenced.Token == g.Token {
 		why = " No higher token had reached the fenced copy."
 	}
-	s.addOp(w.apply, g.node, kind, "%s. %s%s", lead, decided(a), why).brief = lead + "." + why
+	s.addOp(w.Apply, g.Node, kind, "%s. %s%s", lead, decided(a), why).brief = lead + "." + why
 	s.tellLoss(w)
+}
+
+// late says what somebody is who acts on a grant after it was another's. Who holds a valid lease is no
+// zombie: the service has given its lock away.
+func (s *teller) late(g, h *trace.Grant, at int64) string {
+	granted := fmt.Sprintf("%q was granted to %s at %s", g.Key.Name, h.Node, seconds(h.OK-s.Begin))
+	if _, valid := s.ValidAt(g, at); valid && s.Setup.Promise.Leased {
+		return "still has a valid lease, although " + granted + ","
+	}
+	return "is a zombie (" + granted + ")"
 }
 
 // decided says what both copies made of a write, with the state before and after.
@@ -163,24 +176,24 @@ func copyWords(a *history.Op, c *history.Copy) string {
 }
 
 // tellEvent tells of the end of a grant, as its client saw it.
-func (s *teller) tellEvent(g *grant, i int) {
-	op := &s.ops[i]
+func (s *teller) tellEvent(g *trace.Grant, i int) {
+	op := &s.Ops[i]
 	why := ""
 	if op.Error != "" {
 		why = ": " + strings.TrimSuffix(plainError(op.Error), ".")
 	}
 	switch {
 	case op.F == history.Lost:
-		s.addOp(i, g.node, StepTold, "is told that its lock is lost%s.", why)
+		s.addOp(i, g.Node, StepTold, "is told that its lock is lost%s.", why)
 	case op.F == history.Abstain:
-		s.addOp(i, g.node, StepTold, "does not write, as its own check says that the lock is lost%s.", why)
+		s.addOp(i, g.Node, StepTold, "does not write, as its own check says that the lock is lost%s.", why)
 	case op.F == history.Release && op.Type == history.OK && op.Depth > 0:
-		s.addOp(i, g.node, StepRelease, "gives back an inner hold of %q; %d are left.", g.key, op.Depth)
+		s.addOp(i, g.Node, StepRelease, "gives back an inner hold of %q; %d are left.", g.Key.Name, op.Depth)
 	case op.F == history.Release && op.Type == history.OK:
-		s.addOp(i, g.node, StepRelease, "releases %q.", g.key)
+		s.addOp(i, g.Node, StepRelease, "releases %q.", g.Key.Name)
 	case op.F == history.Release:
-		s.addOp(i, g.node, StepRelease, "asks to release %q%s.", g.key, cmp.Or(why, ", outcome "+string(op.Type)))
+		s.addOp(i, g.Node, StepRelease, "asks to release %q%s.", g.Key.Name, cmp.Or(why, ", outcome "+string(op.Type)))
 	case op.F == history.Extend:
-		s.addOp(i, g.node, StepTold, "asks to renew and is refused%s.", why)
+		s.addOp(i, g.Node, StepTold, "asks to renew and is refused%s.", why)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // effect is what one client did in the world: its steps, -1 where there is none.
@@ -14,27 +15,27 @@ type effect struct {
 
 // tellEffects tells what was done in the world under one grant: all of a little, else
 // what the violation names.
-func (s *teller) tellEffects(g *grant) {
-	all := slices.DeleteFunc(slices.Clone(g.effects), func(e *effect) bool { return s.ops[e.invoke].Time > s.window.to })
+func (s *teller) tellEffects(g *trace.Grant) {
+	all := slices.DeleteFunc(slices.Clone(g.Effects), func(e *trace.Effect) bool { return s.Ops[e.Invoke].Time > s.window.to })
 	if len(all) > 3 {
-		all = slices.DeleteFunc(all, func(e *effect) bool { return !s.named[e.invoke] && !s.named[e.note] && !s.named[e.done] })
+		all = slices.DeleteFunc(all, func(e *trace.Effect) bool { return !s.named[e.Invoke] && !s.named[e.Note] && !s.named[e.Done] })
 	}
 	for _, e := range all {
 		s.tellEffect(g, e)
 	}
 }
 
-func (s *teller) tellEffect(g *grant, e *effect) {
-	if e.note < 0 {
-		s.addOp(e.invoke, g.node, StepWrite, "asks for an effect; the resource never saw it in this run.")
+func (s *teller) tellEffect(g *trace.Grant, e *trace.Effect) {
+	if e.Note < 0 {
+		s.addOp(e.Invoke, g.Node, StepWrite, "asks for an effect; the resource never saw it in this run.")
 		return
 	}
-	op := &s.ops[e.note]
+	op := &s.Ops[e.Note]
 	kind, lead := StepWrite, ""
-	if h := s.next(g); h != nil && h.ok < e.note {
-		kind, lead = StepZombie, fmt.Sprintf("is a zombie (%q was granted to %s at %s) and asks: ", g.key, h.node, seconds(s.ops[h.ok].Time-s.startTime()))
+	if h := s.Superseder(g); h != nil && h.Op < e.Note {
+		kind, lead = StepZombie, s.late(g, h, op.Time)+" and asks: "
 	}
-	s.addOp(e.note, g.node, kind, "%s%s", lead, effectWords(op))
+	s.addOp(e.Note, g.Node, kind, "%s%s", lead, effectWords(op))
 }
 
 // effectWords says what was done in each world.
@@ -62,17 +63,17 @@ func worldWords(c *history.Copy) string {
 }
 
 // asked begins an effect.
-func (t *trace) asked(i int, op *history.Op) {
-	e := &effect{invoke: i, note: -1, done: -1}
-	t.effects[op.Value] = e
-	if g := t.byOwner[op.Owner]; g != nil {
-		g.effects = append(g.effects, e)
+func (t *view) asked(i int, op *history.Op) {
+	e := &trace.Effect{Invoke: i, Note: -1, Done: -1}
+	t.ByEffect[op.Value] = e
+	if g := t.ByOwner[op.Owner]; g != nil {
+		g.Effects = append(g.Effects, e)
 	}
 }
 
 // covers marks what stands for an effect that was told.
 func (s *teller) covers(covered map[int]bool, i int) {
-	if e := s.effects[s.ops[i].Value]; e != nil && i == e.note {
-		covered[e.invoke], covered[e.done] = true, true
+	if e := s.ByEffect[s.Ops[i].Value]; e != nil && i == e.Note {
+		covered[e.Invoke], covered[e.Done] = true, true
 	}
 }

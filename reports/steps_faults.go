@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // tellFaults tells of faults on the holders and on servers while the story
@@ -17,36 +18,48 @@ func (s *teller) tellFaults() {
 		if lasted.to < s.window.from || lasted.from > s.window.to || !slices.ContainsFunc(e.victims, s.concerned) {
 			continue
 		}
-		if first.begin < 0 {
-			s.add(lasted.from, first.beg, "fault", first.target, StepFault, "The %s of %s never came: %s", e.kind, first.target, sentence(plainError(first.proof)))
+		if first.Begin < 0 {
+			s.add(lasted.from, first.First, "fault", first.Target, StepFault, "The %s of %s never came: %s", e.kind, first.Target, sentence(plainError(first.Proof)))
 			continue
 		}
-		s.add(lasted.from, first.beg, "fault", first.target, StepFault, "%s%s", e.begins(), e.seen())
+		s.add(lasted.from, first.First, "fault", first.Target, StepFault, "%s%s", e.begins(), e.seen())
 		if words := e.ends(length(duration(lasted)), s.isClient); e.end >= 0 && words != "" {
 			s.addOp(e.end, "fault", StepHeal, "%s", words)
 		}
+		if again := e.again(); again > e.end && e.end >= 0 {
+			s.addOp(again, "fault", StepHeal, "Connections that were cut make progress again, %s after the heal.",
+				length(duration(span{s.Ops[e.end].Time, s.Ops[again].Time})))
+		}
 	}
+}
+
+// again is the note of the last victim whose connections flow again; 0: none.
+func (e *episode) again() (last int) {
+	for _, f := range e.victims {
+		last = max(last, f.AgainOp)
+	}
+	return last
 }
 
 // concerned says whether a victim holds one of the grants, or is no client.
-func (s *teller) concerned(f *fault) bool {
-	if slices.ContainsFunc(s.grants, func(g *grant) bool { return g.node == f.target }) {
+func (s *teller) concerned(f *trace.Fault) bool {
+	if slices.ContainsFunc(s.grants, func(g *trace.Grant) bool { return g.Node == f.Target }) {
 		return true
 	}
 	for i := range s.named {
-		if s.ops[i].Node == f.target {
+		if s.Ops[i].Node == f.Target {
 			return true
 		}
 	}
-	return !s.isClient(f.target)
+	return !s.isClient(f.Target)
 }
 
-func (t *trace) isClient(node string) bool { return slices.Contains(t.setup.Clients, node) }
+func (t *view) isClient(node string) bool { return slices.Contains(t.Setup.Clients, node) }
 
 // faultAt is the fault that a node suffers at an instant, or nil.
-func (s *teller) faultAt(node string, at int64) *fault {
-	for _, f := range s.faults {
-		if f.target == node && s.lasted(f).holds(at) {
+func (s *teller) faultAt(node string, at int64) *trace.Fault {
+	for _, f := range s.Faults {
+		if f.Target == node && s.lasted(f).holds(at) {
 			return f
 		}
 	}
@@ -55,9 +68,9 @@ func (s *teller) faultAt(node string, at int64) *fault {
 
 // tellHolds tells where the harness itself held a client of the story.
 func (s *teller) tellHolds() {
-	for _, i := range s.gates {
-		op := &s.ops[i]
-		if !slices.Contains(s.grants, s.byOwner[op.Owner]) {
+	for _, i := range s.Held {
+		op := &s.Ops[i]
+		if !slices.Contains(s.grants, s.ByOwner[op.Owner]) {
 			continue
 		}
 		if from := op.Time - op.Length; s.window.holds(from) {
@@ -83,18 +96,18 @@ func (s *teller) tellHolder() {
 		return
 	}
 	last := s.grants[len(s.grants)-1]
-	for i := last.ok; i < len(s.ops) && s.ops[i].Time <= s.window.to; i++ {
-		op := &s.ops[i]
-		if op.F != history.Holder || op.Key != last.key || op.Error != "" {
+	for i := last.Op; i < len(s.Ops) && s.Ops[i].Time <= s.window.to; i++ {
+		op := &s.Ops[i]
+		if op.F != history.Holder || op.Key != last.Key.Name || op.Error != "" {
 			continue
 		}
 		who := "nobody"
-		if g := s.byOwner[op.Owner]; g != nil {
-			who = g.node
+		if g := s.ByOwner[op.Owner]; g != nil {
+			who = g.Node
 		} else if op.Owner != "" {
 			who = op.Owner
 		}
-		s.addOp(i, "service", StepHolder, "Read at the server: %s holds %q.", who, last.key)
+		s.addOp(i, "service", StepHolder, "Read at the server: %s holds %q.", who, last.Key.Name)
 		return
 	}
 }

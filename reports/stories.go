@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -69,7 +70,7 @@ func (p *page) tellAll(d *drawer, r checker.Result) {
 				p.Head.Told = len(p.Head.Stories)
 			}
 			p.Head.Stories = append(p.Head.Stories, s)
-			row.Listed = append(row.Listed, violationRow{v, s, time.Duration(v.At - d.startTime())})
+			row.Listed = append(row.Listed, violationRow{v, s, time.Duration(v.At - d.Begin)})
 		}
 		left += row.More + pr.Unlisted
 		p.Properties = append(p.Properties, row)
@@ -85,12 +86,20 @@ func (p *page) tellAll(d *drawer, r checker.Result) {
 // place is a violation in a result: the property, and which of its violations.
 type place struct{ property, violation int }
 
-// firstOf is the place of the violation to tell first.
+// firstOf is the place of the violation to tell first: a certain one, the damage before its cause.
 func firstOf(r checker.Result) place {
 	best := place{-1, -1}
 	for pi, p := range r.Properties {
 		for vi, v := range p.Violations {
-			if p.Verdict == checker.Violated && (best.property < 0 || firmer(v, r.Properties[best.property].Violations[best.violation]) < 0) {
+			if p.Verdict != checker.Violated {
+				continue
+			}
+			if best.property < 0 {
+				best = place{pi, vi}
+				continue
+			}
+			other := r.Properties[best.property]
+			if o := other.Violations[best.violation]; cmp.Or(softness(v)-softness(o), damage(p.Name)-damage(other.Name), firmer(v, o)) < 0 {
 				best = place{pi, vi}
 			}
 		}
@@ -115,7 +124,7 @@ func (d *drawer) pageSteps(steps []Step) (all []pageStep) {
 			At: s.At.Microseconds(), Lane: d.laneOf(s.Node), Op: s.Op, Kind: s.Kind, Time: seconds(int64(s.At)), Who: s.Who, What: s.What,
 			Fault: s.Fault, Token: s.Token, Left: leftWords(s.Left), Unfenced: s.Unfenced.cell(), Fenced: s.Fenced.cell(),
 		}
-		if s.Op >= 0 && d.ops[s.Op].F == history.Apply && s.Who != s.Node {
+		if s.Op >= 0 && d.Trace.Ops[s.Op].F == history.Apply && s.Who != s.Node {
 			row.Where = s.Node
 		}
 		if s.Kind == StepEnd {
@@ -145,8 +154,8 @@ func (s *State) cell() *cell {
 func (d *drawer) around(v checker.Violation) [2]int64 {
 	s := span{v.At, v.At}
 	for _, i := range v.Operations {
-		if i >= 0 && i < len(d.ops) {
-			s = span{min(s.from, d.ops[i].Time), max(s.to, d.ops[i].Time)}
+		if i >= 0 && i < len(d.Trace.Ops) {
+			s = span{min(s.from, d.Trace.Ops[i].Time), max(s.to, d.Trace.Ops[i].Time)}
 		}
 	}
 	return d.widened(d.at(s.from), d.at(s.to))

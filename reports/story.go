@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 )
 
 // Step is one sentence of the story of a violation.
@@ -56,7 +57,7 @@ const (
 // on, what was read and written under them, the faults that struck their
 // holders, and what was lost. It holds no step that does not bear on it.
 func Story(setup history.Setup, ops []history.Op, v checker.Violation) []Step {
-	return newTrace(setup, ops).story(v)
+	return newView(setup, ops).story(v)
 }
 
 // First is the violation to tell first: the earliest, certain before possible
@@ -70,25 +71,46 @@ func First(r checker.Result) (property string, v checker.Violation, ok bool) {
 	return p.Name, p.Violations[at.violation], true
 }
 
-func firmer(a, b checker.Violation) int {
-	weight := func(v checker.Violation) (n int) {
-		if v.Possible {
-			n++
-		}
-		if v.Disturbed {
-			n += 2
-		}
-		return n
+// damage ranks a property by what its violation does: in the world, to the data, to neither.
+func damage(property string) int {
+	switch c, _ := checker.Find(property); {
+	case c.Owed == checker.Data && c.OfUse():
+		return 0
+	case c.Owed == checker.Data:
+		return 1
 	}
-	return cmp.Or(weight(a)-weight(b), cmp.Compare(a.At, b.At))
+	return 2
+}
+
+func firmer(a, b checker.Violation) int {
+	return cmp.Or(softness(a)-softness(b), cmp.Compare(a.At, b.At))
+}
+
+// FirstOf is the firmest violation of a property in a sentence; "": the property is not violated.
+func FirstOf(p checker.Property) string {
+	if p.Verdict != checker.Violated || len(p.Violations) == 0 {
+		return ""
+	}
+	return sentence(slices.MinFunc(p.Violations, firmer).Message)
+}
+
+// softness is how little a violation proves.
+func softness(v checker.Violation) (n int) {
+	if v.Possible {
+		n++
+	}
+	if v.Disturbed {
+		n += 2
+	}
+	return n
 }
 
 // teller gathers the steps of one story.
 type teller struct {
-	*trace
+	*view
 	v      checker.Violation
-	named  map[int]bool // operations that the violation names
-	grants []*grant     // that it rests on
+	named  map[int]bool   // operations that the violation names
+	grants []*trace.Grant // that it rests on
 	window span
 	steps  []told
 	dry    drought
@@ -97,12 +119,12 @@ type teller struct {
 // told is a step with its raw time, for the order.
 type told struct {
 	at int64
-	g  *grant // that it is about; nil: that of its operation
+	g  *trace.Grant // that it is about; nil: that of its operation
 	Step
 }
 
-func (t *trace) story(v checker.Violation) []Step {
-	s := &teller{trace: t, v: v, named: map[int]bool{}}
+func (t *view) story(v checker.Violation) []Step {
+	s := &teller{view: t, v: v, named: map[int]bool{}}
 	if !s.gather() {
 		return nil
 	}
@@ -121,7 +143,7 @@ func (t *trace) story(v checker.Violation) []Step {
 		s.tellHolder()
 		s.tellRest()
 	}
-	if !dry && (s.setup.Use.Name != "" || !slices.ContainsFunc(s.steps, func(x told) bool { return x.Kind == StepLoss || x.Kind == StepZombie })) {
+	if !dry && (s.Setup.Use.Name != "" || !slices.ContainsFunc(s.steps, func(x told) bool { return x.Kind == StepLoss || x.Kind == StepZombie })) {
 		s.add(s.window.to, -1, "judge", "", StepBroken, "%s", s.v.Message)
 	}
 	slices.SortStableFunc(s.steps, func(a, b told) int { return cmp.Compare(a.at, b.at) })
@@ -138,48 +160,48 @@ func (t *trace) story(v checker.Violation) []Step {
 func (s *teller) gather() bool {
 	s.window = span{1<<63 - 1, s.v.At}
 	for _, i := range s.v.Operations {
-		if i < 0 || i >= len(s.ops) {
+		if i < 0 || i >= len(s.Ops) {
 			continue
 		}
 		s.named[i] = true
-		s.window.from = min(s.window.from, s.ops[i].Time)
-		s.window.to = max(s.window.to, s.ops[i].Time, s.outcome(i))
-		g := s.byOwner[s.ops[i].Owner]
-		if end, ok := s.ended[i]; g == nil && ok {
-			g = s.byOwner[s.ops[end].Owner]
+		s.window.from = min(s.window.from, s.Ops[i].Time)
+		s.window.to = max(s.window.to, s.Ops[i].Time, s.outcome(i))
+		g := s.ByOwner[s.Ops[i].Owner]
+		if end, ok := s.Ended(i); g == nil && ok {
+			g = s.ByOwner[s.Ops[end].Owner]
 		}
 		if g != nil && !slices.Contains(s.grants, g) {
 			s.grants = append(s.grants, g)
-			s.window.from = min(s.window.from, s.ops[g.ok].Time)
+			s.window.from = min(s.window.from, g.OK)
 		}
 	}
-	slices.SortFunc(s.grants, func(a, b *grant) int { return a.ok - b.ok })
+	slices.SortFunc(s.grants, func(a, b *trace.Grant) int { return a.Op - b.Op })
 	return len(s.named) > 0
 }
 
 // outcome is the raw time at which the write of an operation took effect, or 0.
 func (s *teller) outcome(i int) int64 {
-	if e := s.effects[s.ops[i].Value]; e != nil && e.note >= 0 {
-		return s.ops[e.note].Time
+	if e := s.ByEffect[s.Ops[i].Value]; e != nil && e.Note >= 0 {
+		return s.Ops[e.Note].Time
 	}
-	if s.ops[i].F != history.Write {
+	if s.Ops[i].F != history.Write {
 		return 0
 	}
-	if w := s.byValue[s.ops[i].Value]; w != nil && w.apply >= 0 {
-		return s.ops[w.apply].Time
+	if w := s.write(s.Ops[i].Value); w != nil && w.Apply >= 0 {
+		return s.Ops[w.Apply].Time
 	}
 	return 0
 }
 
 func (s *teller) add(at int64, op int, who, node string, kind Kind, format string, args ...any) *told {
-	step := Step{At: time.Duration(at - s.startTime()), Who: who, Node: node, What: fmt.Sprintf(format, args...), Op: op, Kind: kind}
+	step := Step{At: time.Duration(at - s.Begin), Who: who, Node: node, What: fmt.Sprintf(format, args...), Op: op, Kind: kind}
 	s.steps = append(s.steps, told{at: at, Step: step})
 	return &s.steps[len(s.steps)-1]
 }
 
 // addOp adds a step at an operation, unless it lies outside the window.
 func (s *teller) addOp(i int, who string, kind Kind, format string, args ...any) *told {
-	if op := &s.ops[i]; s.window.holds(op.Time) {
+	if op := &s.Ops[i]; s.window.holds(op.Time) {
 		return s.add(op.Time, i, who, op.Node, kind, format, args...)
 	}
 	return &told{}
@@ -192,20 +214,20 @@ func (s *teller) tellRest() {
 		covered[x.Op] = true
 	}
 	for _, i := range slices.Sorted(maps.Keys(covered)) {
-		if i < 0 || s.ops[i].Value == "" {
+		if i < 0 || s.Ops[i].Value == "" {
 			continue
 		}
 		s.covers(covered, i)
-		if w := s.byValue[s.ops[i].Value]; w != nil && (i == w.apply || i == w.done) {
-			covered[w.invoke], covered[w.apply], covered[w.done] = true, true, true
+		if w := s.write(s.Ops[i].Value); w != nil && (i == w.Apply || i == w.Done) {
+			covered[w.Invoke], covered[w.Apply], covered[w.Done] = true, true, true
 		}
 	}
 	for _, g := range s.grants {
-		covered[g.invoke] = true
+		covered[g.Invoke] = true
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.named)) {
-		op := &s.ops[i]
-		if end, ok := s.ended[i]; covered[i] || ok && (covered[end] || s.named[end]) {
+		op := &s.Ops[i]
+		if end, ok := s.Ended(i); covered[i] || ok && (covered[end] || s.named[end]) {
 			continue
 		}
 		s.addOp(i, cmp.Or(op.Node, "judge"), StepOther, "%s", plain(op))

@@ -34,8 +34,9 @@ type TextOptions struct {
 func Text(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker.Result, o TextOptions) error {
 	run = run.known(setup)
 	p := newPrinter(o)
-	p.header(run, r)
-	p.answers(r)
+	p.header(run, setup, r)
+	p.answers(setup, r)
+	p.serverEnds(ops)
 	p.silences(setup)
 	p.doubts(run, r)
 	p.skipped(ops)
@@ -66,22 +67,26 @@ func newPrinter(o TextOptions) *printer {
 	return &printer{width: max(o.Width, 40), color: o.Color}
 }
 
-func (p *printer) header(run Run, r checker.Result) {
+func (p *printer) header(run Run, setup history.Setup, r checker.Result) {
 	head := run.name()
 	if run.Library == history.Reference {
 		head += " (" + run.Library + ")"
 	}
 	run.Library = "" // the head has named it
-	p.line("%s  %s: %s", p.paint(r.Verdict, mark(r.Verdict)), p.bold(plainText(head)), p.paint(r.Verdict, overall(r)))
+	says, between := plainText(overall(setup, r)), " "
+	if len(head)+len(says)+5 > p.width {
+		between = "\n   "
+	}
+	p.line("%s  %s:%s%s", p.tone(tone(r), mark(r.Verdict)), p.bold(plainText(head)), between, p.tone(tone(r), says))
 	if facts := run.facts(""); len(facts) > 0 {
 		p.wrap("   ", strings.Join(facts, ", "))
 	}
 }
 
-func (p *printer) answers(r checker.Result) {
+func (p *printer) answers(setup history.Setup, r checker.Result) {
 	p.line("")
-	for _, a := range questions(r) {
-		p.line("%s %s", p.bold(a.Question), p.paint(a.Verdict, a.Reply))
+	for _, a := range questions(setup, r) {
+		p.line("%s %s", p.bold(a.Question), p.tone(a.class(), a.words()))
 		p.wrap("   ", afterReply(a))
 	}
 }
@@ -95,6 +100,18 @@ func (p *printer) silences(setup history.Setup) {
 	p.line("\n%s", p.bold("What "+setup.Promise.Library+" does not tell its user"))
 	for _, s := range all {
 		p.wrap(" - ", s.Sentence())
+	}
+}
+
+// serverEnds are what a fault has done to servers for good.
+func (p *printer) serverEnds(ops []history.Op) {
+	all := ServerEnds(ops)
+	if len(all) == 0 {
+		return
+	}
+	p.line("\n%s", p.bold("Servers that ended by themselves"))
+	for _, s := range all {
+		p.wrap(" - ", s)
 	}
 }
 
@@ -115,7 +132,7 @@ func (p *printer) properties(r checker.Result) {
 	widest := 8
 	for _, pr := range r.Properties {
 		widest = max(widest, len(pr.Name))
-		t.AppendRow(table.Row{p.paint(pr.Verdict, mark(pr.Verdict)+" "+pr.Verdict.String()), plainText(pr.Name), plainText(pr.Reason)})
+		t.AppendRow(table.Row{p.paint(pr.Verdict, mark(pr.Verdict)+" "+pr.Verdict.String()), plainText(pr.Name), plainText(strings.TrimSpace(pr.Reason + " " + pr.Tested))})
 	}
 	p.columns(t, 10, min(widest, p.width/3))
 	p.line("\n%s", t.Render())
@@ -220,31 +237,19 @@ func (p *printer) paint(v checker.Verdict, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
+// tone paints by the class of an answer: what is expected stands out by no colour.
+func (p *printer) tone(class, s string) string {
+	for v := checker.Unknown; v <= checker.NA; v++ {
+		if v.String() == class {
+			return p.paint(v, s)
+		}
+	}
+	return p.bold(s)
+}
+
 // plainText keeps names and messages from steering the terminal, or the sentence that
 // they stand in.
 func plainText(s string) string { return visible.Line(s) }
-
-// question is one of the two that head every report.
-type question struct {
-	checker.Answer
-	Question, Reply string
-}
-
-func questions(r checker.Result) []question {
-	return []question{
-		{r.Service, "Did the service keep its promise?", reply(r.Service.Verdict)},
-		{r.Data, "Was the data saved?", reply(r.Data.Verdict)},
-	}
-}
-
-// afterReply is the sentence of an answer without the reply that it begins with.
-func afterReply(q question) string {
-	s := strings.TrimPrefix(q.Sentence, q.Reply+": ")
-	for _, lead := range []string{"Not decided: ", "Not asked: "} {
-		s = strings.TrimPrefix(s, lead)
-	}
-	return upperFirst(s)
-}
 
 // allDoubts is why the run as a whole may not be believed.
 func allDoubts(run Run, r checker.Result) []string {

@@ -25,6 +25,24 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestGreenIsTold: how far a green goes stands beside it, on the terminal and on the page.
+func TestGreenIsTold(t *testing.T) {
+	r := quiet(400)
+	r.res.Properties[0].Tested = "Tested by one thing alone."
+	var terminal, page bytes.Buffer
+	if err := Text(&terminal, r.run, r.setup, r.ops, r.res, TextOptions{Width: 300}); err != nil {
+		t.Fatal(err)
+	}
+	if err := HTML(&page, r.run, r.setup, r.ops, r.res); err != nil {
+		t.Fatal(err)
+	}
+	for where, text := range map[string]string{"terminal": terminal.String(), "page": page.String()} {
+		if !strings.Contains(text, "Tested by one thing alone.") {
+			t.Errorf("the %s does not say it", where)
+		}
+	}
+}
+
 func TestTextFitsItsWidth(t *testing.T) {
 	r := gcPause(true, 14)
 	r.run.Command = nil

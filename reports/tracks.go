@@ -58,36 +58,36 @@ type trackWrite struct {
 
 // newTracks takes a trace apart. Nothing in it looks at a verdict. What the harness
 // does after all was healed is no part of it.
-func newTracks(t *trace) *tracks {
-	s := &tracks{span: span{t.startTime(), t.endTime()}}
-	if i := slices.IndexFunc(t.ops, func(op history.Op) bool { return op.Type == history.Invoke }); i >= 0 {
-		s.from = t.ops[i].Time // before that servers say that they are there
+func newTracks(t *view) *tracks {
+	s := &tracks{span: span{t.Begin, t.End}}
+	if i := slices.IndexFunc(t.Ops, func(op history.Op) bool { return op.Type == history.Invoke }); i >= 0 {
+		s.from = t.Ops[i].Time // before that servers say that they are there
 	}
-	if i := slices.IndexFunc(t.ops, func(op history.Op) bool { return op.F == history.Final }); i >= 0 {
-		s.to = t.ops[i].Time
+	if i := slices.IndexFunc(t.Ops, func(op history.Op) bool { return op.F == history.Final }); i >= 0 {
+		s.to = t.Ops[i].Time
 	}
 	b := trackBuilder{tracks: s, trace: t, byName: map[string]*trackLane{}}
-	for _, name := range t.setup.Clients {
+	for _, name := range t.Setup.Clients {
 		b.lane(name, Client)
 	}
-	for _, g := range t.grants {
-		if t.ops[g.ok].Time <= s.to {
-			l := b.lane(g.node, Client)
-			l.holds = append(l.holds, trackHold{g.belief, g.valid, g.key, g.token})
+	for _, g := range t.Grants {
+		if g.OK <= s.to {
+			l := b.lane(g.Node, Client)
+			l.holds = append(l.holds, trackHold{belief(g), t.valid(g), g.Key.Name, g.Token})
 		}
 	}
-	for i := range t.ops {
-		if op := &t.ops[i]; op.Type == history.Invoke && isAcquire(op.F) && op.Time <= s.to {
+	for i := range t.Ops {
+		if op := &t.Ops[i]; op.Type == history.Invoke && isAcquire(op.F) && op.Time <= s.to {
 			b.wait(i, op)
 		}
 	}
 	b.addFaults()
 	b.sort()
 	b.addTwice()
-	for _, w := range t.writes {
-		if w.apply >= 0 {
-			a, by := &t.ops[w.apply], &t.ops[w.invoke]
-			s.writes = append(s.writes, trackWrite{a.Time, by.Node, by.Value, by.Token, outcome(a.Unfenced), outcome(a.Fenced), t.stale(w)})
+	for _, w := range t.writes() {
+		if w.Apply >= 0 {
+			a, by := &t.Ops[w.Apply], &t.Ops[w.Invoke]
+			s.writes = append(s.writes, trackWrite{a.Time, by.Node, by.Value, by.Token, outcome(a.Unfenced), outcome(a.Fenced), t.Stale(w)})
 		}
 	}
 	slices.SortStableFunc(s.writes, func(a, b trackWrite) int { return cmp.Compare(a.at, b.at) })
@@ -96,7 +96,7 @@ func newTracks(t *trace) *tracks {
 
 type trackBuilder struct {
 	*tracks
-	trace  *trace
+	trace  *view
 	byName map[string]*trackLane
 }
 
@@ -110,17 +110,17 @@ func (b *trackBuilder) lane(name string, role Role) *trackLane {
 
 func (b *trackBuilder) wait(i int, op *history.Op) {
 	w := span{op.Time, b.to}
-	if end, ok := b.trace.ended[i]; ok {
-		w.to = b.trace.ops[end].Time
+	if end, ok := b.trace.Ended(i); ok {
+		w.to = b.trace.Ops[end].Time
 	}
 	l := b.lane(op.Node, Client)
 	l.waits = append(l.waits, w)
 }
 
 func (b *trackBuilder) addFaults() {
-	for _, f := range b.trace.faults {
-		b.lane(f.target, Server)
-		b.faults = append(b.faults, trackFault{b.trace.lasted(f), f.id, f.kind, f.target, f.proof, !f.missed && f.observed >= 0})
+	for _, f := range b.trace.Faults {
+		b.lane(f.Target, Server)
+		b.faults = append(b.faults, trackFault{b.trace.lasted(f), f.ID, f.Kind, f.Target, f.Proof, !f.Missed && f.Seen >= 0})
 	}
 	slices.SortStableFunc(b.faults, func(a, c trackFault) int { return cmp.Compare(a.from, c.from) })
 }
@@ -139,23 +139,14 @@ func (b *trackBuilder) sort() {
 
 func rankOf(r Role) int { return slices.Index([]Role{Client, Server, Resource}, r) }
 
-// addTwice finds where two clients believe to hold one key, as each grant meets those
-// that are not over.
+// addTwice takes where two clients believe to hold one key.
 func (b *trackBuilder) addTwice() {
-	t := b.trace
-	for key, grants := range t.byKey {
-		var open []*grant
-		for _, g := range grants {
-			open = slices.DeleteFunc(open, func(h *grant) bool { return h.belief.to <= g.belief.from })
-			for _, h := range open {
-				if t.ops[h.ok].Process != t.ops[g.ok].Process && t.excess(open, h, g) {
-					b.twice = append(b.twice, trackTwice{span{g.belief.from, min(g.belief.to, h.belief.to)}, h.node, g.node, key})
-				}
-			}
-			open = append(open, g)
+	for _, k := range b.trace.Keys {
+		for _, o := range b.trace.Overlaps(k) {
+			b.twice = append(b.twice, trackTwice{span{o.From, o.To}, o.A.Node, o.B.Node, k.Name})
 		}
 	}
-	slices.SortFunc(b.twice, func(a, c trackTwice) int { return cmp.Or(cmp.Compare(a.from, c.from), cmp.Compare(a.key, c.key)) })
+	slices.SortStableFunc(b.twice, func(a, c trackTwice) int { return cmp.Or(cmp.Compare(a.from, c.from), cmp.Compare(a.key, c.key)) })
 }
 
 // firstFault is when the first fault began; ok is false where there was none.

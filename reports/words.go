@@ -67,27 +67,6 @@ func mark(v checker.Verdict) string {
 	return [...]string{checker.Unknown: "?", checker.Holds: "✓", checker.Violated: "✗", checker.NA: "–"}[v]
 }
 
-// reply is a verdict as the answer to a question.
-func reply(v checker.Verdict) string {
-	return [...]string{checker.Unknown: "Not known", checker.Holds: "Yes", checker.Violated: "No", checker.NA: "Does not apply"}[v]
-}
-
-// overall is the verdict of a run in a few words.
-func overall(r checker.Result) string {
-	switch r.Verdict {
-	case checker.Violated:
-		if n := violated(r); n != 1 {
-			return thousands(n) + " properties violated"
-		}
-		return "1 property violated"
-	case checker.Holds:
-		return "every property holds"
-	case checker.NA:
-		return "nothing to judge"
-	}
-	return "inconclusive"
-}
-
 func violated(r checker.Result) (n int) {
 	for _, p := range r.Properties {
 		if p.Verdict == checker.Violated {
@@ -96,6 +75,9 @@ func violated(r checker.Result) (n int) {
 	}
 	return n
 }
+
+// Shell quotes a command so that it can be pasted.
+func Shell(command []string) string { return shell(command) }
 
 // shell quotes a command so that it can be pasted.
 func shell(command []string) string {

@@ -28,7 +28,10 @@ function describe(i, lead) {
   focusBox.hidden = i < 0;
   if (i < 0) return;
   const head = (lead ? lead + ": " : "") + "operation " + i + " as recorded";
-  focusBox.replaceChildren(element("b", head), element("pre", rawText(i)));
+  const raw = element("details"), was = focusBox.querySelector("details");
+  raw.open = !!was && was.open;
+  raw.append(element("summary", head), element("pre", rawText(i)));
+  focusBox.replaceChildren(...(view.step >= 0 && steps[view.step] ? [element("p", steps[view.step].who + " " + steps[view.step].what)] : []), raw);
 }
 
 // drawFocus marks the operation in focus on its lane.

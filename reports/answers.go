@@ -1,0 +1,165 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// question is one of those that head every report, with its answer.
+type question struct {
+	checker.Reply
+	Question string
+	Short    string // of a table with many of them
+	Sentence string // why
+	Beside   string // whether that is as expected; "": nothing is known
+}
+
+// questionNames are the questions in the order of checker.Answers.
+var questionNames = [...]struct {
+	long, short string
+	of          checker.Asked
+}{
+	{"Did the service keep its promise?", "promise", checker.OfPromise},
+	{"Was the data saved, without a fence?", "data without fence", checker.OfUnfenced},
+	{"Was the data saved, with a fence?", "data with fence", checker.OfFenced},
+	{"Did work go on?", "work", checker.OfWork},
+}
+
+// questions are those of one run.
+func questions(setup history.Setup, r checker.Result) (all []question) {
+	sentences := [...]string{r.Sentences.Promise, r.Sentences.Unfenced, r.Sentences.Fenced, r.Sentences.WentOn}
+	for i, reply := range replies(r.Answers) {
+		name := questionNames[i]
+		q := question{Reply: reply, Question: name.long, Short: name.short, Sentence: sentences[i]}
+		switch {
+		case r.Unexpected(setup.Promise, name.of):
+			q.Beside = notAsExpected
+		case reply == checker.Yes, reply == checker.No:
+			q.Beside = asExpected
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+// What stands beside an answer.
+const (
+	asExpected    = "as expected"
+	notAsExpected = "not as expected"
+)
+
+// replies are the answers in order.
+func replies(a checker.Answers) [len(questionNames)]checker.Reply {
+	return [...]checker.Reply{a.Promise, a.Unfenced, a.Fenced, a.WentOn}
+}
+
+// signs are the answers as four signs.
+func signs(a checker.Answers) string {
+	var all []string
+	for _, r := range replies(a) {
+		all = append(all, sign(r))
+	}
+	return strings.Join(all, " ")
+}
+
+// shorts are the questions in a word or two each.
+func shorts() (all []string) {
+	for _, q := range questionNames {
+		all = append(all, q.short)
+	}
+	return all
+}
+
+// inWords is a reply to a reader.
+func inWords(r checker.Reply) string {
+	return [...]string{checker.NotKnown: "Not known", checker.Yes: "Yes", checker.No: "No", checker.NotAsked: "Does not apply"}[r]
+}
+
+// sign is the mark of an answer, so that colour never carries it alone.
+func sign(r checker.Reply) string { return mark(checker.Verdict(r)) }
+
+// class is the style of an answer: a no that is expected is not alarming.
+func (q question) class() string {
+	if q.Reply == checker.No && q.Beside == asExpected {
+		return "foreseen"
+	}
+	return checker.Verdict(q.Reply).String()
+}
+
+// Words is the answer, and whether it is as expected: "No, as expected".
+func (q question) words() string {
+	if q.Beside == "" {
+		return inWords(q.Reply)
+	}
+	return inWords(q.Reply) + ", " + q.Beside
+}
+
+// afterReply is the sentence of an answer without the reply that it begins with.
+func afterReply(q question) string {
+	s := q.Sentence
+	for _, lead := range []string{inWords(q.Reply) + ": ", "Not decided: ", "Not asked: "} {
+		s = strings.TrimPrefix(s, lead)
+	}
+	return upperFirst(s)
+}
+
+// AnswersText is the answers of a run, or of a cell, in one line: "promise yes · data without fence no · … · as expected".
+func AnswersText(a checker.Answers) string {
+	var words []string
+	for i, reply := range replies(a) {
+		words = append(words, questionNames[i].short+" "+reply.String())
+	}
+	return strings.Join(append(words, map[bool]string{true: asExpected, false: notAsExpected}[a.AsExpected]), " · ")
+}
+
+// overall is the verdict of a run in a few words, and whether it was expected.
+func overall(setup history.Setup, r checker.Result) string {
+	switch r.Verdict {
+	case checker.Violated:
+		return thousands(violated(r)) + " violated, " + whether(setup, r)
+	case checker.Holds:
+		if len(r.Differs) > 0 {
+			return "every property holds, " + notAsExpected
+		}
+		return "every property holds"
+	case checker.NA:
+		return "nothing to judge"
+	}
+	return "inconclusive"
+}
+
+// whether says whether what is violated was to be expected, and of what.
+func whether(setup history.Setup, r checker.Result) string {
+	unforeseen := 0
+	for _, d := range r.Differs {
+		if d.Is == checker.Violated {
+			unforeseen++
+		}
+	}
+	switch n := violated(r); {
+	case unforeseen > 0 && unforeseen < n:
+		return fmt.Sprintf("%d of them not expected", unforeseen)
+	case !r.Answers.AsExpected:
+		return notAsExpected
+	}
+	for _, p := range r.Properties {
+		if c, _ := checker.Find(p.Name); p.Verdict == checker.Violated && !r.Excuses(setup.Promise, c) {
+			return "as expected of " + setup.Promise.Backend + " here"
+		}
+	}
+	return "as expected of a " + map[bool]string{true: "leased lock", false: "lock without leases"}[setup.Promise.Leased]
+}
+
+// tone is the style of the badge of a run.
+func tone(r checker.Result) string {
+	if r.Verdict == checker.Violated && r.Answers.AsExpected {
+		return "foreseen"
+	}
+	if r.Verdict == checker.Holds && len(r.Differs) > 0 {
+		return checker.Unknown.String()
+	}
+	return r.Verdict.String()
+}
