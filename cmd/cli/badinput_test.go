@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -83,25 +84,27 @@ func TestBadInput(t *testing.T) {
 		{"sound", recorded, unknown, "No contention", holds, ""},
 
 		// What every recording keeps.
-		{"the clock goes back", edit(lineRelease, `"time":90`, `"time":79`), failed, "operation 8: time goes back by 1 ns", failed, "the clock goes back by 1 ns"},
-		{"two pending", repeated(lineAsked, lineGranted), failed, "operation 0 of the process is still pending", failed, "process 1 calls acquire while its acquire of line 2 is pending"},
+		{"the clock goes back", edit(lineRelease, `"time":90`, `"time":79`), failed, "line 10 (invoke release of process 1 on \"c1\"): time goes back by 1 ns", failed, "the clock goes back by 1 ns"},
+		{"two pending", repeated(lineAsked, lineGranted), failed, "the operation of line 2 of the process is still pending", failed, "process 1 calls acquire while its acquire of line 2 is pending"},
 		{"nothing pending", without(lineAsked), failed, "nothing was invoked", failed, "process 1 ends acquire without having called it"},
-		{"other operation", edit(lineReleased, "release", "acquire"), failed, "operation 8 invoked release", failed, "but called release"},
+		{"other operation", edit(lineReleased, "release", "acquire"), failed, "line 10 invoked release", failed, "but called release"},
 		{"after retirement", edit(lineGranted, `"ok"`, `"info"`), failed, "retired by an unknown outcome", failed, "process 1 goes on after its unknown outcome"},
-		{"write without token", edit(lineWrite, `"token":1,`, ``), failed, `it carries token 0, but operation 1 granted "a" with token 1`, failed, "a write without a token"},
+		{"write without token", edit(lineWrite, `"token":1,`, ``), failed, `it carries token 0, but line 3 granted "a" with token 1`, failed, "a write without a token"},
 		{"write with another token", edit(lineWrite, `"token":1,`, `"token":2,`), failed, "it carries token 2", holds, ""},
 		{"resource without token", edit(lineApply, `"token":1,`, ``), failed, "it carries token 0", holds, ""},
 		{"grant without owner", edit(lineGranted, `"owner":"a",`, ``), failed, "a grant without an owner", failed, "line 4: the grant of line 3 has no owner"},
-		{"owner twice", edit(lineEnd, `"owner":"z"`, `"owner":"a"`), failed, `owner "a" was used by operation 1`, holds, ""},
+		{"owner twice", edit(lineEnd, `"owner":"z"`, `"owner":"a"`), failed, `owner "a" was used on line 3`, holds, ""},
 		{"value twice", slices.Insert(slices.Clone(recorded), lineRelease,
-			strings.Replace(recorded[lineWrite], `"time":30`, `"time":80`, 1)), failed, `value "v1" was used by operation 2`, holds, ""},
+			strings.Replace(recorded[lineWrite], `"time":30`, `"time":80`, 1)), failed, `value "v1" was used on line 4`, holds, ""},
 		{"write without value", edit(lineWrite, `"value":"v1",`, ``), failed, "a write without a value", failed, `value "" is written twice, or is there at first`},
-		{"open fault", without(lineHeal), failed, `fault 1 on "s1" is open since operation 5`, holds, ""},
+		{"open fault", without(lineHeal), failed, `fault 1 on "s1" is open since line 7`, holds, ""},
 		{"fault without begin", without(lineBegin), failed, "fault 1 is observed, but it is not open", holds, ""},
-		{"fault begins twice", repeated(lineBegin, lineObserved), failed, "fault 1 began at operation 5 and was not healed", holds, ""},
+		{"fault begins twice", repeated(lineBegin, lineObserved), failed, "fault 1 began on line 7 and was not healed", holds, ""},
 		{"fault healed twice", repeated(lineHeal, lineRelease), failed, "fault 1 is healed, but it did not begin", holds, ""},
 		{"heal failed", edit(lineHeal, `"heal"`, `"failed"`), failed, "the heal of fault 1 failed", holds, ""},
 		{"fault not observed", without(lineObserved), unknown, "never observed at its victim", holds, ""},
+
+		{"note", edit(lineFinal, `"final"}`, `"finale"}`), failed, `line 12 (note finale of process 9 on "final"): "finale" is no note that is known`, holds, ""},
 
 		// What is too little.
 		{"empty file", nil, failed, "no header", failed, "the file is empty"},
@@ -225,4 +228,50 @@ func TestCheckOfARunThatGoesOn(t *testing.T) {
 	}
 	_ = writer.Close()
 	judgedDir(t, dir, exitInconclusive, "")
+}
+
+// TestOwnFile: a file in dlmtest's own format is read as strictly as any other, and one that is
+// none is not sent to --model.
+func TestOwnFile(t *testing.T) {
+	text := func(lines []string) string { return strings.Join(lines, "\n") + "\n" }
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	_, _ = zip.Write([]byte(text(recorded)))
+	_ = zip.Close()
+	for _, c := range []struct {
+		name, text string
+		code       int
+		why        string
+	}{
+		{"as it is", text(recorded), exitInconclusive, ""},
+		{"packed", packed.String(), exitInconclusive, ""},
+		{"marked", "\xef\xbb\xbf" + text(recorded), exitInconclusive, ""},
+		{"time goes back", text(edit(lineRelease, `"time":90`, `"time":79`)), exitFailed, `line 10 (invoke release of process 1 on "c1"): time goes back by 1 ns`},
+		{"field twice", text(edit(lineAsked, `"key":"k"`, `"key":"k","key":"l"`)), exitFailed, `history line 2: column 81: field "key" comes twice`},
+		{"fence", text(edit(lineHeader, `"write"`, `"never"`)), exitFailed, `history line 1: setup: fence_on "never": want one of ["write" "read"], or nothing`},
+		{"shows", text(edit(lineHeader, `"expect":{}`, `"expect":{},"shows":"beauty"`)), exitFailed, `line 1: setup: shows "beauty", which is no property`},
+		{"empty", "", exitFailed, "the file is empty"},
+		{"no text", "\x00\x01", exitFailed, "the file is no text"},
+		{"another format", "{:process 0, :type :invoke, :f :acquire, :value nil}\n", exitUsage, "--model says by which model it is judged"},
+	} {
+		path := filepath.Join(t.TempDir(), "history.jsonl")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, verb := range []string{"check", "explain"} {
+			_, err := command(verb, path)
+			if verb == "explain" && c.code == exitInconclusive {
+				if err != nil {
+					t.Errorf("%s: explain says %v", c.name, err)
+				}
+				continue
+			}
+			if got := exitWith(err); got != c.code {
+				t.Errorf("%s: %s ends with %d (%v), want %d", c.name, verb, got, err, c.code)
+			}
+			if c.why != "" && (err == nil || !strings.Contains(err.Error(), c.why) || c.code == exitFailed && strings.Contains(err.Error(), "says by which")) {
+				t.Errorf("%s: %s says %v, want %q", c.name, verb, err, c.why)
+			}
+		}
+	}
 }

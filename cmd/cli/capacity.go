@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/internal/near"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/capacity"
 )
@@ -35,7 +36,7 @@ No property is judged: the exit code is 0 unless dlmtest fails (3) or is used wr
 			if err := checkCapacity(cmd, backend, where, &sizes); err != nil {
 				return err
 			}
-			o := runner.Options{Backend: backend, Runtime: where, Self: self(), Version: version, Seed: newSeed(), Fencing: "at-least", FenceOn: "write", SelfFence: "none"}
+			o := runner.Options{Backend: backend, Self: self(), Version: version, Seed: newSeed(), Settings: settings.Settings{Oracle: "off", Runtime: where}}
 			r, err := runner.Capacity(cmd.Context(), o, sizes, newProgress(false))
 			if err != nil {
 				return err

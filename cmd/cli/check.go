@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -32,11 +34,11 @@ registers are not decided. Where it gives up the verdict stands, and that is sai
 
 func newCheck() *cobra.Command {
 	var asJSON bool
-	var oracle, saved string
+	var oracle, saved, junit string
 	var from historyFlags
 	var model modelFlags
 	cmd := &cobra.Command{
-		Use:   "check DIR|FILE",
+		Use:   "check DIR|FILE...",
 		Short: "Judge a saved run again, or a history that dlmtest did not record",
 		Long:  checkLong,
 		Example: `  dlmtest check runs/latest
@@ -45,8 +47,9 @@ func newCheck() *cobra.Command {
   dlmtest check runs/latest --model lease
   dlmtest check store/latest/history.edn --model mutex --evidence found
   dlmtest check c10-bad.txt --model kv
+  dlmtest check store/*/history.edn --model mutex --junit junit.xml
   zcat ops.json.gz | dlmtest check - --model cas-register --init 0 --json`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("oracle", oracle, oracles...); err != nil {
 				return err
@@ -56,10 +59,20 @@ func newCheck() *cobra.Command {
 				asked.Self = []string{self(), "oracle"}
 			}
 			show := evidence{dir: saved, Oracle: asked}
+			if len(args) > 1 || junit != "" {
+				return checkTable(cmd, args, &from, &model, &show, junit, asJSON)
+			}
 			path := filepath.Clean(args[0])
 			info, err := os.Stat(path)
-			if model.name == "" && isRunHistory(path) {
-				return checkHistory(cmd, path, asJSON)
+			if model.name == "" {
+				if own, wrong := isRunHistory(path); wrong != nil {
+					return wrong
+				} else if own {
+					return checkHistory(cmd, path, asJSON)
+				}
+			}
+			if isStore(path) && model.name == "" {
+				return usageError{fmt.Errorf("%s is a folder of Jepsen's: --model says by which model its history is judged", path)}
 			}
 			if model.name != "" || path == "-" || err == nil && !info.IsDir() {
 				return checkFile(cmd, path, &from, &model, &show, asJSON)
@@ -80,9 +93,34 @@ func newCheck() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")
 	oracleFlag(cmd, &oracle)
 	cmd.Flags().StringVar(&saved, "evidence", "", "with --model: `folder` for the smallest histories of the first violations")
+	cmd.Flags().StringVar(&junit, "junit", "", "with --model: write the verdict of each history to this `file`, as JUnit XML")
 	model.add(cmd)
 	from.add(cmd)
 	return cmd
+}
+
+// checkTable judges several histories, or one for JUnit, by one model.
+func checkTable(cmd *cobra.Command, paths []string, from *historyFlags, model *modelFlags, show *evidence, junit string, asJSON bool) error {
+	if model.name == "" {
+		return usageError{errors.New("several histories, and --junit, go with --model; a run has its junit.xml in its own folder")}
+	}
+	rows, err := checkMany(cmd, paths, from, model, show)
+	if err != nil {
+		return err
+	}
+	if junit != "" {
+		err = writeTo(cmd, junit, func(w io.Writer) error { return historyJUnit(w, model.name, rows) })
+	}
+	if asJSON {
+		for i := range rows {
+			if rows[i].judged != nil {
+				err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(rows[i].judged))
+			}
+		}
+	} else {
+		err = errors.Join(err, historyTable(cmd.OutOrStdout(), rows))
+	}
+	return errors.Join(err, worst(rows))
 }
 
 // checkMatrix judges all runs of a matrix again.

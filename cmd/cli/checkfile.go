@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,22 +58,83 @@ func (m *modelFlags) check(path string) error {
 
 // checkFile judges one history by one model.
 func checkFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags, show *evidence, asJSON bool) error {
-	if err := m.check(path); err != nil {
+	begun := time.Now()
+	judged, leftOut, err := judgeOne(cmd, path, from, m, show)
+	if err != nil {
 		return err
 	}
+	if asJSON {
+		return verdictError{judged.Verdict, json.NewEncoder(cmd.OutOrStdout()).Encode(judged)}
+	}
+	if source := sourceVerdict(judged.File); source != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s by its own results.edn\n", judged.File, source)
+	}
+	judged.text(cmd.OutOrStdout(), leftOut, cmp.Or(judged.took, time.Since(begun)))
+	return verdictError{judged.Verdict, nil}
+}
+
+// isStore says whether a folder is one that Jepsen stored.
+func isStore(dir string) bool { return dir != "-" && storedHistory(dir) != "" }
+
+// storedHistory is the history in a folder of Jepsen's; empty: there is none.
+func storedHistory(dir string) string {
+	for _, name := range []string{"history.edn", "history.txt", "jepsen.log"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			return filepath.Join(dir, name)
+		}
+	}
+	return ""
+}
+
+// judgeOne judges one history by one model. Where its values may be read in several
+// ways, it is judged by each: one verdict of all is the verdict.
+func judgeOne(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags, show *evidence) (*judged, string, error) {
+	j, leftOut, err := judgePath(cmd, path, from, m, show)
+	var several *formats.Ambiguous
+	if !errors.As(err, &several) || path == "-" {
+		return j, leftOut, err
+	}
+	said, same := []string{}, true
+	var first *judged
+	for _, choice := range several.Choices {
+		one, again := *from, *m
+		one.valueIs = choice
+		j, out, wrong := judgePath(cmd, path, &one, &again, show)
+		if wrong != nil {
+			said, same = append(said, choice+": "+wrong.Error()), false
+			continue
+		}
+		if first == nil {
+			first, leftOut = j, out
+		}
+		same = same && j.Verdict == first.Verdict
+		said = append(said, choice+": "+strings.ToUpper(j.Verdict.String()))
+	}
+	if !same || first == nil {
+		return nil, "", fmt.Errorf("%w (%s)", err, strings.Join(said, "; "))
+	}
+	first.Readings = strings.Join([]string{"whatever the values are: " + strings.Join(said, "; "), first.Readings}, ". ")
+	return first, leftOut, nil
+}
+
+// judgePath judges one history by one model, in one way to read it.
+func judgePath(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags, show *evidence) (*judged, string, error) {
+	if err := m.check(path); err != nil {
+		return nil, "", err
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, "history.jsonl")
+		path = cmp.Or(storedHistory(path), filepath.Join(path, "history.jsonl"))
 	}
 	if m.name == "fenced-register" && !cmd.Flags().Changed("part") {
 		from.part = formats.PartFenced
 	}
 	r, done, err := from.open(cmd, path)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	defer done()
 	if show.dir != "" && path == "-" {
-		return usageError{errors.New("--evidence: standard input can be read only once; give a file")}
+		return nil, "", usageError{errors.New("--evidence: standard input can be read only once; give a file")}
 	}
 	if show.Self != nil {
 		m.Ask = models.Asker(cmd.Context(), show.Self)
@@ -83,24 +145,26 @@ func checkFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 	if err != nil && !errors.As(err, &read) { // of the decider, which knows no names of files
 		err = fmt.Errorf("%s: %w", path, err)
 	}
+	if err == nil && r.MayHave > 0 && m.name != models.Claims {
+		err = fmt.Errorf("%s: %d operations failed that may have had an effect, as this format means it: only --model claims can judge that", path, r.MayHave)
+	}
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	took := time.Since(begun)
+	judged.took = time.Since(begun)
 	judged.File, judged.Format, judged.LeftOut = path, r.Format, r.Skipped
-	if err := show.add(cmd, path, from, m, judged); err != nil {
-		return err
+	if err := show.settle(cmd, path, from, m, judged); err != nil {
+		return nil, "", err
 	}
-	if m.name == "mutex" && judged.Verdict == models.Violated && path != "-" {
-		if judged.Readings, err = readAgain(cmd, path, from, m.Options, judged.Result); err != nil {
-			return err
+	if err := show.add(cmd, path, from, m, judged); err != nil {
+		return nil, "", err
+	}
+	if judged.Verdict == models.Violated && path != "-" {
+		if judged.Readings, err = readAgain(cmd, path, from, m, judged.Result); err != nil {
+			return nil, "", err
 		}
 	}
-	if asJSON {
-		return verdictError{judged.Verdict, json.NewEncoder(cmd.OutOrStdout()).Encode(judged)}
-	}
-	judged.text(cmd.OutOrStdout(), r.LeftOut(), took)
-	return verdictError{judged.Verdict, nil}
+	return judged, r.LeftOut(), nil
 }
 
 // judged is what was found in a file.
@@ -111,6 +175,7 @@ type judged struct {
 	models.Result
 	// Readings says what else the history is, where one model alone misleads.
 	Readings string `json:"readings,omitempty"`
+	took     time.Duration
 }
 
 // looser are models under which a lock that fails as a strict mutex may still be
@@ -135,18 +200,44 @@ func judgeFile(name string, o models.Options, events iter.Seq2[models.Event, err
 	return &judged{Result: decider.End()}, nil
 }
 
-// readAgain says what a file that is no strict mutex is as a lock that may be
-// lost; empty: there is no such reading. It reads the file once more, so that one
-// that is a mutex need not be judged three times.
-func readAgain(cmd *cobra.Command, path string, from *historyFlags, o models.Options, strict models.Result) (string, error) {
+// readAgain says what a file that is no strict mutex is as a lock that may be lost, and
+// what a register is as Knossos reads it; empty: there is no such reading. It reads the
+// file once more, so that one that is a mutex need not be judged three times.
+func readAgain(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags, strict models.Result) (string, error) {
+	switch m.name {
+	case "register", "cas-register", "kv":
+		if m.Lenient {
+			return "", nil
+		}
+		o := m.Options
+		o.Lenient = true
+		lenient, err := readAs(cmd, path, from, m.name, o)
+		if err != nil || lenient == nil || lenient.Verdict == strict.Verdict {
+			return "", err
+		}
+		return models.RegisterReadings(strict, *lenient, o.Init), nil
+	case "mutex":
+	default:
+		return "", nil
+	}
 	for _, name := range looser {
-		loose, err := readAs(cmd, path, from, name, o)
+		loose, err := readAs(cmd, path, from, name, m.Options)
 		if err != nil {
 			return "", err
 		}
-		if loose != nil {
-			return models.Readings(strict, loose), nil
+		if loose == nil || loose.Verdict == models.Unknown && name == "lease" {
+			continue
 		}
+		claims, err := readAs(cmd, path, from, models.Claims, m.Options)
+		if err != nil {
+			return "", err
+		}
+		text := models.Readings(strict, loose, claims)
+		anybody, err := readAs(cmd, path, from, "ownerless", m.Options)
+		if err == nil && anybody != nil && anybody.Verdict == models.Holds {
+			text = strings.TrimSuffix(text, ".") + ". As Knossos's mutex, which knows no owners and which anybody may give back (ownerless): valid."
+		}
+		return text, err
 	}
 	return "", nil
 }
@@ -187,22 +278,26 @@ func (j *judged) text(w io.Writer, leftOut string, took time.Duration) {
 	if j.Oracle != "" {
 		fmt.Fprintf(w, "  Porcupine %s (the whole history)\n", j.Oracle)
 	}
+	for _, why := range j.Unjudged {
+		fmt.Fprintf(w, "  unjudged  %s\n", why)
+	}
 	if c.Passed > 0 {
 		fmt.Fprintf(w, "  passed    over %d events of renewals, which do not matter to a %s\n", c.Passed, j.Model)
 	}
 	if j.Verdict != models.Violated {
 		fmt.Fprintf(w, "  %s\n", j.Reason)
+	}
+	if j.Verdict != models.Violated && j.Readings != "" {
+		fmt.Fprintf(w, "  %s\n", j.Readings)
+	}
+	if j.Verdict != models.Violated {
 		return
 	}
 	if j.Readings != "" {
 		fmt.Fprintf(w, "  %s\n", j.Readings)
 	}
 	for i, v := range j.Violations[:min(shown, len(j.Violations))] {
-		var lines []string
-		for _, at := range v.Events {
-			lines = append(lines, fmt.Sprint(at.Line))
-		}
-		fmt.Fprintf(w, "  %d. %s Lines %s.\n", i+1, v.Message, strings.Join(lines, ", "))
+		fmt.Fprintf(w, "  %d. %s %s.\n", i+1, v.Message, places("Lines", v.Events))
 		if v.Minimal != nil {
 			fmt.Fprintf(w, "     %s\n", smallest(v.Minimal))
 		}
@@ -215,16 +310,28 @@ func (j *judged) text(w io.Writer, leftOut string, took time.Duration) {
 	}
 }
 
+// places names events by their lines, or, where one line has several, by their numbers in
+// the history.
+func places(word string, refs []models.Ref) string {
+	var lines, numbers []string
+	seen, twice := map[int]bool{}, false
+	for _, at := range refs {
+		twice = twice || seen[at.Line]
+		seen[at.Line] = true
+		lines, numbers = append(lines, fmt.Sprint(at.Line)), append(numbers, fmt.Sprint(at.Index+1))
+	}
+	if twice && len(seen) == 1 {
+		return strings.Replace(strings.Replace(word, "Lines", "Events", 1), "lines", "events", 1) + " " + strings.Join(numbers, ", ")
+	}
+	return word + " " + strings.Join(lines, ", ")
+}
+
 // smallest says which lines show a violation alone, and what Porcupine says of them.
 func smallest(m *models.Minimal) string {
 	if m.Why != "" {
 		return "No smallest history: " + m.Why + "."
 	}
-	var lines []string
-	for _, at := range m.Events {
-		lines = append(lines, fmt.Sprint(at.Line))
-	}
-	text := "Shown by lines " + strings.Join(lines, ", ") + " alone"
+	text := "Shown by " + places("lines", m.Events) + " alone"
 	if m.Unfinished != "" {
 		text += ", and perhaps by fewer, as " + m.Unfinished
 	}

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"io"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -13,20 +13,21 @@ import (
 )
 
 // isRunHistory says whether a path is a file in dlmtest's own format, which says
-// itself by what it is judged.
-func isRunHistory(path string) bool {
+// itself by what it is judged. An error says that the file is of no format at all.
+func isRunHistory(path string) (bool, error) {
+	if info, err := os.Stat(path); path == "-" || err != nil || info.IsDir() {
+		return false, nil // no file: whoever takes it for a folder says what is wrong
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer f.Close()
-	first := make([]byte, 4096)
-	n, err := io.ReadFull(f, first)
-	if err != nil && err != io.ErrUnexpectedEOF {
-		return false // a folder, or nothing in it
+	format, err := formats.FormatOf(f)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", path, err)
 	}
-	format, err := formats.Detect(first[:n])
-	return err == nil && format == "dlmtest"
+	return format == "dlmtest", nil
 }
 
 // checkHistory judges one history of dlmtest by the properties.

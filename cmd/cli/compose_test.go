@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	limits "github.com/docker/docker/api/types/container"
+	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 // honouredFile says all that a service may ask of Docker.
@@ -19,7 +19,7 @@ const honouredFile = `services:
   redis-1:
     image: dlmtest/redis:latest
     profiles: [redis]
-    command: [redis-server, --bind, "*", --protected-mode, "no", --dir, /data, --save, "", --maxclients, "1000"] # for more it would raise its own limit of files
+    command: [redis-server, --bind, "*", --protected-mode, "no", --dir, /data, --save, "", --maxclients, "1000", --set-proc-title, "no"] # more clients: it would raise its own limit of files; a title: it would write over its environment
     expose: ["6379"]
     user: "0"
     working_dir: /data
@@ -69,7 +69,7 @@ func TestComposeIsHonoured(t *testing.T) {
 		t.Errorf("it does not say %q:\n%s", text, said)
 	}
 	h := node.HostConfig
-	nofile := slices.ContainsFunc(h.Ulimits, func(u *limits.Ulimit) bool { return u.Name == "nofile" && u.Soft == 1111 && u.Hard == 2222 })
+	nofile := slices.ContainsFunc(h.Ulimits, func(u *engine.Ulimit) bool { return u.Name == "nofile" && u.Soft == 1111 && u.Hard == 2222 })
 	added := strings.ReplaceAll(strings.Join(h.CapAdd, " "), "CAP_", "") // Docker writes either
 	caps := strings.Contains(added, "CHOWN") && strings.Contains(added, "IPC_LOCK") && slices.Equal(h.CapDrop, []string{"ALL"})
 	mounts := map[string]bool{}
@@ -112,7 +112,7 @@ type mountPoint = struct {
 // inspected is what is looked at of docker inspect.
 type inspected struct {
 	HostConfig struct {
-		limits.Resources
+		engine.Resources
 		ReadonlyRootfs  bool
 		ShmSize         int64
 		CapAdd, CapDrop []string

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
@@ -21,10 +22,9 @@ import (
 
 // conformFlags are the flags of `dlmtest conform` as they were given.
 type conformFlags struct {
-	backend, library, lease, compose, where string
-	endpoints                               []string
-	adapter                                 adapterFlags
-	json, allowHost                         bool
+	settings.Settings
+	backend, lease string
+	json           bool
 }
 
 const conformLong = `Run the conformance suite that every lock must pass, inside a client node and
@@ -55,20 +55,17 @@ func newConform() *cobra.Command {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
 				return usageError{fmt.Errorf("unexpected argument %q; the command of an adapter stands after --", args[0])}
 			}
-			f.adapter.argv = args
+			f.Adapter = args
 			return f.run(cmd)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.backend, "backend", "", "lock to test, or whose servers the adapter needs (see dlmtest list)")
-	flags.StringVar(&f.library, "library", "", "lock library to test (see dlmtest list libraries)")
-	flags.StringSliceVar(&f.endpoints, "endpoint", nil, "`host:port` of a server that runs already: for an adapter, or with --backend http or grpc your own lock service")
+	flags.StringVar(&f.Library, "library", "", "lock library to test (see dlmtest list libraries)")
+	flags.StringSliceVar(&f.Endpoints, "endpoint", nil, "`host:port` of a server that runs already: for an adapter, or with --backend http or grpc your own lock service")
 	flags.StringVar(&f.lease, "lease", "2s", "lease of the lock")
-	f.adapter.registerFiles(flags)
-	flags.StringVar(&f.compose, "compose", "", "your own compose file with the backend's profile")
-	flags.BoolVar(&f.allowHost, "allow-host", false, "let the compose file reach this machine, as dlmtest run has it")
-	flags.StringVar(&f.where, "runtime", "auto", "where nodes run: docker, local or auto")
+	settingFlags(cmd, &f.Settings, "adapter-files", "client-image", "compose", "allow-host", "runtime")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of text")
 	_ = cmd.RegisterFlagCompletionFunc("library", complete(libraries.Names()))
 	_ = cmd.RegisterFlagCompletionFunc("backend", complete(backends()))
@@ -80,27 +77,27 @@ func (f *conformFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("library") && f.library == "" {
+	if cmd.Flags().Changed("library") && f.Library == "" {
 		return usageError{errors.New("--library is empty: name a library of dlmtest list libraries, or leave the flag out for the backend's own lock")}
 	}
-	if len(f.endpoints) > 0 && len(f.adapter.argv) > 0 {
+	if len(f.Endpoints) > 0 && len(f.Adapter) > 0 {
 		return f.onEndpoints(cmd, d)
 	}
-	if len(f.endpoints) > 0 && f.backend == "" && f.library == "" {
+	if len(f.Endpoints) > 0 && f.backend == "" && f.Library == "" {
 		return usageError{errors.New("--endpoint says where servers are, and not what is tested there: add -- and the command of your adapter, or --backend http or grpc for your lock service")}
 	}
-	if len(f.adapter.argv) > 0 && (f.library != "" || f.backend == "") {
+	if len(f.Adapter) > 0 && (f.Library != "" || f.backend == "") {
 		return usageError{errors.New("an adapter needs --backend, which says what servers it uses, or --endpoint; --library names another lock")}
 	}
-	lock, err := oneLock(f.backend, f.library)
+	lock, err := oneLock(f.backend, f.Library)
 	if err != nil {
 		return err
 	}
-	if err := f.adapter.checkFiles(); err != nil {
+	if err := isFolder(f.Files); err != nil {
 		return err
 	}
-	o := runner.Options{Backend: lock.backend, Library: lock.library, Runtime: f.where, Compose: f.compose, AllowHost: f.allowHost, Endpoints: f.endpoints, Self: self(), Version: version, Seed: newSeed(),
-		Adapter: f.adapter.argv, Files: f.adapter.files, Image: f.adapter.image}
+	o := runner.Options{Settings: f.Settings, Backend: lock.backend, Self: self(), Version: version, Seed: newSeed()}
+	o.Library, o.Oracle = lock.library, "off"
 	o.Scenario.Lease = d
 	out, err := runner.Conform(cmd.Context(), o, newProgress(f.json))
 	if err != nil {
@@ -134,8 +131,8 @@ func (f *conformFlags) onEndpoints(cmd *cobra.Command, lease scenarios.Duration)
 		}
 		lock = locks.Table[one.backend]
 	}
-	out := workloads.ConformAdapter(cmd.Context(), lock, protocol.Command{Argv: f.adapter.argv},
-		locks.Config{Endpoints: f.endpoints, Lease: lease.Of(0), Client: "conform", Seed: newSeed()})
+	out := workloads.ConformAdapter(cmd.Context(), lock, protocol.Command{Argv: f.Adapter},
+		locks.Config{Endpoints: f.Endpoints, Lease: lease.Of(0), Client: "conform", Seed: newSeed()})
 	if cmd.Context().Err() != nil {
 		return errors.New("the suite did not end, so nothing is said of the adapter")
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/corpus"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
-	"github.com/dlmtest/dlmtest/workloads"
 )
 
 // corpusFlags are the flags of `dlmtest corpus`.
@@ -213,6 +213,6 @@ func (f corpusFlags) options(e corpus.Entry, pin corpus.Pin) (o runner.Options, 
 		return o, err
 	}
 	backend, err := pin.On()
-	return runner.Options{Scenario: *file, Backend: backend, Library: pin.Library, Etcd: pin.Etcd, Out: f.out, Resource: "store", Fencing: "at-least",
-		FenceOn: "write", SelfFence: cmp.Or(e.SelfFence, workloads.FenceNone), Strict: e.Strict, Self: self(), Version: version, Runtime: f.runtime}, err
+	return runner.Options{Scenario: *file, Backend: backend, Out: f.out, Self: self(), Version: version,
+		Settings: settings.Settings{Library: pin.Library, Etcd: pin.Etcd, SelfFence: e.SelfFence, Strict: e.Strict, Oracle: "off", Runtime: f.runtime}}, err
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 // These tests start real servers in Docker. They do not skip: without a daemon
@@ -72,7 +73,42 @@ func (f finished) verdict(property string) string {
 // runScenario runs dlmtest run with --json and returns what it said.
 func runScenario(t testing.TB, args ...string) finished {
 	t.Helper()
-	out := t.TempDir()
+	return runIn(t, t.TempDir(), args...)
+}
+
+// settled is runScenario, up to twice more where the machine was starved, as in selftest: that is no verdict on the lock.
+func settled(t testing.TB, args ...string) finished {
+	t.Helper()
+	f := runScenario(t, args...)
+	for more := 0; more < mostAgain && matrix.Disturbed(f.result); more++ {
+		f = runScenario(t, args...)
+	}
+	return f
+}
+
+// paused is a gc-pause on redis that several tests look at.
+var paused struct {
+	once sync.Once
+	finished
+}
+
+func pausedOnRedis(t testing.TB) finished {
+	t.Helper()
+	paused.once.Do(func() {
+		out, err := os.MkdirTemp("", "dlmtest-e2e-*") // it outlives the first test
+		if err != nil {
+			t.Fatal(err)
+		}
+		paused.finished = runIn(t, out, "--scenario", "gc-pause", "--lease", "2s", "--backend", "redis")
+	})
+	if paused.dir == "" {
+		t.Fatal("the run that several tests look at has failed before")
+	}
+	return paused.finished
+}
+
+func runIn(t testing.TB, out string, args ...string) finished {
+	t.Helper()
 	cmd := exec.Command(dlmtest(t), append([]string{"run", "--json", "--out", out}, args...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -167,7 +203,7 @@ func rememberLeftovers(t testing.TB) {
 	}
 }
 
-// TestGCPause is the table of what the main job must show.
+// TestGCPause is the table of what the main job must show. Runs go side by side: they do not disturb each other.
 func TestGCPause(t *testing.T) {
 	tests := []struct {
 		name string
@@ -201,7 +237,13 @@ func TestGCPause(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f := runScenario(t, append([]string{"--scenario", "gc-pause", "--lease", "2s"}, test.args...)...)
+			var f finished
+			if test.name == "redis" {
+				f = pausedOnRedis(t)
+			} else {
+				t.Parallel() // a pause is waited for at a checkpoint, however busy the machine is
+				f = settled(t, append([]string{"--scenario", "gc-pause", "--lease", "2s"}, test.args...)...)
+			}
 			for property, want := range test.want {
 				if got := f.verdict(property); got != want {
 					p := f.result.Property(property)
@@ -254,10 +296,13 @@ func described(t *testing.T, f finished) {
 	}
 }
 
+// outlives is where kept runs go: a test may look at a TMPDIR of its own, and removes it.
+var outlives = os.TempDir()
+
 // keep copies a run's folder to where it outlives the test.
 func keep(t testing.TB, f finished) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "dlmtest-failed-*")
+	dir, err := os.MkdirTemp(outlives, "dlmtest-failed-*")
 	if err == nil {
 		err = os.CopyFS(dir, os.DirFS(f.dir))
 	}
@@ -269,7 +314,8 @@ func keep(t testing.TB, f finished) {
 func TestGCPauseRead(t *testing.T) {
 	for fenceOn, want := range map[string]string{"write": "violated", "read": "holds"} {
 		t.Run(fenceOn, func(t *testing.T) {
-			f := runScenario(t, "--scenario", "gc-pause-read", "--backend", "redis", "--lease", "2s", "--fence-on", fenceOn)
+			t.Parallel()
+			f := settled(t, "--scenario", "gc-pause-read", "--backend", "redis", "--lease", "2s", "--fence-on", fenceOn)
 			if got := f.verdict("no-lost-update/fenced"); got != want {
 				t.Errorf("no-lost-update/fenced: %s, want %s: %+v", got, want, f.result.Property("no-lost-update/fenced"))
 				keep(t, f)
@@ -282,6 +328,7 @@ func TestGCPauseRead(t *testing.T) {
 func TestBaseline(t *testing.T) {
 	for _, backend := range sound() {
 		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
 			f := runScenario(t, "--scenario", "baseline", "--backend", backend)
 			disturbed := strings.Contains(strings.Join(f.result.Doubts, " "), "Disturbed") // a starved machine: no verdict on the lock
 			if f.result.Verdict != checker.Holds && !(disturbed && f.result.Verdict == checker.Unknown) {
@@ -293,7 +340,7 @@ func TestBaseline(t *testing.T) {
 }
 
 func TestCheckJudgesAgain(t *testing.T) {
-	f := runScenario(t, "--scenario", "gc-pause", "--backend", "redis", "--lease", "2s")
+	f := pausedOnRedis(t)
 	before, err := os.ReadFile(filepath.Join(f.dir, "results.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -310,13 +357,15 @@ func TestCheckJudgesAgain(t *testing.T) {
 	}
 }
 
-// Every reference lock passes the conformance suite on its real cluster.
+// Every reference lock passes the conformance suite on its real cluster. The suite waits for
+// leases for the most part, so two go side by side.
 func TestConform(t *testing.T) {
 	for _, backend := range sound() {
 		if backend == "grpc" {
 			continue // the same service as http; by grpc it is TestServiceConforms of locktest
 		}
 		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
 			out, err := exec.Command(dlmtest(t), "conform", "--backend", backend).CombinedOutput()
 			if err != nil && strings.Contains(string(out), "timeout") { // a starved machine: no word on the lock
 				t.Logf("once more, after\n%s", out)
@@ -327,22 +376,6 @@ func TestConform(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Two runs side by side do not disturb each other.
-func TestSideBySide(t *testing.T) {
-	dlmtest(t)
-	var wait sync.WaitGroup
-	for _, backend := range []string{"redis", "redlock"} {
-		wait.Go(func() {
-			f := runScenario(t, "--scenario", "gc-pause", "--backend", backend, "--lease", "2s")
-			if f.verdict("lease-exclusion") == "violated" || f.verdict("mutual-exclusion") != "violated" {
-				t.Errorf("%s: %+v", backend, f.result)
-			}
-		})
-	}
-	wait.Wait()
-	nothingLeft(t)
 }
 
 // TestKilledRunnerLeavesNothing kills the runner with SIGKILL at five moments.
@@ -360,7 +393,7 @@ func TestKilledRunnerLeavesNothing(t *testing.T) {
 	for _, m := range moments {
 		t.Run(m.name, func(t *testing.T) {
 			out := t.TempDir()
-			cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redlock", "--lease", "2s")
+			cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redlock", "--lease", "1s")
 			stdout, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -468,26 +501,22 @@ func TestServerThatDoesNotComeUp(t *testing.T) {
 	nothingLeft(t)
 }
 
-// Every kind of fault, in both runtimes, on real servers: it is seen at its victim,
-// it heals, and what the lock promises is decided.
+// Every kind of fault on real servers: it is seen at its victim, it heals, and what the lock promises is
+// decided. Each kind in both runtimes is TestFaultsStayInTheirNodes.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		scenario, backend, runtime string
 		want                       map[string]string
 	}{
-		{"gc-pause", "redlock", "local", map[string]string{"mutual-exclusion": "violated", "lease-exclusion": "holds"}},
 		{"partition-minority", "redlock", "docker", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
-		{"partition-minority", "redlock", "local", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
 		{"holder-isolated", "redis", "docker", map[string]string{"mutual-exclusion": "violated", "lease-exclusion": "holds", "fenced-writes": "holds"}},
 		{"leader-crash", "zookeeper", "docker", map[string]string{"mutual-exclusion": "holds", "fencing-monotonic": "holds"}},
 		{"orphan", "etcd", "local", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds", "deadlock-freedom": "holds"}},
 		{"stall-worker", "redis", "local", map[string]string{"mutual-exclusion": "holds"}},
 		{"clock-jump", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
-		{"clock-jump", "redis", "local", map[string]string{"lease-exclusion": "violated"}},
 		{"clock-jump", "etcd", "docker", map[string]string{"lease-exclusion": "holds"}},
 		{"crash-amnesia", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
 		{"delayed-restart", "redlock", "docker", map[string]string{"lease-exclusion": "holds", "mutual-exclusion": "holds"}},
-		{"token-amnesia", "redis", "docker", map[string]string{"fencing-monotonic": "violated"}},
 		{"token-amnesia", "redis", "local", map[string]string{"fencing-monotonic": "violated"}},
 		{"clock-strobe", "redis", "local", map[string]string{"lease-exclusion": "violated"}},
 		{"storm", "etcd", "local", map[string]string{"lease-exclusion": "holds"}},
@@ -508,10 +537,7 @@ func TestFaults(t *testing.T) {
 					t.Parallel()
 				}
 				args := []string{"--scenario", test.scenario, "--backend", test.backend, "--runtime", test.runtime}
-				f := runScenario(t, args...)
-				if strings.Contains(strings.Join(f.result.Doubts, " "), "isturbed") {
-					f = runScenario(t, args...) // a starved machine: no verdict on the lock
-				}
+				f := settled(t, args...)
 				if f.result.Counts.Faults == 0 || f.result.Counts.FaultsSeen != f.result.Counts.Faults {
 					t.Errorf("%d of %d faults were seen", f.result.Counts.FaultsSeen, f.result.Counts.Faults)
 				}
@@ -659,7 +685,7 @@ func TestMatrixInterrupt(t *testing.T) {
 // Broken locks are caught, and faults that do nothing are not believed. The sound
 // locks are TestBaseline's.
 func TestSelftest(t *testing.T) {
-	out, err := exec.Command(dlmtest(t), "selftest", "--part", "controls,lies", "--parallel", "2", "--out", t.TempDir()).CombinedOutput()
+	out, err := exec.Command(dlmtest(t), "selftest", "--part", "controls,lies", "--out", t.TempDir()).CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
 		t.Error(err)

@@ -35,8 +35,25 @@ func (e *evidence) wanted(path string, j *judged) bool {
 	return e.dir != "" && j.Verdict == models.Violated || j.Counts.Events <= lookedAt && (e.Full || j.Verdict == models.Violated)
 }
 
+// settle lets Porcupine decide what no sweep could.
+func (e *evidence) settle(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags, j *judged) error {
+	if path == "-" || e.Self == nil || j.Verdict != models.Unknown || j.Counts.Events > lookedAt {
+		return nil
+	}
+	events, err := readEvents(cmd, path, from)
+	if err != nil {
+		return err
+	}
+	model, _ := models.Named(m.name)
+	models.Settle(model, m.Options, events, m.Ask, &j.Result)
+	return nil
+}
+
 // add reads the events of a file again and adds what they show to the result.
 func (e *evidence) add(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags, j *judged) error {
+	if j.Oracle == models.Decided { // by Porcupine alone, whose smallest history would be its own
+		return nil
+	}
 	if e.Full && (path == "-" || j.Counts.Events > lookedAt) {
 		j.Oracle = fmt.Sprintf("gave up: a history of at most %d events in a file can be put to it", lookedAt)
 	}

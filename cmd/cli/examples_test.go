@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -65,7 +66,8 @@ func objects(t *testing.T, data []byte) (jobs []batchv1.Job, claims []corev1.Per
 // many runs it has.
 func plans(t *testing.T, words []string) (f runFlags, runs int) {
 	t.Helper()
-	cmd := newRun()
+	cmd := &cobra.Command{Use: "run"}
+	f.register(cmd)
 	if words[0] != "run" {
 		t.Fatalf("%q is no run", words)
 	}
@@ -75,11 +77,7 @@ func plans(t *testing.T, words []string) (f runFlags, runs int) {
 	if left := cmd.Flags().Args(); len(left) > 0 {
 		t.Errorf("%q: %q are no flags", words, left)
 	}
-	get := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
-	list := func(name string) []string { all, _ := cmd.Flags().GetStringArray(name); return all }
-	f = runFlags{scenarios: list("scenario"), backends: list("backend"), shard: get("shard"), seed: 1, seeded: cmd.Flags().Changed("seed"), lease: get("lease"),
-		resource: get("resource"), fencing: get("fencing"), fenceOn: get("fence-on"), selfFence: get("self-fence"), idle: get("idle-timeout"),
-		oracle: get("oracle"), runtime: get("runtime"), count: 1, parallel: 1}
+	f.seed = 1
 	cells, err := f.cells(cmd)
 	if err != nil {
 		t.Fatalf("%q: %v", words, err)

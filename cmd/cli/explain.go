@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,14 +113,14 @@ func explain(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags)
 		return nil, fmt.Errorf("%w: %w; want the folder of a run, or a history", runner.ErrUsage, err)
 	case err != nil:
 		return nil, err
-	case !info.IsDir() && !isRunHistory(path):
-		return nil, m.check(path)
 	case matrix.Is(path):
 		return nil, usageError{fmt.Errorf("%s is the folder of a matrix: dlmtest explain takes one of the runs in it", path)}
 	}
 	var out *runner.Outcome
 	if info.IsDir() {
 		out, err = runner.Open(path)
+	} else if own, wrong := isRunHistory(path); wrong != nil || !own {
+		return nil, cmp.Or(wrong, m.check(path))
 	} else {
 		out, err = runner.JudgeFile(path)
 	}

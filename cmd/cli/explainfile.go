@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ func explainFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFl
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, "history.jsonl")
+		path = cmp.Or(storedHistory(path), filepath.Join(path, "history.jsonl"))
 	} else if path != "-" && errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -50,8 +51,8 @@ func newTrap(t *testing.T) *trap {
 	run := reports.Run{Format: reports.Format, ID: "../../etc", Scenario: "baseline", Backend: "redis", Seed: 7, Resolved: string(scenario.YAML()),
 		Command: []string{"dlmtest", "run", "--scenario", "baseline", "--backend", "redis", "--adapter", strings.Join(evil[:1], " "), "--adapter-files", "/", "--client-image", "evil:1", "--compose", "/srv/compose.yml", "--allow-host=true", "--seed", "7"},
 		Logs:    []string{"../../../etc/shadow", "/etc/shadow"}, History: &reports.HistoryFile{Name: "../../../etc/shadow"},
-		Repeat: &reports.Repeat{Scenario: string(scenario.YAML()), Adapter: evil, Files: "/", Image: "dlmtest/client:evil", Endpoints: []string{x.addr}, Compose: compose,
-			Resource: "store", Fencing: "at-least", FenceOn: "write", SelfFence: "none", Runtime: "local"}}
+		Repeat: &reports.Repeat{Scenario: string(scenario.YAML()), Settings: settings.Settings{Adapter: evil, Files: "/", Image: "dlmtest/client:evil", Endpoints: []string{x.addr}, Compose: compose,
+			Runtime: "local"}}}
 	result := checker.Result{Verdict: checker.Violated, Properties: []checker.Property{{Name: "lease-exclusion", Verdict: checker.Violated, Violations: []checker.Violation{{Number: 1, Message: "m"}}}}}
 	var text strings.Builder
 	if err := history.Encode(&text, history.Setup{Keys: []string{"key-1"}, Clients: []string{"client-1"}}, nil); err != nil {

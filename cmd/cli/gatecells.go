@@ -19,7 +19,7 @@ import (
 
 // notInGate are flags of dlmtest run that a gate file has fields for, or that are the
 // business of the machine that runs it.
-var notInGate = []string{"scenario", "backend", "library", "count", "parallel", "seed", "out", "json", "runtime", "shard", "timings", "help", "allow-host"}
+var notInGate = []string{"scenario", "backend", "library", "count", "parallel", "seed", "out", "json", "runtime", "shard", "timings", "help", "allow-host", "trust"}
 
 // cells makes of each cell of a file the options of its runs. What is wrong with them
 // is found before anything runs, all of it, with the lines.
@@ -98,15 +98,21 @@ func (f gateFlags) options(cell gate.Cell, seed uint64) (o runner.Options, bad [
 	if f.runtime != "auto" {
 		set["runtime"] = f.runtime
 	}
+	if f.allowHost {
+		set["allow-host"] = "true"
+	}
 	for name, value := range set {
 		if err := cmd.Flags().Set(name, value); err != nil {
 			return o, nil, usageError{err}
 		}
 	}
-	r.out, r.allowHost = f.out, f.allowHost
+	r.out = f.out
 	options, err := r.cells(cmd)
 	if err != nil {
 		return o, nil, err
+	}
+	if got := options[0]; got.Library != plain(cell.Library) && len(got.Adapter) == 0 {
+		return o, nil, usageError{fmt.Errorf("the scenario names the library %s: give the cell the same", got.Library)}
 	}
 	return options[0], nil, nil
 }
@@ -119,6 +125,9 @@ func setFlag(cmd *cobra.Command, name, value string) error {
 		}
 	})
 	name = strings.TrimPrefix(name, "--")
+	if name == "trust" {
+		return errors.New("a file does not decide what is trusted: give what the scenario names as flags of the cell")
+	}
 	if name == "allow-host" {
 		return errors.New("a file does not decide what may reach this machine: give --allow-host to dlmtest gate")
 	}

@@ -17,9 +17,11 @@ import (
 	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
-const gateInitLong = `Write a gate file from what a run, a matrix or a gate has shown: what held must hold,
-what was violated becomes a known weakness with the first violation as its reason and
-the run's report as its link. Read it, and say of each weakness why you accept it.
+const gateInitLong = `Write a gate file from what a run, a matrix or a gate has shown: what held must hold.
+What was violated becomes a known weakness where the scenario expects that of the lock
+(its "expected:"). All else that was violated is written as undecided, with the first
+violation and the run's report, and no gate runs with the file until you have said of
+each whether it is a bug (holds) or a weakness that you accept (known-weakness).
 
 What a run could not put to the test for want of luck is written as holds, so that a run
 must show it; what a scenario never puts to the test is written as not-judged.`

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/mattn/go-shellwords"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -23,7 +23,8 @@ a commit, an image, a compose file, endpoints) is printed and not used, unless y
 on the command line, or --trust because you wrote the folder or have read each line. A compose
 file in that folder, and a secret that was not stored, are never trusted: give them.`
 
-func (f *givenFlags) register(flags *pflag.FlagSet) {
+func (f *givenFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.BoolVar(&f.Trust, "trust", false, "use what the folder names: adapter, files, image, compose file, endpoints")
 	flags.StringVar(&f.Library, "library", "", "the library of the run, where the folder names it at a commit")
 	flags.StringVar(&f.command, "adapter", "", "the `command` of the run's adapter")
@@ -44,11 +45,11 @@ func (f givenFlags) given() (g runner.Given, err error) {
 }
 
 // tellTrusted lists what is used because of --trust.
-func tellTrusted(w io.Writer, saved *runner.Saved) {
-	for _, line := range saved.Trusted {
+func tellTrusted(w io.Writer, trusted []string, o runner.Options) {
+	for _, line := range trusted {
 		fmt.Fprintln(w, "trusted: "+line)
 	}
-	if saved.Options.Withhold {
-		fmt.Fprintln(w, "$"+runner.BearerVariable+" is not sent to endpoints that a folder names: give them with --endpoint")
+	if o.Withhold {
+		fmt.Fprintln(w, "$"+runner.BearerVariable+" is not sent to endpoints that a file names: give them with --endpoint")
 	}
 }

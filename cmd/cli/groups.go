@@ -11,7 +11,7 @@ type group struct {
 // groups are all commands that people type.
 func groups() []group {
 	return []group{
-		{"run", "Run:", []*cobra.Command{newRun(), newReplay(), newShrink(), newCorpus(), newCapacity()}},
+		{"run", "Run:", []*cobra.Command{newRun(), newReplay(), newShrink(), newHunt(), newCorpus(), newCapacity()}},
 		{"judge", "Judge:", []*cobra.Command{newCheck(), newExplain(), newConvert()}},
 		{"show", "Show:", []*cobra.Command{newReport(), newServe(), newList()}},
 		{"gate", "Gate:", []*cobra.Command{newGate(), newDiff()}},

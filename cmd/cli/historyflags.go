@@ -17,6 +17,7 @@ import (
 // historyFlags say how a history that dlmtest did not record is read.
 type historyFlags struct {
 	format, independent, part string
+	valueIs, values           string
 	words                     []string
 }
 
@@ -25,7 +26,11 @@ func (h *historyFlags) add(cmd *cobra.Command) {
 	f.StringVar(&h.format, "format", "", "how the file is written, see dlmtest list formats (default: found by looking)")
 	f.StringVar(&h.independent, "independent", "", "whether values are [key value] tuples: yes or no (default: found by looking)")
 	f.StringVar(&h.part, "part", formats.PartLock, "of a dlmtest history: lock, or fenced or unfenced for its guarded resource")
-	f.StringArrayVar(&h.words, "f", nil, "what a word for an operation means, as WORD=OPERATION; may be repeated")
+	f.StringArrayVar(&h.words, "f", nil, "what a word for an operation means, as WORD=OPERATION, or WORD=- to leave it out; may be repeated")
+	f.StringVar(&h.valueIs, "value-is", "", "what the values of lock operations are: key, owner, token or answer (default: where one of them alone is possible)")
+	f.StringVar(&h.values, "values", "", "whether \"1\" and 1 are the same or apart (default: a file that has both is refused)")
+	_ = cmd.RegisterFlagCompletionFunc("value-is", complete(formats.ValueRoles))
+	_ = cmd.RegisterFlagCompletionFunc("values", complete([]string{formats.Same, formats.Apart}))
 	_ = cmd.RegisterFlagCompletionFunc("format", complete(formatNames()))
 	_ = cmd.RegisterFlagCompletionFunc("independent", complete([]string{"yes", "no"}))
 	_ = cmd.RegisterFlagCompletionFunc("part", complete([]string{formats.PartLock, formats.PartFenced, formats.PartUnfenced}))
@@ -40,7 +45,7 @@ func formatNames() (names []string) {
 
 // options checks the words of the flags.
 func (h *historyFlags) options() (formats.Options, error) {
-	o := formats.Options{Format: h.format, Independent: h.independent, Part: h.part, Meanings: map[string]models.F{}}
+	o := formats.Options{Format: h.format, Independent: h.independent, Part: h.part, ValueIs: h.valueIs, Values: h.values, Meanings: map[string]models.F{}}
 	if h.format != "" {
 		if err := oneOf("format", h.format, formatNames()...); err != nil {
 			return o, err
@@ -48,6 +53,16 @@ func (h *historyFlags) options() (formats.Options, error) {
 	}
 	if h.independent != "" {
 		if err := oneOf("independent", h.independent, "yes", "no"); err != nil {
+			return o, err
+		}
+	}
+	if h.valueIs != "" {
+		if err := oneOf("value-is", h.valueIs, formats.ValueRoles...); err != nil {
+			return o, err
+		}
+	}
+	if h.values != "" {
+		if err := oneOf("values", h.values, formats.Same, formats.Apart); err != nil {
 			return o, err
 		}
 	}
@@ -63,7 +78,7 @@ func (h *historyFlags) options() (formats.Options, error) {
 		if !ok || word == "" {
 			return o, usageError{fmt.Errorf("--f %s: want WORD=OPERATION, such as lock-it=acquire", pair)}
 		}
-		if _, ok := formats.Names[models.F(f)]; !ok {
+		if _, ok := formats.Names[models.F(f)]; !ok && f != "-" {
 			return o, usageError{fmt.Errorf("--f %s: %s is no operation%s", pair, f, near.Hint(f, known))}
 		}
 		o.Meanings[word] = models.F(f)

@@ -30,15 +30,15 @@ var eachKind = map[string]string{
 	"partition":    "target: a-server, at: 2.5 lease, for: 0.4 lease",
 	"clock":        "target: a-server, at: 3.5 lease, clock: {step: 60s}, for: 0.4 lease",
 	"crash":        "target: a-server, at: 4.5 lease, for: 0.4 lease",
-	"disk-stall":   "target: a-server, at: 5.5 lease, for: 1 lease",
+	"disk-stall":   "name: stall, target: a-server, on: releasing, at: 5.5 lease, for: 0.6 lease", // a release comes, and is written
 	"stall-worker": "target: holder, on: before-write, at: 7 lease, for: 0.4 lease",
 
 	"latency":      "target: clients, at: 1.05 lease, latency: 20ms, for: 0.3 lease",
 	"bandwidth":    "target: clients, at: 2.05 lease, rate: 2000, for: 0.4 lease",
 	"reset":        "target: clients, at: 3.05 lease, for: 0.3 lease",
 	"hold-request": "target: clients, at: 4.05 lease, for: 0.3 lease",
-	"blackhole":    "target: clients, at: 5.05 lease, for: 0.3 lease",
-	"hold-answer":  "target: clients, at: 6.6 lease, for: 0.3 lease",
+	"blackhole":    "target: holder, on: releasing, at: 5.05 lease, for: 0.3 lease", // others may wait for an answer of before the crash, and say nothing
+	"hold-answer":  "target: clients, after: stall, at: 0.5 lease, for: 0.3 lease",  // of a server that answers
 	"cut-link":     "target: a-client, at: 7.5 lease, when: {bytes: 1}, for: 0.3 lease",
 }
 

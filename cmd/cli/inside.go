@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks/service"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
@@ -28,7 +31,11 @@ func insideCommands() []*cobra.Command {
 			return agent.Main(name, os.Stdin, os.Stdout)
 		}},
 		{Use: "worker", Short: "Lock client of a node", RunE: func(cmd *cobra.Command, _ []string) error {
-			return workloads.Worker(cmd.Context(), os.Stdin, os.Stdout)
+			records, err := ownOutput()
+			if err != nil {
+				return err
+			}
+			return workloads.Worker(cmd.Context(), os.Stdin, records)
 		}},
 		{Use: "oracle", Short: "Porcupine with limits", Run: func(*cobra.Command, []string) {
 			os.Exit(checker.OracleMain(os.Stdin, os.Stdout))
@@ -57,6 +64,19 @@ func insideCommands() []*cobra.Command {
 	return commands
 }
 
+// ownOutput keeps the standard output for what is recorded: a library that prints to it
+// writes to the log from now on, and breaks no line.
+func ownOutput() (*os.File, error) {
+	fd, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+	if err == nil {
+		err = unix.Dup3(2, 1, 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep the standard output for records: %w", err)
+	}
+	return os.NewFile(uintptr(fd), "records"), nil
+}
+
 // Inside says whether a process was started as one of these, by its arguments.
 func Inside(args []string) bool {
 	return len(args) > 1 && slices.ContainsFunc(insideCommands(), func(c *cobra.Command) bool { return c.Name() == args[1] })
@@ -64,13 +84,17 @@ func Inside(args []string) bool {
 
 func newStore() *cobra.Command {
 	var listen string
-	var rules resource.Rules
+	var s settings.Settings
 	cmd := &cobra.Command{Use: "store", Short: "The built-in guarded resource", RunE: func(cmd *cobra.Command, _ []string) error {
-		return workloads.Store(cmd.Context(), os.Stdin, os.Stdout, listen, rules)
+		records, err := ownOutput()
+		if err != nil {
+			return err
+		}
+		rules := resource.RulesOf(s)
+		rules.Key = os.Getenv(resource.KeyVariable)
+		return workloads.Store(cmd.Context(), os.Stdin, records, listen, rules)
 	}}
 	cmd.Flags().StringVar(&listen, "listen", ":7000", "address")
-	rules.Key = os.Getenv(resource.KeyVariable)
-	cmd.Flags().StringVar(&rules.Fencing, "fencing", "at-least", "rule of the fenced copy")
-	cmd.Flags().StringVar(&rules.FenceOn, "fence-on", "write", "what registers a token")
+	settingFlags(cmd, &s, "fencing", "fence-on")
 	return cmd
 }

@@ -68,6 +68,7 @@ func TestWordsOfAnInterrupt(t *testing.T) {
 		{"replay x", true, "interrupted: healing", false},
 		{"shrink x", true, "interrupted: healing", false},
 		{"selftest", true, "interrupted: healing", false},
+		{"hunt --backend redis", true, "interrupted: healing", false},
 		{"capacity", true, "interrupted: taking down", false},
 		{"worker", false, "", false},
 	} {
@@ -99,40 +100,35 @@ type stuckCase struct {
 func TestFirstSignalEndsACommand(t *testing.T) {
 	program, dir := dlmtest(t), t.TempDir()
 	path := func(name ...string) string { return filepath.Join(append([]string{dir}, name...)...) }
-	for _, name := range []string{"long", "stuck", "matrix", "other"} {
-		if err := os.Mkdir(path(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.MkdirAll(path("matrix", "long"), 0o755); err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range []string{path("stuck", "history.jsonl"), path("stuck", "results.json"), path("matrix", "index.json"), path("other", "index.json"), path("pipe.jsonl")} {
-		if err := syscall.Mkfifo(name, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := syscall.Mkfifo(path("pipe.jsonl"), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	writeLong(t, path("long", "history.jsonl"), 300000)
-	gate := path("gate.yaml")
-	if err := os.WriteFile(gate, []byte("name: g\ncells:\n  - scenario: baseline\n    backend: redis\n"), 0o644); err != nil {
+	writeLong(t, path("matrix", "long", "history.jsonl"), 300000)
+	writeMatrix(t, path("matrix"), "long", 1)
+	writeMatrix(t, path("judged"), "long", 40)
+	if err := errors.Join(os.Mkdir(path("judged", "long"), 0o755),
+		os.Link(path("matrix", "long", "history.jsonl"), path("judged", "long", "history.jsonl")),
+		os.WriteFile(path("judged", "long", "results.json"), []byte("{}"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	mark := fmt.Sprintf("30%d", os.Getpid())
 	adapter := []string{"sh", "-c", "sleep " + mark + " & sleep " + mark}
 	for _, c := range []stuckCase{
-		{name: "check of a long run", args: []string{"check", path("long")}},
-		{name: "check FILE", args: []string{"check", path("long", "history.jsonl")}},
+		{name: "check of a long run", args: []string{"check", path("matrix", "long")}},
+		{name: "check FILE", args: []string{"check", path("matrix", "long", "history.jsonl")}},
 		{name: "check FILE --model", args: []string{"check", path("pipe.jsonl"), "--model", "mutex"}},
 		{name: "check -", args: []string{"check", "-", "--model", "mutex"}, stdin: true},
 		{name: "check of a matrix", args: []string{"check", path("matrix")}},
-		{name: "explain of a stuck run", args: []string{"explain", path("stuck")}},
 		{name: "explain FILE", args: []string{"explain", path("pipe.jsonl"), "--model", "mutex"}},
-		{name: "report of a long run", args: []string{"report", path("long"), "-o", path("out.html")}},
-		{name: "report of a stuck run", args: []string{"report", path("stuck")}},
-		{name: "comparison", args: []string{"report", path("long"), path("long"), "-o", path("out.html")}},
+		{name: "report of a long run", args: []string{"report", path("matrix", "long"), "-o", path("out.html")}},
+		{name: "comparison", args: []string{"report", path("matrix", "long"), path("matrix", "long"), "-o", path("out.html")}},
 		{name: "convert", args: []string{"convert", path("pipe.jsonl"), "--to", "edn", "-o", path("out.edn")}},
 		{name: "convert -", args: []string{"convert", "-", "--to", "edn", "-o", path("out.edn")}, stdin: true},
-		{name: "diff", args: []string{"diff", path("matrix"), path("other")}},
-		{name: "merge", args: []string{"report", "merge", path("matrix"), path("other"), "-o", path("whole")}},
-		{name: "gate --of", args: []string{"gate", "--of", path("matrix"), "--config", gate}},
-		{name: "gate init", args: []string{"gate", "init", path("matrix")}},
+		{name: "diff", args: []string{"diff", path("judged"), path("judged")}},
+		{name: "gate --of", args: []string{"gate", "--of", path("matrix"), "--config", path("pipe.jsonl")}},
 		{name: "serve", args: []string{"serve", dir, "--listen", "127.0.0.1:0"}, code: exitHolds},
 		{name: "conform of an adapter", args: append([]string{"conform", "--endpoint", "127.0.0.1:1", "--"}, adapter...)},
 	} {
@@ -213,6 +209,18 @@ func filesIn(t *testing.T, dir string) (all []string) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// writeMatrix writes the index of a matrix that ran one scenario n times, each run in
+// the folder of that name.
+func writeMatrix(t *testing.T, dir, run string, n int) {
+	t.Helper()
+	one := `{"seed": 1, "dir": "` + run + `", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}`
+	index := `{"dlmtest_index": 1, "ended": true, "cells": [{"scenario": "s", "backend": "b", "verdict": "holds", "runs": [` +
+		strings.Repeat(one+",", n-1) + one + `]}]}`
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "index.json"), []byte(index), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // writeLong writes a history of which the judgement takes seconds.

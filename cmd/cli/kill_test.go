@@ -42,7 +42,7 @@ func proofs(t *testing.T) []killed {
 	stalled := writeFile(t, "stalled.yaml", scenarioWith("stalled", "  - {fault: disk-stall, target: servers, at: 0.25 lease, for: 4s}\n"))
 	gate := writeFile(t, "gate.yaml", `{name: g, count: 2, cells: [{scenario: baseline, backend: redis}, {scenario: gc-pause, backend: etcd}]}`+"\n")
 	return []killed{
-		{name: "run", args: []string{"run", "--scenario", stalled, "--backend", "redis", "--fsync", "always"}},
+		{name: "run", args: []string{"run", "--scenario", stalled, "--backend", "redis", "--fsync", "always", "--lease", "1s"}},
 		{name: "matrix", args: []string{"run", "--scenario", "baseline,gc-pause", "--backend", "redis,postgres", "--lease", "1s", "--parallel", "2"}},
 		{name: "gate", args: []string{"gate", "--config", gate}},
 		{name: "conform", args: []string{"conform", "--backend", "redis"}},

@@ -19,7 +19,6 @@ import (
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
-	"github.com/dlmtest/dlmtest/locks/libraries/pins"
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -88,7 +87,7 @@ func shelves() []shelf {
 		all[1].items = append(all[1].items, item{name, about})
 	}
 	at := len(all) - 4 // properties and what follows them
-	for _, c := range checker.All() {
+	for _, c := range checker.Checkers {
 		all[at].items = append(all[at].items, item{c.Name, c.About})
 	}
 	for _, m := range models.Models {
@@ -111,8 +110,8 @@ func libraryItems() []item {
 		l := libraries.Table[name]
 		all = append(all, item{name, fmt.Sprintf("%s, on %s: %s", l.From(), strings.Join(l.Backends(), ", "), l.About)})
 	}
-	for _, name := range pins.Libraries() {
-		all = append(all, item{name + "@VERSION", "a version that you name, from " + pins.First(name) + " on, built from its module when it is first run"})
+	for _, name := range libraries.Pinnable() {
+		all = append(all, item{name + "@VERSION", "a version that you name, from " + libraries.Table[name].Since() + " on, built from its module when it is first run"})
 	}
 	return all
 }

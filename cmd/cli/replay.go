@@ -58,7 +58,7 @@ func newReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tellTrusted(cmd.ErrOrStderr(), saved)
+			tellTrusted(cmd.ErrOrStderr(), saved.Trusted, saved.Options)
 			return f.replay(cmd.Context(), cmd.OutOrStdout(), saved)
 		},
 	}
@@ -66,7 +66,7 @@ func newReplay() *cobra.Command {
 	cmd.Flags().StringVar(&f.runtime, "runtime", "recorded", "where nodes run: recorded (as the first time), docker or local")
 	cmd.Flags().StringVar(&f.out, "out", "runs", "folder for the new runs' folders")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON lines instead of text")
-	f.register(cmd.Flags())
+	f.register(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete([]string{"recorded", "docker", "local"}))
 	return cmd
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,11 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dlmtest/dlmtest/reports"
-	"github.com/dlmtest/dlmtest/runner"
-	"github.com/dlmtest/dlmtest/runner/shrink"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -108,46 +104,4 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	if said := called(t, exitInconclusive, "report", "merge", parts[1], "-o", part); !strings.Contains(said, "shard 1 of 2 is missing, with 2 of 4 runs") {
 		t.Errorf("half of it says\n%s", said)
 	}
-}
-
-// The command that a regression names has the very options of the run that it came from.
-func TestShrinkCommand(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "padded.yaml")
-	if err := os.WriteFile(file, []byte(padded), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range []runner.Options{
-		{Backend: "redis", Seed: 7, Resource: "store", Fencing: "at-least", FenceOn: "write", SelfFence: "none", Runtime: "local"},
-		{Backend: "postgres", Seed: 1 << 60, Resource: "postgres", Fencing: "strict", FenceOn: "read", SelfFence: "check-session", Runtime: "docker",
-			Idle: 1500 * time.Millisecond, Wait: 2, Etcd: "3.6", Strict: true, Compose: "my compose.yml"},
-	} {
-		words := shrink.Command(o, file)
-		cmd := newRun()
-		if err := cmd.ParseFlags(words[2:]); err != nil {
-			t.Fatal(err)
-		}
-		get := func(name string) string { return cmd.Flags().Lookup(name).Value.String() }
-		f := runFlags{resource: get("resource"), fencing: get("fencing"), fenceOn: get("fence-on"), selfFence: get("self-fence"), idle: get("idle-timeout"),
-			etcd: get("etcd"), compose: get("compose"), runtime: get("runtime"), strict: get("strict") == "true", seed: o.Seed}
-		f.wait, _ = cmd.Flags().GetInt("wait")
-		s, err := scenarios.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := f.options(*s, underTest{strings.Trim(get("backend"), "[]"), strings.Trim(get("library"), "[]")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Scenario, o.Self, o.Version = *s, self(), version
-		if seed, _ := cmd.Flags().GetUint64("seed"); seed != o.Seed || !equalOptions(got, o) || get("scenario") != "["+file+"]" {
-			t.Errorf("%q\ngives %+v\nwant  %+v", words, got, o)
-		}
-	}
-}
-
-// equalOptions compares the printable parts of options.
-func equalOptions(a, b runner.Options) bool {
-	yaml := string(a.Scenario.YAML()) == string(b.Scenario.YAML())
-	a.Scenario, b.Scenario, a.Command, b.Command = scenarios.Scenario{}, scenarios.Scenario{}, nil, nil
-	return yaml && fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b)
 }

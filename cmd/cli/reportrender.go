@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -65,14 +66,7 @@ func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runn
 		return nil, err
 	}
 	for _, name := range []string{"run.json", "history.jsonl", "history.jsonl.part"} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(aside, name), data, 0o644)
-		}
-		if err != nil {
+		if err := copyAside(filepath.Join(dir, name), filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -89,6 +83,18 @@ func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runn
 		}
 	}
 	return out, err
+}
+
+func copyAside(from, to string) error {
+	in, err := bounded.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return whole.Write(filepath.Dir(to), filepath.Base(to), func(w io.Writer) error {
+		_, err := io.Copy(w, in)
+		return err
+	})
 }
 
 // one renders the report of one run.
@@ -177,16 +183,25 @@ func indexMarkdown(dir string) func(io.Writer, reports.Index) error {
 			return err
 		}
 		c, r, ok := x.Tellable()
-		if !ok || !filepath.IsLocal(r.Dir) {
+		if !ok || r.Dir == "" {
 			return nil
 		}
-		out, err := runner.Open(filepath.Join(dir, r.Dir))
+		out, err := openedBelow(dir, r.Dir)
 		if err != nil {
 			fmt.Fprintf(stderr, "no story of %s: %v\n", c.RunName(r), err)
 			return nil
 		}
 		return reports.MarkdownStory(w, c.RunName(r), out.Setup, out.Ops, out.Result)
 	}
+}
+
+// openedBelow reads the run that an index names.
+func openedBelow(dir, name string) (*runner.Outcome, error) {
+	own, err := bounded.Below(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return runner.Open(own)
 }
 
 // compare renders several runs side by side. One history at a time is in memory.

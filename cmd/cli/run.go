@@ -10,11 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/reports"
@@ -24,12 +24,13 @@ import (
 
 // runFlags are the flags of `dlmtest run` as they were given.
 type runFlags struct {
-	scenarios, backends, libraries, endpoints                                                                      []string
-	out, resource, fencing, fenceOn, selfFence, compose, idle, lease, oracle, fsync, etcd, runtime, shard, timings string
-	clients, keys, wait, count, parallel                                                                           int
-	adapter                                                                                                        adapterFlags
-	seed                                                                                                           uint64
-	renew, strict, json, seeded, allowHost                                                                         bool // seeded: --seed was given
+	settings.Settings              // but those of the lock, which are chosen from lists
+	scenarios, backends, libraries []string
+	out, lease, shard, timings     string
+	clients, keys, count, parallel int
+	adapter                        adapterFlags
+	seed                           uint64
+	renew, json, trust, seeded     bool // seeded: --seed was given
 }
 
 const runLong = `Run a scenario against a lock and judge it, or a matrix of many.
@@ -82,6 +83,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.backends, "backend", nil, "locks to test by `name` (see dlmtest list), all (but those broken on purpose), or a glob")
 	flags.StringArrayVar(&f.libraries, "library", nil, "lock libraries under test by `name` or NAME@VERSION (see dlmtest list libraries), all, or a glob (default: the lock of the backend)")
 	f.adapter.register(flags)
+	settingFlags(cmd, &f.Settings, "adapter-files", "client-image")
 	flags.IntVar(&f.count, "count", 1, "runs of each scenario against each backend, with the seeds seed, seed+1, …")
 	flags.IntVar(&f.parallel, "parallel", 1, "runs at a time; tight ones run alone in any case")
 	flags.StringVar(&f.shard, "shard", "", "run only part `i/n` of the matrix, or auto: from a Kubernetes Indexed Job's or GitLab's variables; needs --seed")
@@ -90,21 +92,10 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.clients, "clients", 0, "number of client nodes (default: the scenario's)")
 	flags.IntVar(&f.keys, "keys", 0, "number of keys (default: the scenario's)")
 	flags.BoolVar(&f.renew, "renew", false, "clients renew their lease while they work")
-	flags.StringVar(&f.selfFence, "self-fence", "none", "what a client checks before it writes: none, check-deadline, check-session")
-	flags.StringVar(&f.resource, "resource", "store", "guarded resource: store (built in) or postgres")
-	flags.StringVar(&f.fencing, "fencing", "at-least", "when the fenced copy accepts a token: at-least (not below the highest) or strict (above it)")
-	flags.StringVar(&f.fenceOn, "fence-on", "write", "what registers a token: write, or read (reads and writes)")
-	flags.StringVar(&f.idle, "idle-timeout", "off", "PostgreSQL's idle_in_transaction_session_timeout: off, lease, or a duration")
-	flags.StringVar(&f.fsync, "fsync", "", "when the servers make data durable: memory, everysec, always, async or none, as the backend has them")
-	flags.IntVar(&f.wait, "wait", 0, "redis-replicated: replicas that must acknowledge a grant (WAIT)")
-	flags.StringVar(&f.etcd, "etcd", "", "version of etcd to build from its Go module, such as 3.6 (default: Debian's)")
+	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "idle-timeout", "fsync", "wait", "etcd")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, printed)")
-	flags.BoolVar(&f.strict, "strict", false, "count overlaps in which the stale holder did nothing")
-	oracleFlag(cmd, &f.oracle)
-	flags.StringSliceVar(&f.endpoints, "endpoint", nil, "`host:port` or URL of your own lock service, with --backend http or grpc; once for each of its nodes; its bearer token is in $"+runner.BearerVariable)
-	flags.StringVar(&f.compose, "compose", "", "your own compose file with the backend's profile, for your versions and configuration")
-	flags.BoolVar(&f.allowHost, "allow-host", false, "let the compose file reach this machine: bind mounts, devices, privileges; what does is listed before the start")
-	flags.StringVar(&f.runtime, "runtime", "auto", "where nodes run: docker, local (namespaces, no Docker and no root), or auto: docker where a daemon answers")
+	settingFlags(cmd, &f.Settings, "strict", "oracle", "endpoint", "compose", "allow-host", "runtime")
+	flags.BoolVar(&f.trust, "trust", false, "use what the settings of a scenario's file name: adapter, files, image, compose file, endpoints")
 	flags.StringVar(&f.out, "out", "runs", "folder for the run's folder")
 	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
 	_ = cmd.RegisterFlagCompletionFunc("scenario", completeList(append([]string{"all"}, scenarios.Names()...)))
@@ -112,12 +103,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("library", completeList(append([]string{"all", history.Reference}, libraries.Names()...)))
 	_ = cmd.RegisterFlagCompletionFunc("count", complete([]string{"1", "5", "20"}))
 	_ = cmd.RegisterFlagCompletionFunc("parallel", complete([]string{"1", "2"}))
-	_ = cmd.RegisterFlagCompletionFunc("runtime", complete([]string{"auto", "docker", "local"}))
 	_ = cmd.RegisterFlagCompletionFunc("idle-timeout", complete([]string{"off", "lease", "2s"}))
-	_ = cmd.RegisterFlagCompletionFunc("fencing", complete([]string{"at-least", "strict"}))
-	_ = cmd.RegisterFlagCompletionFunc("fence-on", complete([]string{"write", "read"}))
-	_ = cmd.RegisterFlagCompletionFunc("resource", complete([]string{"store", "postgres"}))
-	_ = cmd.RegisterFlagCompletionFunc("self-fence", complete([]string{"none", "check-deadline", "check-session"}))
 }
 
 func complete(words []string) cobra.CompletionFunc {
@@ -173,7 +159,7 @@ func (f *runFlags) cells(cmd *cobra.Command) ([]runner.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.adapter.check(f.backends, f.libraries); err != nil {
+	if f.Adapter, err = f.adapter.words(cmd.Flags().Changed("adapter"), f.backends, f.libraries); err != nil {
 		return nil, err
 	}
 	locks, err := chooseLocks(f.backends, f.libraries)
@@ -192,7 +178,7 @@ func (f *runFlags) cells(cmd *cobra.Command) ([]runner.Options, error) {
 			return nil, err
 		}
 		for _, lock := range locks {
-			o, err := f.options(n.scenario, lock)
+			o, err := f.options(cmd, n, lock)
 			if err != nil {
 				return nil, err
 			}
@@ -203,18 +189,22 @@ func (f *runFlags) cells(cmd *cobra.Command) ([]runner.Options, error) {
 	return all, nil
 }
 
-func (f *runFlags) options(scenario scenarios.Scenario, lock underTest) (runner.Options, error) {
-	idle, err := f.idleTimeout(scenario.Lease.Of(0))
-	return runner.Options{Scenario: scenario, Backend: lock.backend, Library: lock.library, Seed: f.seed, Out: f.out, Resource: f.resource, Idle: idle,
-		Fencing: f.fencing, FenceOn: f.fenceOn, SelfFence: f.selfFence, Strict: f.strict, Fsync: f.fsync, Wait: f.wait, Etcd: f.etcd, Runtime: f.runtime, Endpoints: f.endpoints, Compose: f.compose, AllowHost: f.allowHost,
-		Adapter: f.adapter.argv, Files: f.adapter.files, Image: f.adapter.image,
-		Oracle: f.oracle, Self: self(), Version: version}, err
+// options are those of the runs of one scenario against one lock.
+func (f *runFlags) options(cmd *cobra.Command, n named, lock underTest) (runner.Options, error) {
+	o := runner.Options{Scenario: n.scenario, Backend: lock.backend, Seed: f.seed, Out: f.out, Self: self(), Version: version}
+	f.Library = lock.library
+	g := givenOf(cmd.Flags(), f.Settings)
+	g.Trust = f.trust
+	trusted, err := o.Settle(n.given, g)
+	if err != nil {
+		return o, err
+	}
+	tellTrusted(cmd.ErrOrStderr(), trusted, o)
+	return o, isFolder(o.Files)
 }
 
 func (f runFlags) choices() error {
-	return errors.Join(atLeastOne("count", f.count), parallelWithin(f.parallel), oneOf("resource", f.resource, "store", "postgres"), oneOf("fencing", f.fencing, "at-least", "strict"),
-		oneOf("fence-on", f.fenceOn, "write", "read"), oneOf("oracle", f.oracle, oracles...), oneOf("runtime", f.runtime, "auto", "docker", "local"),
-		oneOf("self-fence", f.selfFence, "none", "check-deadline", "check-session"))
+	return errors.Join(atLeastOne("count", f.count), parallelWithin(f.parallel), checkSettings(f.Settings))
 }
 
 // apply puts the flags that were given over the scenario's own values.
@@ -239,20 +229,6 @@ func (f runFlags) apply(cmd *cobra.Command, s *scenarios.Scenario) error {
 		return usageError{err}
 	}
 	return nil
-}
-
-func (f runFlags) idleTimeout(lease time.Duration) (time.Duration, error) {
-	switch f.idle {
-	case "off", "":
-		return 0, nil
-	case "lease":
-		return lease, nil
-	}
-	d, err := time.ParseDuration(f.idle)
-	if err != nil || d < time.Millisecond {
-		return 0, usageError{fmt.Errorf("--idle-timeout %s: want off, lease, or a duration of at least 1ms", f.idle)}
-	}
-	return d, nil
 }
 
 func newSeed() uint64 {

@@ -13,8 +13,8 @@ import (
 func TestSelftestTellsUnclearFromWrong(t *testing.T) {
 	sound := &trial{part: "sound", met: func(r checker.Result) bool { return r.Verdict == checker.Holds }}
 	control := &trial{part: "controls", met: func(r checker.Result) bool { return false }}
-	disturbed := []string{"mutual-exclusion: Disturbed; repeat."}
 	open := []checker.Property{{Verdict: checker.Unknown}}
+	disturbed := []checker.Property{{Verdict: checker.Unknown, Disturbed: true}}
 	for name, c := range map[string]struct {
 		trial *trial
 		r     checker.Result
@@ -25,7 +25,7 @@ func TestSelftestTellsUnclearFromWrong(t *testing.T) {
 		"green":                            {sound, checker.Result{Verdict: checker.Holds}, nil, trialPassed, exitHolds},
 		"red":                              {sound, checker.Result{Verdict: checker.Violated, TooLittle: true}, nil, trialWrong, exitViolated},
 		"too little":                       {sound, checker.Result{Verdict: checker.Unknown, TooLittle: true}, nil, trialUnclear, exitInconclusive},
-		"disturbed":                        {sound, checker.Result{Verdict: checker.Unknown, Doubts: disturbed, Properties: open}, nil, trialUnclear, exitInconclusive},
+		"disturbed":                        {sound, checker.Result{Verdict: checker.Unknown, Properties: disturbed}, nil, trialUnclear, exitInconclusive},
 		"records missing":                  {sound, checker.Result{Verdict: checker.Unknown, Incomplete: true, Properties: open}, nil, trialUnclear, exitInconclusive},
 		"unknown for no such reason":       {sound, checker.Result{Verdict: checker.Unknown}, nil, trialWrong, exitViolated},
 		"a control that is green":          {control, checker.Result{Verdict: checker.Holds, TooLittle: true}, nil, trialWrong, exitViolated},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
 )
 
@@ -25,11 +26,6 @@ type trial struct {
 	want                    string
 	met                     func(checker.Result) bool
 }
-
-// lies has a scenario and a backend for each kind of fault.
-var lies = [][2]string{{"gc-pause", "redis"}, {"stall-worker", "redis"}, {"orphan", "redis"},
-	{"partition-minority", "redlock"}, {"clock-jump", "redlock"}, {"clock-strobe", "etcd"}, {"token-amnesia", "redis"}, {"disk-stall", "etcd"},
-	{"delayed-write", "redis"}}
 
 // trials lists the self-test: what is broken on purpose is caught, what is sound
 // is green, and a fault that does nothing is never believed.
@@ -45,10 +41,12 @@ func trials() []trial {
 	for _, name := range sound() {
 		all = append(all, trial{"sound", "baseline", name, false, "every property holds", func(r checker.Result) bool { return r.Verdict == checker.Holds }})
 	}
-	for _, l := range lies {
-		all = append(all, trial{"lies", l[0], l[1], true, "inconclusive, the fault unseen", func(r checker.Result) bool {
-			return r.Verdict == checker.Unknown && r.Counts.FaultsSeen == 0
-		}})
+	for _, k := range history.FaultKinds {
+		for _, l := range k.Lies {
+			all = append(all, trial{"lies", l[0], l[1], true, "inconclusive, the fault unseen", func(r checker.Result) bool {
+				return r.Verdict == checker.Unknown && r.Counts.FaultsSeen == 0
+			}})
+		}
 	}
 	return all
 }

@@ -62,7 +62,7 @@ func newShrink() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tellTrusted(cmd.ErrOrStderr(), s.saved)
+			tellTrusted(cmd.ErrOrStderr(), s.saved.Trusted, s.saved.Options)
 			return s.shrink(cmd.Context())
 		},
 	}
@@ -77,7 +77,7 @@ func newShrink() *cobra.Command {
 	flags.StringVar(&f.runtime, "runtime", "recorded", "where nodes run: recorded (as the first time), docker or local")
 	flags.StringVar(&f.out, "out", "runs", "folder for the folder of the candidates")
 	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
-	f.register(flags)
+	f.register(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("property", complete(scenarios.Properties))
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete([]string{"recorded", "docker", "local"}))
 	return cmd
@@ -111,7 +111,7 @@ func (f shrinkFlags) prepare(dir string) (*shrinking, error) {
 		return nil, err
 	}
 	o := s.saved.Options
-	o.Self, o.Version, o.Oracle = self(), version, "off"
+	o.Self, o.Version = self(), version
 	if f.runtime != "recorded" {
 		o.Runtime = f.runtime
 	}
@@ -172,7 +172,9 @@ func (s *shrinking) shrink(ctx context.Context) error {
 	if s.file == "" {
 		s.file = filepath.Join(dir, s.regression.Name+".yaml")
 	}
-	s.live = &shrink.Live{Options: s.regression.Options, Property: s.regression.Property, Tries: s.tries, Reliable: s.reliable, Prove: s.prove, Dir: dir,
+	o := s.regression.Options
+	o.Oracle = "off" // a search asks whether the violation is there, not what Porcupine says of it
+	s.live = &shrink.Live{Options: o, Property: s.regression.Property, Tries: s.tries, Reliable: s.reliable, Prove: s.prove, Dir: dir,
 		Deadline: begun.Add(s.budget), See: s, Run: runner.Run, Keep: func(c shrink.Candidate) error { return s.save(c, "it was shrunk no further yet") }}
 	s.say("%s of %s × %s: %s\nwithin %v; candidates in %s\n", s.regression.Property, s.start.Name, s.regression.Options.Label(), s.regression.Before, s.budget, dir)
 	yes, err := s.live.Violates(ctx)(s.start)
@@ -217,7 +219,13 @@ func (s *shrinking) finish(c scenarios.Scenario) (*scenarios.Scenario, error) {
 	if err := r.Save(s.file, r.Scenario(c)); err != nil {
 		return nil, err
 	}
-	return scenarios.Load(s.file)
+	file, err := scenarios.Load(s.file)
+	if err != nil {
+		return nil, err
+	}
+	o := runner.Options{Scenario: *file}
+	_, err = o.Settle(s.file, runner.Given{Settings: r.Options.Settings})
+	return &o.Scenario, err
 }
 
 // end writes the file as it stays, and says what was found. why ended the search and

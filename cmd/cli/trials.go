@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -44,6 +46,9 @@ func (f selfFlags) play(ctx context.Context, w io.Writer) (all []*tested, err er
 		file, err := scenarios.Load(t.scenario)
 		if err != nil {
 			return nil, err
+		}
+		if flaw := locks.Table[t.backend].Broken; flaw != nil && flaw.Lease > 0 {
+			file.Lease = scenarios.Duration{Fixed: flaw.Lease}
 		}
 		all = append(all, &tested{trial: t, file: file, runs: f.count})
 		for range f.count {
@@ -82,12 +87,11 @@ func (f selfFlags) play(ctx context.Context, w io.Writer) (all []*tested, err er
 }
 
 func (t *tested) options(f selfFlags) runner.Options {
-	fenceOn := "write"
+	s := settings.Settings{Oracle: "off", Runtime: f.runtime}
 	if strings.HasPrefix(t.want, "fenced-writes") {
-		fenceOn = "read" // then the wrong client registers its token before the right one writes, every time
+		s.FenceOn = "read" // then the wrong client registers its token before the right one writes, every time
 	}
-	return runner.Options{Scenario: *t.file, Backend: t.backend, Seed: newSeed(), Out: f.out, Resource: "store", Fencing: "at-least",
-		FenceOn: fenceOn, SelfFence: "none", Self: self(), Version: version, Runtime: f.runtime, Lie: t.lie}
+	return runner.Options{Scenario: *t.file, Backend: t.backend, Seed: newSeed(), Out: f.out, Settings: s, Self: self(), Version: version, Lie: t.lie}
 }
 
 // mostAgain is how often a run that decided nothing is repeated.

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/nouns"
+	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/locks/libraries"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/gate"
+	"github.com/dlmtest/dlmtest/runner/hunt"
+)
+
+const huntLong = `Search for what nobody has described: draw short trials (how the lock is used, and what goes
+wrong when) from a seed, learn from what each has shown, and report what this lock does worse
+than it should, as the smallest scenario that shows it.
+
+A violation is a finding when it comes again in at least 2 of 3 repeats, each in a fresh cluster,
+and the reference lock of the same servers does not show it in 3 of 3 under the same trial; or
+when the service itself owes the property and no fault of the trial excuses it. So a stopped
+client that writes too late is no finding: every leased lock shows that.
+
+The hunt's folder has index.html (findings first, then what was tried), index.md, hunt.json,
+junit.xml, and of each finding a scenario file with its command. All is saved as it goes:
+Ctrl-C keeps it, and --resume DIR goes on with it, for --for more.
+
+Exit codes: 0 nothing was found, 1 a finding, 2 too little was tried to say so, 3 dlmtest or its
+infrastructure failed, 64 wrong usage.`
+
+// huntFlags are the flags of dlmtest hunt.
+type huntFlags struct {
+	settings.Settings
+	library, backend, out, resume, known string
+	adapter                              adapterFlags
+	limit                                time.Duration
+	seed                                 uint64
+	json, first                          bool
+}
+
+func newHunt() *cobra.Command {
+	var f huntFlags
+	cmd := &cobra.Command{
+		Use:   "hunt --library NAME | --adapter COMMAND --backend NAME | --backend NAME",
+		Short: "Search a lock for what no scenario describes",
+		Long:  huntLong,
+		Example: `  dlmtest hunt --library redislock --for 10m
+  dlmtest hunt --library redsync@v4.12.0 --for 5m --runtime local --seed 7
+  dlmtest hunt --backend redis --adapter 'python3 /adapter/mine.py' --adapter-files ./mine
+  dlmtest hunt --backend etcd --known gate.yaml
+  dlmtest hunt --library redislock --resume runs/20261122T210000.000_hunt --for 30m`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.hunt(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.library, "library", "", "lock library to hunt in, by `name` or NAME@VERSION (default: the lock of the backend)")
+	flags.StringVar(&f.backend, "backend", "", "`name` of the backend (default: the library's first)")
+	f.adapter.register(flags)
+	settingFlags(cmd, &f.Settings, "adapter-files", "client-image")
+	flags.DurationVar(&f.limit, "for", 10*time.Minute, "how long to hunt; a finding is made small in the last part of it")
+	flags.BoolVar(&f.first, "first", false, "end with the first finding, as it was seen; --resume makes it small")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of every trial (default: a new one, printed)")
+	flags.StringVar(&f.known, "known", "", "gate `file`: what it accepts of this lock is no finding under the same kinds of faults")
+	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "etcd", "strict", "endpoint",
+		"compose", "allow-host", "runtime")
+	flags.StringVar(&f.out, "out", "runs", "folder for the hunt's folder")
+	flags.StringVar(&f.resume, "resume", "", "go on with the hunt in this `folder`, of the same lock")
+	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
+	_ = cmd.RegisterFlagCompletionFunc("library", complete(libraries.Names()))
+	_ = cmd.RegisterFlagCompletionFunc("backend", complete(backends()))
+	_ = cmd.RegisterFlagCompletionFunc("for", complete([]string{"5m", "10m", "30m"}))
+	return cmd
+}
+
+// options checks the flags and makes of them the options of every run.
+func (f *huntFlags) options(cmd *cobra.Command) (o runner.Options, err error) {
+	var libraries, backends []string
+	if f.library != "" {
+		libraries = []string{f.library}
+	}
+	if f.backend != "" {
+		backends = []string{f.backend}
+	}
+	if f.Adapter, err = f.adapter.words(cmd.Flags().Changed("adapter"), backends, libraries); err != nil {
+		return o, err
+	}
+	switch {
+	case len(libraries)+len(backends) == 0:
+		return o, usageError{errors.New("no lock is named: want --library NAME, --backend NAME, or --adapter COMMAND with --backend NAME; dlmtest list shows them")}
+	case f.limit <= 0:
+		return o, usageError{fmt.Errorf("--for %v: want a time, such as 10m", f.limit)}
+	}
+	locks, err := chooseLocks(backends, libraries)
+	if err == nil && len(locks) != 1 {
+		err = usageError{errors.New("a hunt is of one lock: want one name, not a list, a glob or all")}
+	}
+	if err != nil {
+		return o, err
+	}
+	f.Oracle = "off" // a search asks whether a violation is there, not what Porcupine says of it
+	if err := errors.Join(checkSettings(f.Settings), isFolder(f.Files)); err != nil {
+		return o, err
+	}
+	f.Library = locks[0].library
+	return runner.Options{Settings: f.Settings, Backend: locks[0].backend, Self: self(), Version: version,
+		Out: f.out}, nil
+}
+
+// spec is the whole of what is asked for.
+func (f *huntFlags) spec(cmd *cobra.Command) (s hunt.Spec, err error) {
+	s = hunt.Spec{For: f.limit, First: f.first, Seed: f.seed, Run: runner.Run, Applies: runner.Applies}
+	if s.Options, err = f.options(cmd); err != nil {
+		return s, err
+	}
+	if s.Seed == 0 {
+		s.Seed = newSeed()
+	}
+	if f.known != "" {
+		c, err := gate.Load(f.known)
+		if err != nil {
+			return s, usageError{err}
+		}
+		if s.Known, err = hunt.Known(c, s.Options.Label()); err != nil {
+			return s, usageError{err}
+		}
+	}
+	if err := s.ForLock(cmd.Context()); err != nil {
+		return s, err
+	}
+	return s, f.folder(&s)
+}
+
+// folder is the one to go on with, or a new one.
+func (f *huntFlags) folder(s *hunt.Spec) (err error) {
+	if f.resume == "" {
+		if s.Dir, err = runner.NewFolder(f.out, "hunt", time.Now()); err != nil {
+			return fmt.Errorf("the hunt's folder: %w; choose another with --out DIR", err)
+		}
+		return nil
+	}
+	s.Dir = f.resume
+	if _, err := os.Stat(filepath.Join(f.resume, hunt.ReportFile)); err != nil {
+		return usageError{fmt.Errorf("--resume %s: %w; want the folder of a hunt", f.resume, err)}
+	}
+	return nil
+}
+
+// hunt is one hunt, from its flags to its exit code.
+func (f *huntFlags) hunt(cmd *cobra.Command) error {
+	s, err := f.spec(cmd)
+	if err != nil {
+		return err
+	}
+	s.Command = repeatHunt(cmd, s.Seed)
+	show := &huntProgress{json: f.json, limit: f.limit, begun: time.Now()}
+	s.Watch = show
+	h, err := hunt.New(s)
+	if err != nil {
+		return err
+	}
+	if !f.json {
+		fmt.Fprintf(stderr, "hunting in %s for %v, seed %d; folder %s\n", s.Options.Label(), f.limit, h.Report.Seed,
+			s.Dir)
+	}
+	err = h.Go(cmd.Context())
+	f.tell(s.Dir, h.Report)
+	switch {
+	case len(h.Report.Findings) > 0:
+		return verdictError{checker.Violated, err}
+	case err != nil:
+		return err
+	case h.Report.Trials == 0 && h.Report.Stopped != "" && cmd.Context().Err() == nil:
+		return errors.New("the hunt ended: " + h.Report.Stopped)
+	case h.Report.Little != "" || errors.Is(cmd.Context().Err(), context.Canceled):
+		return verdictError{verdict: checker.Unknown}
+	}
+	return nil
+}
+
+// repeatHunt is the command that hunts again with the same seed.
+func repeatHunt(cmd *cobra.Command, seed uint64) []string {
+	words := []string{"dlmtest", "hunt"}
+	for _, name := range []string{"library", "backend", "adapter", "adapter-files", "client-image", "for", "first", "known",
+		"etcd", "self-fence", "strict", "runtime"} {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
+			words = append(words, given(flag)...)
+		}
+	}
+	return append(words, "--seed", fmt.Sprint(seed))
+}
+
+// tell prints what came of it.
+func (f *huntFlags) tell(dir string, r *hunt.Report) {
+	if f.json {
+		event(stdout, map[string]any{"event": "hunted", "dir": dir, "report": r})
+		return
+	}
+	fmt.Fprintln(stdout, r.Summary())
+	for i, x := range r.Findings {
+		fmt.Fprintf(stdout, "\n%d. %s\n   %s\n   counts because: %s\n   shown in %s, found after %.0f s; %s\n   scenario %s\n   run      %s\n", i+1, x.Property, x.Message,
+			x.Why, x.Rates(), x.Seconds, x.Size, filepath.Join(dir, x.Scenario), x.Line())
+		if x.Note != "" {
+			fmt.Fprintln(stdout, "   note:    "+x.Note)
+		}
+	}
+	tried, seen := 0, 0
+	for _, c := range r.Coverage {
+		tried, seen = tried+c.Tried, seen+c.Seen
+	}
+	fmt.Fprintf(stdout, "\nfaults: %d tried at %s, %d seen at their victims\n", tried,
+		nouns.Count(len(r.Coverage), "trigger"), seen)
+	if never := r.Unreached(); len(never) > 0 {
+		fmt.Fprintf(stdout, "never seen at a victim: %s\n", strings.Join(never, ", "))
+	}
+	fmt.Fprintf(stdout, "report %s\n", filepath.Join(dir, "index.html"))
+}
+
+// huntProgress shows a hunt while it goes on: a line now and then, or an event for each trial.
+type huntProgress struct {
+	json  bool
+	limit time.Duration
+	begun time.Time
+	last  time.Time
+}
+
+// Tried implements hunt.Watcher.
+func (p *huntProgress) Tried(t hunt.Tried, r *hunt.Report) {
+	if p.json {
+		event(stdout, map[string]any{"event": "trial", "trial": t})
+		return
+	}
+	if time.Since(p.last) < 5*time.Second && len(t.Violated) == 0 {
+		return
+	}
+	p.last = time.Now()
+	text := fmt.Sprintf("%5.0f s  trial %d: %s", time.Since(p.begun).Seconds(), t.Number,
+		nouns.Count(t.Fresh, "new feature"))
+	if len(t.Violated) > 0 {
+		text += "; violated: " + strings.Join(t.Violated, ", ")
+	}
+	fmt.Fprintln(stderr, text)
+}
+
+// Says implements hunt.Watcher.
+func (p *huntProgress) Says(line string) {
+	if p.json {
+		event(stdout, map[string]any{"event": "line", "text": line})
+		return
+	}
+	fmt.Fprintf(stderr, "%5.0f s  %s\n", time.Since(p.begun).Seconds(), line)
+}
