@@ -13,7 +13,8 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
  * java -cp /usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar Curator.java [mutex|rw|downgrade|semaphore]
  * With downgrade a reader comes in as a writer if it can, takes the read lock and gives the write lock back,
  * which the documentation of InterProcessReadWriteLock names as the way from one to the other.
- * Curator tells no validity and no token. Each grant has a thread of its own, as mutexes want it.
+ * Curator tells no validity and no token. Each grant has a thread of its own, as mutexes want it; one that is taken
+ * on behalf of a thread has that one's, which may take again what it holds.
  */
 @SuppressWarnings("unchecked")
 public class Curator {
@@ -24,11 +25,13 @@ public class Curator {
     }
 
     /** What is locked; it is given back on the thread that acquired it. */
-    record Grant(AutoCloseable held, ExecutorService thread) {}
+    record Grant(AutoCloseable held, ExecutorService thread, boolean named) {}
     static final ObjectMapper json = new ObjectMapper();
     static final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     static final Map<String, Grant> grants = new ConcurrentHashMap<>();
     static final ExecutorService others = Executors.newCachedThreadPool();
+    static final Map<String, ExecutorService> threads = new ConcurrentHashMap<>(); // by their names
+    static final Map<String, InterProcessMutex> nested = new ConcurrentHashMap<>(); // by path: a mutex knows its own thread alone
     static String kind = "mutex";
     static CuratorFramework zk;
     static boolean cut; // suspended, and neither resumed nor lost since
@@ -42,7 +45,8 @@ public class Curator {
             var grant = grants.get((String) r.getOrDefault("grant", ""));
             switch ((String) r.get("do")) {
                 case "acquire", "try" -> {
-                    var own = Executors.newSingleThreadExecutor();
+                    var name = (String) r.get("thread");
+                    var own = name == null ? Executors.newSingleThreadExecutor() : threads.computeIfAbsent(name, n -> Executors.newSingleThreadExecutor());
                     own.submit(() -> answer(r, () -> acquire(r, own)));
                 }
                 case "release" -> (grant == null ? others : grant.thread).submit(() -> answer(r, () -> release(r)));
@@ -75,6 +79,7 @@ public class Curator {
                 if (!kind.equals("semaphore")) offers.add("order");
                 if (kind.equals("rw") || kind.equals("downgrade")) offers.add("shared");
                 if (kind.equals("semaphore")) offers.add("permits");
+                if (kind.equals("mutex") || kind.equals("rw")) offers.add("reentrant");
                 return new TreeMap<>(Map.of("version", 1, "name", kind.equals("mutex") ? "curator" : "curator-" + kind, "library", version(), "offers", offers));
             }
             case "open" -> open(String.join(",", (List<String>) r.get("endpoints")), ((Number) r.get("lease_ms")).intValue());
@@ -97,7 +102,7 @@ public class Curator {
             var survived = state == ConnectionState.RECONNECTED && cut;
             cut = state == ConnectionState.SUSPENDED;
             if (cut || survived) tell(cut ? "suspended" : "resumed", state);
-            if (state == ConnectionState.LOST) tell("lost", state);
+            if (state == ConnectionState.LOST) { nested.clear(); tell("lost", state); } // it would still count what was held
         });
         zk.start();
         if (!zk.blockUntilConnected(10, TimeUnit.SECONDS)) throw new Exception("no connection to " + servers);
@@ -110,11 +115,19 @@ public class Curator {
     static Map<String, Object> acquire(Map<String, Object> r, ExecutorService own) throws Exception {
         var path = "/dlmtest/curator-" + kind + "/" + java.net.URLEncoder.encode((String) r.get("key"), StandardCharsets.UTF_8);
         long wait = ((Number) r.getOrDefault("wait_ms", 0)).longValue();
-        var held = take(path, wait, "shared".equals(r.get("mode")), (int) r.getOrDefault("permits", 1), (int) r.getOrDefault("want", 1));
-        if (held == null) { own.shutdown(); throw new Refused("not-granted", "held by another"); }
+        var named = r.containsKey("thread");
+        var held = named ? again(path, wait) : take(path, wait, "shared".equals(r.get("mode")), (int) r.getOrDefault("permits", 1), (int) r.getOrDefault("want", 1));
+        if (held == null && !named) own.shutdown();
+        if (held == null) throw new Refused("not-granted", "held by another");
         var name = UUID.randomUUID().toString();
-        grants.put(name, new Grant(held, own));
+        grants.put(name, new Grant(held, own, named));
         return Map.of("grant", name);
+    }
+
+    /** What its own thread holds is granted again at once. */
+    static AutoCloseable again(String path, long wait) throws Exception {
+        var mutex = nested.computeIfAbsent(path, p -> kind.equals("rw") ? new InterProcessReadWriteLock(zk, p).writeLock() : new InterProcessMutex(zk, p));
+        return mutex.acquire(wait, TimeUnit.MILLISECONDS) ? mutex::release : null;
     }
 
     static AutoCloseable take(String path, long wait, boolean shared, int permits, int want) throws Exception {
@@ -144,7 +157,8 @@ public class Curator {
         var grant = grants.get((String) r.get("grant"));
         if (grant == null) throw new Refused("not-held", "it was released, or never granted");
         grant.held.close();
-        grants.remove((String) r.get("grant")).thread.shutdown();
+        grants.remove((String) r.get("grant"));
+        if (!grant.named) grant.thread.shutdown();
         return Map.of();
     }
 }

@@ -1,10 +1,11 @@
-"""kazoo's Lock behind dlmtest's lock client protocol: python3 kazoo_lock.py.
+"""kazoo's locks behind dlmtest's lock client protocol: python3 kazoo_lock.py [mutex|rw].
 
 The client is kazoo's own with its defaults; the session timeout is the lease. Its
 listener tells suspended, resumed and lost. kazoo tells no validity and no token.
 """
 
 import logging
+import sys
 from urllib.parse import quote
 
 import kazoo
@@ -15,10 +16,13 @@ from kazoo.version import __version__
 from dlmtest_adapter import Lock, NotGranted, NotHeld, serve
 
 logging.basicConfig(level=logging.WARNING)
+kind = (sys.argv + ["mutex"])[1]
 
 
 class Kazoo(Lock):
     name, library, offers = "kazoo", __version__, ["try", "events", "lease", "renews", "wait"]
+    if kind == "rw":
+        name, offers = "kazoo-rw", offers + ["shared"]
 
     def open(self, endpoints, lease, client, tell, **_):
         self.zk, self.client, self.tell, self.down = KazooClient(hosts=",".join(endpoints), timeout=lease), client, tell, False
@@ -38,7 +42,8 @@ class Kazoo(Lock):
             self.tell("resumed", why="connected again")
 
     def acquire(self, key, wait, shared, permits):
-        lock = self.zk.Lock("/dlmtest/kazoo/" + quote(key, safe=""), self.client)  # a node's name cannot have every character
+        recipe = self.zk.Lock if kind == "mutex" else self.zk.ReadLock if shared else self.zk.WriteLock
+        lock = recipe("/dlmtest/%s/%s" % (self.name, quote(key, safe="")), self.client)  # a node's name cannot have every character
         try:
             if not (lock.acquire(timeout=wait) if wait > 0 else lock.acquire(blocking=False)):
                 raise NotGranted("held by another")

@@ -1,12 +1,11 @@
 // Package bounded reads files that others wrote: no larger than a person would make
-// them, and with no YAML that unfolds to more than it holds.
+// them, with no YAML that unfolds to more than it holds, and in folders regular files
+// alone, through no link that an index leads to.
 package bounded
 
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -24,24 +23,6 @@ const (
 
 // ErrTooLarge says that there is more than a file of its kind may hold.
 var ErrTooLarge = errors.New("too large")
-
-// ReadFile reads a file of at most max bytes. A larger one, a device that never ends
-// among them, is refused when max bytes have been read.
-func ReadFile(path string, max int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > max {
-		return nil, tooLarge(path, max)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, max+1))
-	if err == nil && int64(len(data)) > max {
-		return nil, tooLarge(path, max)
-	}
-	return data, err
-}
 
 func tooLarge(path string, max int64) error {
 	return fmt.Errorf("%s: %w: a file of this kind has at most %d bytes; nothing of it was used", path, ErrTooLarge, max)

@@ -25,7 +25,7 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}
 	}
-	if _, err := ReadFile("/dev/zero", 1<<16); !errors.Is(err, ErrTooLarge) {
+	if _, err := ReadNamed("/dev/zero", 1<<16); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a device that never ends: %v", err)
 	}
 	if _, err := ReadFile(filepath.Join(dir, "none"), 1); !errors.Is(err, os.ErrNotExist) {

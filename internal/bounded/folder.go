@@ -1,0 +1,128 @@
+package bounded
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Below is the path of what an index says lies in a folder: an index is what somebody
+// wrote, so nothing is read or written outside of the folder, through a link in it, or
+// where it holds a pipe, a socket or a device. What is not there its reader will tell.
+func Below(dir, name string) (path string, err error) {
+	name = filepath.FromSlash(name)
+	if !filepath.IsLocal(name) {
+		return "", fmt.Errorf("its folder %q is not below this one; put it there, or name it by itself", name)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	at := ""
+	for part := range strings.SplitSeq(filepath.Clean(name), string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		info, err := root.Lstat(at)
+		if os.IsNotExist(err) {
+			return filepath.Join(dir, name), nil
+		}
+		if err == nil {
+			err = plain(at, info.Mode())
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	err = fs.WalkDir(root.FS(), filepath.ToSlash(at), func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return plain(file, entry.Type())
+	})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, name), nil
+}
+
+// plain refuses what is neither a file nor a folder.
+func plain(path string, mode fs.FileMode) error {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s is a link, which is not followed: put the file or folder itself in its place", path)
+	case !mode.IsRegular() && !mode.IsDir():
+		return notRegular(path)
+	}
+	return nil
+}
+
+func notRegular(path string) error {
+	return fmt.Errorf("%s is a pipe, a socket or a device, which is not read: put the file itself in its place", path)
+}
+
+// Open opens a file of a folder that somebody else may have made. It never waits: what
+// is no regular file is refused, as a pipe has no end before its writer and a device may have none.
+func Open(path string) (*os.File, error) {
+	return regular(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+}
+
+func regular(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() { // reading a folder fails by itself
+		err = notRegular(f.Name())
+	}
+	if err != nil {
+		_ = f.Close() // nothing was read
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads a file of a folder, as Open does, of at most max bytes.
+func ReadFile(path string, max int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return read(f, path, max)
+}
+
+// ReadIn is ReadFile of what lies in a root, which no link leads out of.
+func ReadIn(root *os.Root, name string, max int64) ([]byte, error) {
+	f, err := regular(root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return read(f, name, max)
+}
+
+// ReadNamed is ReadFile for a path that the user has typed: it may be /dev/stdin, a
+// pipe or <(a command), which is waited for.
+func ReadNamed(path string, max int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return read(f, path, max)
+}
+
+func read(f *os.File, path string, max int64) ([]byte, error) {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > max {
+		return nil, tooLarge(path, max)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, max+1))
+	if err == nil && int64(len(data)) > max {
+		return nil, tooLarge(path, max)
+	}
+	return data, err
+}

@@ -1,0 +1,106 @@
+package bounded
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// made is a folder with each thing that a folder of runs must not have, and one it may.
+func made(t *testing.T) (dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "below") // short: the path of a socket is bounded
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	outside := filepath.Join(dir, "outside")
+	for _, d := range []string{"top/good/logs", "top/file", "top/folder", "top/pipe", "top/socket", "top/device/logs", "outside"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{"top/good/logs/a.log", "outside/history.jsonl"} {
+		if err := os.WriteFile(filepath.Join(dir, f), []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from, to := range map[string]string{"linked": outside, "file/history.jsonl": outside + "/history.jsonl", "folder/logs": outside, "device/logs/a": "/dev/zero", "inner": "good"} {
+		if err := os.Symlink(to, filepath.Join(dir, "top", from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "top/pipe/history.jsonl"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "top/socket/results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return filepath.Join(dir, "top")
+}
+
+// What an index names is below its folder, through no link, and has nothing in it but
+// files and folders; what is missing its reader tells.
+func TestBelow(t *testing.T) {
+	dir := made(t)
+	for name, want := range map[string]string{
+		"good": "", "good/logs": "", "good/../good": "", "none": "", "none/at/all": "",
+		"linked": "linked is a link", "inner": "inner is a link", "linked/history.jsonl": "linked is a link",
+		"file": "file/history.jsonl is a link", "folder": "folder/logs is a link", "device": "device/logs/a is a link",
+		"pipe": "pipe/history.jsonl is a pipe", "socket": "socket/results.json is a pipe, a socket",
+		"..": "not below", "../outside": "not below", "": "not below", dir: "not below", "good/../../outside": "not below",
+	} {
+		path, err := Below(dir, name)
+		switch {
+		case want == "" && (err != nil || path != filepath.Join(dir, name)):
+			t.Errorf("%q: %q, %v", name, path, err)
+		case want != "" && (err == nil || path != "" || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %q, %v; want %q", name, path, err, want)
+		}
+	}
+}
+
+// Nothing of a folder is waited for. What a user names is.
+func TestFilesOfFoldersDoNotWait(t *testing.T) {
+	dir := made(t)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for _, name := range []string{"pipe/history.jsonl", "socket/results.json", "device/logs/a"} {
+		for how, read := range map[string]func() error{
+			"ReadFile": func() error { _, err := ReadFile(filepath.Join(dir, name), 1<<20); return err },
+			"ReadIn":   func() error { _, err := ReadIn(root, name, 1<<20); return err },
+			"Open": func() error {
+				f, err := Open(filepath.Join(dir, name))
+				if err == nil {
+					_ = f.Close()
+				}
+				return err
+			},
+		} {
+			ended := make(chan error, 1)
+			go func() { ended <- read() }()
+			select {
+			case err := <-ended:
+				if err == nil {
+					t.Errorf("%s: %s reads it", name, how)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%s: %s waits", name, how)
+			}
+		}
+	}
+	pipe := filepath.Join(dir, "pipe/history.jsonl")
+	go func() { _ = os.WriteFile(pipe, []byte("late"), 0) }()
+	if data, err := ReadNamed(pipe, 100); string(data) != "late" || err != nil {
+		t.Errorf("a pipe that was named: %q, %v", data, err)
+	}
+}
