@@ -67,7 +67,11 @@ test: test-deps images ## pass every test, those on real servers too; RERUN=1 tr
 	$(GO) vet ./...
 	@mkdir -p build
 	@$(MAKE) --no-print-directory test-race-quick
-	$(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --packages ./... -- -p 1 -timeout 40m
+	GO="$(GO)" $(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --raw-command -- .ci/gotest
+
+.PHONY: test-install
+test-install: images ## go install of this tree from a module proxy of files, and a run of the result in Docker: minutes
+	INSTALL=1 $(GO) test . -count 1 -timeout 40m -v -run '^TestInstall$$'
 
 .PHONY: test-quick
 test-quick: ## the tests that need no Docker
@@ -76,15 +80,15 @@ test-quick: ## the tests that need no Docker
 # Of the packages that start goroutines, those whose tests take seconds: make test runs them with the race detector.
 RACE_QUICK := ./nemesis/agent/links/... ./locks/protocol ./locks/protocol/adapter ./history ./reports/serve ./internal/visible ./nemesis
 # The detector makes each program that ends wait for a second, which tests of ends take for a hang.
-RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout 40m -p 1
+RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout 40m
 
 .PHONY: test-race
 test-race: test-deps images ## every package that starts a goroutine, with the race detector (needs gcc)
-	$(RACE) $$(.ci/goroutines)
+	$(RACE) -p 1 $$(.ci/goroutines)
 
 .PHONY: test-race-quick
 test-race-quick: ## some of them, in about a minute; without gcc it says so and does nothing
-	@if command -v gcc >/dev/null; then $(RACE) $(RACE_QUICK); else echo "race detector: SKIPPED, gcc is missing"; fi
+	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
 
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn, FUZZTIME=30s each
@@ -97,9 +101,26 @@ bench: images ## print figures: RUNS=20 runs, ROUNDS=5 starts beside docker-comp
 	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkLossy$$' -benchtime $(or $(LOSSY),1)x ./cmd/cli
 	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkChecker$$' -benchtime 1x ./cmd/cli
 
+.PHONY: bench-lossy
+bench-lossy: ## print each kind of call on the lossy file system beside a plain folder: root, a quiet machine
+	@$(GO) test -timeout 30m -run '^$$' -bench . ./nemesis/agent/lossy
+
+.PHONY: fault-check
+fault-check: ## the short measurements of faults from outside: N=200 workloads beside ext4, killed processes, cuts, pauses, ends of connections (root)
+	@LOSSY_EXT4=$(or $(N),200) $(GO) test -count 1 -v -run '^(TestAgainstExt4|TestCrashWhileAKilledProcessEnds|TestMoreFilesThanDescriptors|TestLongTruncationTakesNoMemory)$$' ./nemesis/agent/lossy
+	@$(GO) test -count 1 -v -run '^(TestThreadFlowsLaterThanAPing|TestAnEndIsDelayed|TestPauseAndKillReachDaemons|TestPauseWithAHoleIsMissed|TestDriftOfPythonIsRefused)$$' ./nemesis/agent/...
+
+.PHONY: fault-ext4
+fault-ext4: ## compare N=10000 random workloads, SEED=, with a real ext4 whose journal is replayed: root, a loop device, mkfs.ext4
+	@LOSSY_EXT4=$(or $(N),10000) LOSSY_SEED=$(SEED) $(GO) test -count 1 -timeout 4h -v -run '^TestAgainstExt4$$' ./nemesis/agent/lossy
+
 .PHONY: bench-triggers
 bench-triggers: images ## print how much sooner triggers reach a violation than chance: SEEDS=20
 	@$(GO) test -timeout 90m -run '^$$' -bench '^BenchmarkTriggers$$' -benchtime $(or $(SEEDS),20)x ./cmd/cli
+
+.PHONY: bench-hunt
+bench-hunt: build ## print how many runs a minute a hunt makes: FOR=2m, BACKENDS="redis etcd", RUNTIME=local
+	@BACKENDS="$(or $(BACKENDS),redis)" FOR=$(or $(FOR),2m) RUNTIME=$(or $(RUNTIME),local) $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkHunt$$' -benchtime 1x ./cmd/cli
 
 .PHONY: bench-nodes
 bench-nodes: images ## print how many client nodes run baseline until a heartbeat is missed: RUNTIMES=local, FROM=10
@@ -138,10 +159,18 @@ docs-pictures: test-deps sample-report ## draw the pictures of docs/reading-a-re
 check-models: ## hold each model against Porcupine on N=1000000 random histories, and LONG=25 each of up to 1000, 3000 and 10000 operations
 	@N=$(or $(N),1000000) LONG=$(LONG) $(GO) test -timeout 0 -count 1 -v -run Agrees ./checker/models | grep -vE 'draw (n|operations):|^=== '
 
+.PHONY: check-histories
+check-histories: ## judge every public history in DIR=folder by its manifest, put each to Porcupine, and print one table with the times
+	@DLMTEST_HISTORIES=$(abspath $(or $(DIR),../shared/histories)) $(GO) test -timeout 20m -count 1 -v -run TestPublicHistories ./cmd/cli | grep -vE '^=== '; exit $${PIPESTATUS[0]}
+
 .PHONY: mutants
 mutants: ## plant mistakes in the checkers one at a time, SAMPLE=200 of them or all, in FILES=checker/claims.go,... or all: every one must be noticed by a test; goes on where it was stopped
 	@$(GO) build -o build/mutants ./checker/models/mutants
-	@nice -n 19 build/mutants -sample $(or $(SAMPLE),0) -only "$(FILES)" -results build/mutants.json $(or $(PACKAGES),./checker/models ./checker)
+	@nice -n 19 build/mutants -sample $(or $(SAMPLE),0) -only "$(FILES)" -results build/mutants.json $(or $(PACKAGES),./checker/models ./history/trace=./checker ./checker)
+
+.PHONY: judge-power
+judge-power: ## plant each defect in N=100 simulated histories, count what the judge sees, and write docs/judge.md
+	@$(GO) test -timeout 60m -count 1 -v -run '^TestPower$$' ./checker/power -each $(or $(N),100) -page $(abspath docs/judge.md)
 
 .PHONY: gate-proof
 gate-proof: build ## hold the gate against N=20 trees as they are and 20 with a planted bug; RUNTIME=local needs no Docker

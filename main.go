@@ -125,7 +125,7 @@ func ownVersion() string {
 	if !ok {
 		return "development"
 	}
-	for _, m := range info.Deps {
+	for _, m := range append(info.Deps, &info.Main) {
 		if m.Path == "github.com/dlmtest/dlmtest" && m.Version != "" && m.Version != "(devel)" {
 			return m.Version
 		}
