@@ -82,7 +82,7 @@ func (e Evidence) needs() []need {
 	}
 	return []need{
 		{"to save duplicate work; a second holder now and then does no harm", names(e.cheap(), "or"), "no"},
-		{"to protect data that checks a token on each write", names(saves, "or"), "yes, and it must count reads as well where a writer has read before"},
+		{"to protect data that checks a token on each write", names(saves, "or"), "yes, and let reads tell their tokens too"},
 		{"to protect data in PostgreSQL itself", names(waits, "or"), "no, while no idle timeout ends the lock; but a stopped holder makes everybody wait"},
 		{"to protect data, with Redis alone", names(redis, "or"), e.redisTokens()},
 		{"an effect outside of your database (a payment, a mail)", outside, e.outsideFence()},
@@ -106,10 +106,10 @@ func (e Evidence) redisTokens() string {
 		}
 	}
 	if len(lost) > 0 {
-		says = append([]string{names(lost, "and") + " gives tokens until a crash loses the counter"}, says...)
+		says = append([]string{names(lost, "and") + " loses its counter of tokens in a crash"}, says...)
 	}
 	if len(none) > 0 {
-		says = append(says, names(none, "and")+" gives none")
+		says = append(says, names(none, "and")+" has none")
 	}
 	return strings.Join(says, "; ")
 }
