@@ -143,7 +143,7 @@ func TestClockOfWhoDoesNotTell(t *testing.T) {
 	}
 }
 
-// One that gives way is refused with nothing done, and at a gate its client goes on.
+// One that gives way is refused with nothing done, and at a checkpoint its client goes on.
 func TestOptionalFaultGivesWay(t *testing.T) {
 	r := startAgent(t)
 	realRedis(t, r)
