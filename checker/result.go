@@ -57,7 +57,11 @@ type Result struct {
 	Counts     Counts                 `json:"counts"`
 	Expected   map[string]Expectation `json:"expected,omitempty"` // by property: what the scenario says of this lock
 	Differs    []Difference           `json:"differs,omitempty"`  // what is otherwise than expected
-	Doubts     []string               `json:"doubts,omitempty"`   // why the run as a whole may not be believed: vacuous, disturbed, host clock moved, fault not seen
+	// Doubts are why the run as a whole may not be believed: disturbed, host clock moved, fault not seen. The
+	// first Vacuous of them say that the scenario saw too little of what it is about.
+	Doubts      []string `json:"doubts,omitempty"`
+	Vacuous     int      `json:"vacuous,omitempty"`
+	JudgeFailed bool     `json:"judge_failed,omitempty"` // a bug of dlmtest, which the last of Doubts tells of
 	// Why a property is unknown, apart from the lock: the run can be repeated.
 	TooLittle      bool  `json:"too_little,omitempty"`      // fewer grants, waits or faults were seen than a verdict needs
 	Incomplete     bool  `json:"incomplete,omitempty"`      // records are missing
