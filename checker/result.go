@@ -10,7 +10,7 @@ type Violation struct {
 	Operations []int  `json:"operations"` // indexes into the history, in order
 	Key        string `json:"key,omitempty"`
 	At         int64  `json:"at"`                  // raw time of the instant at which it became one, ns
-	Possible   bool   `json:"possible,omitempty"`  // it hangs on an unknown outcome
+	Possible   bool   `json:"possible,omitempty"`  // it depends on an unknown outcome
 	Disturbed  bool   `json:"disturbed,omitempty"` // an unplanned stall touches it
 	Oracle     string `json:"oracle,omitempty"`    // what Porcupine said of Minimal: "confirmed", "contradicted", "gave up: …", "not asked: …"; "": it was beyond the first ones
 	// Minimal is the smallest history that still shows it; nil beyond the first ones

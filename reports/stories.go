@@ -176,7 +176,7 @@ func copySign(what string) string {
 // sureWords says why a violation is less than certain.
 func sureWords(sure string) string {
 	return map[string]string{
-		"possible": "Possible: it hangs on an operation whose outcome is unknown.", "disturbed": "Disturbed: a stall of the machine touches it.",
+		"possible": "Possible: it depends on an operation whose outcome is unknown.", "disturbed": "Disturbed: a stall of the machine touches it.",
 	}[sure]
 }
 

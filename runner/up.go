@@ -19,7 +19,7 @@ import (
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
-// stage is a cluster that is up, with everything that hangs on it.
+// stage is a cluster that is up, with everything that depends on it.
 type stage struct {
 	*plan
 	dir      string

@@ -47,7 +47,7 @@ type section struct {
 	grant *locks.Grant
 	seen  resource.Copies
 	now   history.Pair
-	given bool // a number stood there in both worlds
+	given bool // a number stood there in both copies
 }
 
 // enter passes the first checkpoint and reads; nil: it could not.
