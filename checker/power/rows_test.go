@@ -44,7 +44,7 @@ var rows = []row{
 	{"token-back", "the tokens of two grants, one after the other, are swapped", []string{"fencing-monotonic"}, mutex, ""},
 	{"token-back", "the same, and nobody says when a request was sent", []string{"fencing-monotonic"}, setting{leased: true, tokens: true}.waiting(), "both asked at once, and no look found one after the other"},
 	{"token-repeat", "a later grant gets the token of the one before", []string{"fencing-monotonic"}, mutex, ""},
-	{"naive-release", "a release on a lost hold frees whoever holds the key", []string{"release-by-owner", "lease-exclusion"}, mutex.under("pause"), ""},
+	{"naive-release", "a release on a lost hold frees whoever holds the key", []string{"release-by-owner", "lease-exclusion", "honest-claims", "false-loss"}, mutex.under("pause"), ""},
 	{"false-ok-extend", "a renewal of a lost hold is answered ok", claims("lease-exclusion"), mutex.under("pause").waiting(), ""},
 	{"false-ok-extend", "the same, without tokens or the time of sending", claims(), silent.under("pause").waiting(), ""},
 	{"false-ok-extend", "the same, late answers waited for", claims("lease-exclusion"), mutex.under("delay").waiting(), "the answer never came, or its holder had asked for its release as well and the renewal may have been first"},
