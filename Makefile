@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 GO    ?= go
 export CGO_ENABLED := 0
+# Random tests draw the same in every `make test`, so that a red is the change's; `go test` draws anew.
+export RAPID_SEED ?= 1
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 SUDO  := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 GOFILES = $$(git ls-files -co --exclude-standard '*.go')
@@ -68,6 +70,10 @@ test: test-deps images ## pass every test, those on real servers too; RERUN=1 tr
 	@mkdir -p build
 	@$(MAKE) --no-print-directory test-race-quick
 	GO="$(GO)" $(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --raw-command -- .ci/gotest
+
+.PHONY: test-random
+test-random: ## the packages with random tests, N=10 times with draws of their own: before a release
+	@RAPID_SEED=0 $(GO) test -vet=off -p 2 -timeout 120m -count $(or $(N),10) $$(grep -rl --include=*_test.go pgregory.net/rapid . | xargs -n1 dirname | sort -u)
 
 .PHONY: test-install
 test-install: images ## go install of this tree from a module proxy of files, and a run of the result in Docker: minutes

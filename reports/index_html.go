@@ -149,8 +149,9 @@ func newIndexCell(c *Cell) indexCell {
 	if c == nil {
 		return indexCell{None: true}
 	}
-	cell := indexCell{Cell: *c, Tally: c.tally(), After: c.after(), Odd: c.Odd(), Calm: c.judged() && !c.Odd(), Title: c.Reason}
-	cell.Soon, _, _ = strings.Cut(cell.After, " (")
+	cell := indexCell{Cell: *c, Tally: c.tally(), Odd: c.Odd(), Calm: c.judged() && !c.Odd(), Title: c.Reason}
+	middle, spread := c.after()
+	cell.Soon, cell.After = middle, middle+spread
 	var of []string
 	var all []Outcome
 	for i, r := range c.Runs {

@@ -136,7 +136,7 @@ func TestNoWayOut(t *testing.T) {
 	}
 	for _, page := range []string{"/", "/a/"} {
 		if _, body := get(t, at, page); strings.Contains(body, "hidden") || strings.Contains(body, "within") || strings.Contains(body, "absolute") || strings.Contains(body, "-123") {
-			t.Errorf("%s lists what is not to be had:\n%s", page, body)
+			t.Errorf("%s lists what cannot be read:\n%s", page, body)
 		}
 	}
 }
