@@ -56,7 +56,6 @@ type indexRow struct {
 	Cells           []indexCell
 }
 
-
 // tiles are the answers of a cell, if any of its runs reached a judgement.
 func (c Cell) tiles() []Tile {
 	if !c.judged() {
