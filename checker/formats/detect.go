@@ -24,6 +24,9 @@ func FormatOf(in io.Reader) (string, error) {
 
 // Detect finds the format of a file from its first bytes.
 func Detect(first []byte) (string, error) {
+	if bytes.HasPrefix(first, []byte(blocksMagic)) {
+		return "jepsen-blocks", nil
+	}
 	c, rest, err := opening(first)
 	if isFptlin(first) {
 		return "fptlin", nil

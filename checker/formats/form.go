@@ -23,10 +23,11 @@ const (
 	list   // vectors, lists, arrays
 	dict   // keys and values take turns in items
 	set
-	large // more than mostForms: it was skipped over
+	large    // more than mostForms: it was skipped over
+	blockRef // of Jepsen's file: what it stands for is the block of that number
 )
 
-var kinds = [...]string{"nothing", "nil", "a truth value", "a whole number", "a number", "a string", "a keyword", "a name", "a list", "a map", "a set", "a large collection"}
+var kinds = [...]string{"nothing", "nil", "a truth value", "a whole number", "a number", "a string", "a keyword", "a name", "a list", "a map", "a set", "a large collection", "a block"}
 
 func (k kind) String() string { return kinds[k] }
 

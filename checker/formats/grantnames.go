@@ -26,6 +26,7 @@ type holder struct {
 type named struct {
 	name, owner string
 	given       bool // it was given back, or that was tried
+	token       int64
 }
 
 func holderOf(e *models.Event) holder {
@@ -75,12 +76,16 @@ func (g *grantNames) granted(call *named, e *models.Event) (string, error) {
 	if last := g.now[holderOf(e)]; last != nil && !last.given {
 		return "", fmt.Errorf("%s is granted the lock again before it gave it back, which a dlmtest history cannot say: write EDN", clip(who))
 	}
+	if last := g.now[holderOf(e)]; last != nil && e.Token > 0 && last.token == e.Token {
+		return "", fmt.Errorf("%s is told once more of the grant that it has (token %d), which a dlmtest history cannot say: write EDN", clip(who), e.Token)
+	}
 	if call.owner != e.Owner && call.owner != "" && e.Owner != "" {
 		return "", fmt.Errorf("it is granted to %s, but was asked for by %s", clip(who), clip(call.owner))
 	}
 	if call.name == "" {
 		call.name = g.fresh(who)
 	}
+	call.token = e.Token
 	g.now[holderOf(e)] = call
 	return call.name, nil
 }

@@ -66,8 +66,8 @@ func checkFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 	if asJSON {
 		return verdictError{judged.Verdict, json.NewEncoder(cmd.OutOrStdout()).Encode(judged)}
 	}
-	if source := sourceVerdict(judged.File); source != "" {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s by its own results.edn\n", judged.File, source)
+	if said, by := sourceVerdict(judged.File); said != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s by its own %s\n", judged.File, said, by)
 	}
 	judged.text(cmd.OutOrStdout(), leftOut, cmp.Or(judged.took, time.Since(begun)))
 	return verdictError{judged.Verdict, nil}
@@ -78,7 +78,7 @@ func isStore(dir string) bool { return dir != "-" && storedHistory(dir) != "" }
 
 // storedHistory is the history in a folder of Jepsen's; empty: there is none.
 func storedHistory(dir string) string {
-	for _, name := range []string{"history.edn", "history.txt", "jepsen.log"} {
+	for _, name := range []string{"history.edn", "test.jepsen", "history.txt", "jepsen.log"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 			return filepath.Join(dir, name)
 		}
