@@ -124,6 +124,8 @@ func detectJSON(first []byte) (string, error) {
 		switch name.text {
 		case "dlmtest_history":
 			found = "dlmtest"
+		case "ClientId", "Input":
+			found = "etcd"
 		case "call", "ret", "out":
 			found = "operations"
 		case "type":

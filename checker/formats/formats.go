@@ -35,6 +35,7 @@ func Formats() []Format {
 		{"kv", "Porcupine's key-value lines: EDN maps that all have a :key", (*Reader).readKV},
 		{"timelock", "AtlasDB TimeLock's JSON: an invoke's value is the name of the lock, an ok's its answer; events of one time count as concurrent", (*Reader).readTimelock},
 		{"elle", "elle-cli's JSON: one array of objects, or one after the other", (*Reader).readElle},
+		{"etcd", "etcd's robustness tests: operations.json of each client, or the folder that has the folders of all of them", (*Reader).readEtcd},
 		{"fptlin", "fptlin's text: # rmw, then PROCESS rmw OLD NEW START END", (*Reader).readFptlin},
 		{"operations", `JSON objects of one whole operation each: "process", "f", "value", "call", "ret", "out"`, (*Reader).readOperations},
 	}

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +22,7 @@ func explainFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFl
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = cmp.Or(storedHistory(path), filepath.Join(path, "history.jsonl"))
+		path = historyIn(path)
 	} else if path != "-" && errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
 	}
