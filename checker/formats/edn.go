@@ -13,6 +13,7 @@ type edn struct {
 	*source
 	depth int
 	left  int // forms that may still be built of the value at hand; below 0: only skip
+	words map[string]string
 }
 
 // blank skips white space, comments and discarded forms, and shows what follows.
@@ -192,13 +193,20 @@ func (p *edn) string(f form, k kind) (form, error) {
 			if err := p.escape(k == symbol); err != nil {
 				return form{}, err
 			}
-		default:
+		case c <= ' ': // among them an end of a line
 			if err := p.keep(); err != nil {
+				return form{}, err
+			}
+		default:
+			if err := p.run(quoteStops); err != nil {
 				return form{}, err
 			}
 		}
 	}
 }
+
+// What ends a run of plain bytes: in a string, and in a name or a number.
+var quoteStops, tokenStops = stopsAt(`"\\`), stopsAt(",;()[]{}\"\\")
 
 // escape reads \n and the like; of a regular expression any.
 func (p *edn) escape(any bool) error {
@@ -235,22 +243,50 @@ func (p *edn) token(f form) (form, error) {
 			return form{}, err
 		}
 	}
-	for {
-		c, ok := p.peek()
-		if !ok { // nothing ends in the middle of a word
-			return form{}, p.cut()
-		}
-		if c <= ' ' || strings.IndexByte(",;()[]{}\"\\", c) >= 0 {
-			break
-		}
-		if err := p.keep(); err != nil {
-			return form{}, err
-		}
+	if err := p.rest(); err != nil {
+		return form{}, err
 	}
 	if p.left < 0 && f.line > 0 {
 		return f, nil
 	}
-	return f.classify(string(p.text))
+	return f.classify(p.word())
+}
+
+// rest reads a token to its end.
+func (p *edn) rest() error {
+	for {
+		c, ok := p.peek()
+		if !ok { // nothing ends in the middle of a word
+			return p.cut()
+		}
+		if tokenStops[c] {
+			return nil
+		}
+		if err := p.run(tokenStops); err != nil {
+			return err
+		}
+	}
+}
+
+// wordsKept is how many words are kept, so that one that comes again is not made again.
+const wordsKept = 256
+
+// word is the token as a string.
+func (p *edn) word() string {
+	if len(p.text) == 0 || p.text[0] <= '9' || len(p.text) > 32 {
+		return string(p.text)
+	}
+	if s, known := p.words[string(p.text)]; known {
+		return s
+	}
+	s := string(p.text)
+	if p.words == nil {
+		p.words = map[string]string{}
+	}
+	if len(p.words) < wordsKept {
+		p.words[s] = s
+	}
+	return s
 }
 
 // classify says what a token is.

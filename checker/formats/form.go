@@ -138,7 +138,12 @@ func isWhole(s string) bool {
 	if digits == "" || len(digits) > 1 && digits[0] == '0' || s == "-0" {
 		return false
 	}
-	return strings.Trim(digits, "0123456789") == ""
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 func isFraction(s string) bool {

@@ -102,7 +102,7 @@ func eventOf(e *models.Event) string {
 var asks = map[models.F]string{
 	models.Acquire: "asks for the lock", models.AcquireR: "asks for the lock, to read", models.Try: "tries to take the lock",
 	models.Release: "gives the lock back", models.ReleaseR: "gives the lock back, as a reader",
-	models.Read: "reads", models.Write: "writes", models.Append: "appends", models.CAS: "compares and sets",
+	models.Read: "reads", models.Write: "writes", models.Append: "appends", models.CAS: "compares and sets", models.Request: "asks etcd",
 }
 
 // says tells one event in plain words.
