@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"strings"
 	"unicode/utf8"
 )
 
@@ -13,7 +12,7 @@ type edn struct {
 	*source
 	depth int
 	left  int // forms that may still be built of the value at hand; below 0: only skip
-	words map[string]string
+	words map[string]word
 }
 
 // blank skips white space, comments and discarded forms, and shows what follows.
@@ -249,7 +248,9 @@ func (p *edn) token(f form) (form, error) {
 	if p.left < 0 && f.line > 0 {
 		return f, nil
 	}
-	return f.classify(p.word())
+	w, err := p.word(f)
+	f.kind, f.text = w.kind, w.text
+	return f, err
 }
 
 // rest reads a token to its end.
@@ -266,62 +267,4 @@ func (p *edn) rest() error {
 			return err
 		}
 	}
-}
-
-// wordsKept is how many words are kept, so that one that comes again is not made again.
-const wordsKept = 256
-
-// word is the token as a string.
-func (p *edn) word() string {
-	if len(p.text) == 0 || p.text[0] <= '9' || len(p.text) > 32 {
-		return string(p.text)
-	}
-	if s, known := p.words[string(p.text)]; known {
-		return s
-	}
-	s := string(p.text)
-	if p.words == nil {
-		p.words = map[string]string{}
-	}
-	if len(p.words) < wordsKept {
-		p.words[s] = s
-	}
-	return s
-}
-
-// classify says what a token is.
-func (f form) classify(s string) (form, error) {
-	f.text = s
-	switch {
-	case !utf8.ValidString(s):
-		return f, f.errorf("a name that is no UTF-8")
-	case s == "nil":
-		f.kind, f.text = null, ""
-	case s == "true", s == "false":
-		f.kind = boolean
-	case strings.HasPrefix(s, ":"):
-		f.kind, f.text = keyword, s[1:]
-		if s == ":" {
-			return f, f.errorf("a keyword without a name")
-		}
-	case s != "" && (s[0] >= '0' && s[0] <= '9' || len(s) > 1 && strings.IndexByte("+-", s[0]) >= 0 && s[1] >= '0' && s[1] <= '9'):
-		return f.number(s)
-	default:
-		f.kind = symbol
-	}
-	return f, nil
-}
-
-// number reads 3, -3, 3N, 1.5, 1.5M; what only Clojure knows (0x1f, 1/3) is a symbol.
-func (f form) number(s string) (form, error) {
-	plain := strings.TrimPrefix(s, "+")
-	switch {
-	case isWhole(strings.TrimSuffix(plain, "N")):
-		f.kind, f.text = whole, strings.TrimSuffix(plain, "N")
-	case isFraction(strings.TrimSuffix(plain, "M")):
-		f.kind, f.text = fraction, strings.TrimSuffix(plain, "M")
-	default:
-		f.kind = symbol
-	}
-	return f, nil
 }
