@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -280,24 +279,4 @@ func (s *sim) store(e *models.Event) {
 	}
 	now.ends = e.Token
 	s.held[e.Key] = []simHold{now}
-}
-
-// judge is the verdict of a model, with Porcupine for what no sweep decides.
-func judge(model string, events []models.Event) (models.Verdict, string) {
-	o := models.Options{Permits: 1, Lease: simLease * time.Nanosecond, Ask: func(model string, o models.Options, ops []models.Op) string {
-		return models.Consult(model, o, ops, 5*time.Second)
-	}}
-	if model == "semaphore" {
-		o.Permits = 2
-	}
-	m, _ := models.Named(model)
-	d := m.New(o)
-	for _, e := range events {
-		if err := d.Add(e); err != nil {
-			return models.Unknown, err.Error()
-		}
-	}
-	r := d.End()
-	models.Settle(m, o, events, o.Ask, &r)
-	return r.Verdict, r.Reason
 }
