@@ -83,3 +83,21 @@ func TestPauseWithAHoleIsMissed(t *testing.T) {
 		t.Errorf("proof %q", missed.Fault.Proof)
 	}
 }
+
+// One process that cannot be woken keeps no other asleep.
+func TestResumeReachesAll(t *testing.T) {
+	var woken []int
+	err := resume([]int{1, 2, 3, 4}, func(pid int, _ syscall.Signal) error {
+		switch pid {
+		case 4:
+			return syscall.EPERM
+		case 2:
+			return syscall.ESRCH // it has ended
+		}
+		woken = append(woken, pid)
+		return nil
+	})
+	if fmt.Sprint(woken) != "[3 1]" || err == nil || err.Error() != "resume: process 4: operation not permitted" {
+		t.Errorf("woke %v: %v", woken, err)
+	}
+}
