@@ -173,7 +173,7 @@ func (s *stage) endedServers(say Progress) error {
 }
 
 func (s *stage) ended(n *node, e agent.Exit) error {
-	return s.explain(n.lastSaid(fmt.Errorf("%s: its program has ended during the run: %s", n.Name(), e.Reason)))
+	return s.explain(n.lastSaid("its program has ended during the run: " + e.Reason))
 }
 
 // lastLines are the last words of a server, where they end with what it died of.

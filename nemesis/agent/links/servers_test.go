@@ -19,6 +19,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
