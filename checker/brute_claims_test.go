@@ -145,7 +145,7 @@ func TestReleaseByOwnerAgrees(t *testing.T) {
 func tallies(t *testing.T, want func(brute) tally, judge func(*run) outcome) {
 	seen := tally{}
 	for range 20 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			r := newRun(clash(t))
 			w, f := want(brute{r}), judge(r).found
 			if f.tally() != w {
@@ -192,7 +192,7 @@ func (r *run) waits() (all []trace.Wait) {
 // TestCountsAgree counts contended acquires and stale writes one by one.
 func TestCountsAgree(t *testing.T) {
 	for range 5 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			r := newRun(clash(t))
 			b, want := brute{r}, Counts{}
 			for _, op := range r.Ops {

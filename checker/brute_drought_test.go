@@ -109,7 +109,7 @@ func (b brute) drought(k *keyLog, in *incident) (from, to int64) {
 func TestDroughtAgrees(t *testing.T) {
 	seen := 0
 	for range 4 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			setup, ops := rough(t)
 			for i := range ops { // some only try
 				if ops[i].F == history.Acquire && ops[i].Process == 1 && len(ops)%2 == 0 {

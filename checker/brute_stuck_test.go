@@ -114,7 +114,7 @@ func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
 func TestStuckAgrees(t *testing.T) {
 	seen := map[bool]int{}
 	for range 20 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			r := waiting(t)
 			var f found
 			r.stuck(r.named("k"), &f)

@@ -33,6 +33,7 @@ func conclude(r *run, result *Result) {
 			doubts = append(doubts, doubt{text: fmt.Sprintf("The host's clock moved by %s at %s.", length(n), r.seconds(r.Ops[i].Time))})
 		}
 	}
+	result.Vacuous = len(vacuous)
 	for _, d := range doubts {
 		result.Doubts = append(result.Doubts, d.text)
 		for i := range result.Properties {

@@ -75,6 +75,9 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 	if r.tooFew(asked.From) {
 		return fmt.Sprintf("Nobody could be granted %q at the end: too many servers have ended by themselves.", name)
 	}
+	if g := r.halfReleased(k); g != nil {
+		return fmt.Sprintf("%s holds %q still, as a release of it was lost and nothing ends its grant.", g.Who(), name)
+	}
 	evidence := []int{r.Final, asked.Invoke, asked.Done}
 	took := "was not granted it by the end of the run"
 	if i < len(k.Grants) {
@@ -84,6 +87,18 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 	f.add(r, Violation{Key: name, At: limit, Operations: evidence},
 		"%s asked for %q at %s, after all was healed, and %s.", r.Ops[asked.Invoke].Node, name, r.seconds(asked.From), took)
 	return ""
+}
+
+// halfReleased is a grant of a reentrant lock without a lease that its holder has released as
+// often as it took it, of which one release may not have arrived; the service says that it
+// is held still.
+func (r *run) halfReleased(k *keyLog) *trace.Grant {
+	for _, g := range k.Grants {
+		if !r.Setup.Promise.Leased && g.End == trace.Forever && g.Nest.Open > 0 {
+			return g
+		}
+	}
+	return nil
 }
 
 // stuck looks at the gaps between beliefs that are longer than our patience. In

@@ -11,7 +11,7 @@ import (
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
 		"availability": droughts, "fencing-monotonic": tokens, "false-loss": lossesOwed, "honest-claims": claimsOpen, "lock-info": infosPlain,
-		"reentrancy":       nestsLost,
+		"reentrancy": nestsLost, "deadlock-freedom": nestsHeld,
 		"mutual-exclusion": doubles, "lease-exclusion": leasesUntold, "no-lost-update/unfenced": readsMissed,
 		"honest-refusal": refusedLater, "validity-bound": boundless, "recovery": gone,
 	} {
@@ -487,4 +487,27 @@ var nestsLost = map[string]func(*builder){
 		b.again(3400*ms, h, 3, 9)
 		b.back(3500*ms, h, 2)
 	},
+}
+
+// halfGivenBack is a lock without a lease, held twice, of whose two releases the first was lost; the
+// answer to the second says how often the lock is held still.
+func halfGivenBack(depth int32) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		b.setup.Promise.Leased = false
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.again(20*ms, h, 2, 1)
+		b.does(100*ms, h, history.Release, history.Info)
+		b.does(sec, h, history.Release, history.OK)
+		b.ops[len(b.ops)-1].Depth = depth
+		b.refused(2*sec, 8*sec)
+		b.op(9*sec, "runner", history.Note, history.Final, "")
+		b.refused(9*sec, 15*sec)
+	}
+}
+
+var nestsHeld = map[string]func(*builder){
+	"unknown-half-released": halfGivenBack(1),
+	"violated-all-released": halfGivenBack(0), // it was told to be free
 }

@@ -39,7 +39,7 @@ type rests struct {
 	// have been stalled.
 	others bool
 	// steady: no node that was not scheduled is the cause of a violation. What takes time, and
-	// what a client does with a lock that it has lost, hangs on that. But no stall of a client
+	// what a client does with a lock that it has lost, depends on that. But no stall of a client
 	// makes the server's ok true, or its token greater, and none of the resource makes a sound
 	// lock grant twice.
 	steady bool

@@ -169,7 +169,7 @@ func TestKilledRunKeepsWhatItProves(t *testing.T) {
 	}
 }
 
-// A database's log is read by a client: whether it is whole hangs on that client's records.
+// A database's log is read by a client: whether it is whole depends on that client's records.
 func TestLogReadByAClient(t *testing.T) {
 	for without, want := range map[string]Verdict{"": Violated, "client-1": Unknown} {
 		b := newBuilder()

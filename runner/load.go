@@ -143,7 +143,7 @@ func (s *stage) deadNode(say Progress) error {
 				say.Line(fmt.Sprintf("%s has ended by itself (%s): the run goes on without it", n.Name(), e.Reason))
 				continue
 			}
-			return s.explain(n.lastSaid(fmt.Errorf("%s: its program has ended during the run: %s", n.Name(), e.Reason)))
+			return s.explain(n.lastSaid("its program has ended during the run: " + e.Reason))
 		case <-n.gone:
 			return fmt.Errorf("%s: the node has gone during the run: somebody has killed it, memory ran out, or the connection to the Docker daemon was lost", n.Name())
 		default:

@@ -533,7 +533,7 @@ func TestFaults(t *testing.T) {
 	t.Run("all", func(t *testing.T) { // ends with its parallel parts
 		for _, test := range tests {
 			t.Run(test.scenario+" "+test.backend+" "+test.runtime, func(t *testing.T) {
-				if !strings.HasPrefix(test.scenario, "clock-") { // what these show hangs on who is first
+				if !strings.HasPrefix(test.scenario, "clock-") { // what these show depends on who is first
 					t.Parallel()
 				}
 				args := []string{"--scenario", test.scenario, "--backend", test.backend, "--runtime", test.runtime}
@@ -596,7 +596,7 @@ func TestMatrix(t *testing.T) {
 }
 
 // noneRuns wants no process of this very binary within some seconds. A cluster
-// without Docker hangs on one: the first process of its namespaces, with which all
+// without Docker depends on one: the first process of its namespaces, with which all
 // others end.
 func noneRuns(t *testing.T, path string) {
 	t.Helper()

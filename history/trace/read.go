@@ -274,8 +274,14 @@ func (t *Trace) released(i int, op *history.Op, p pending) {
 	if op.Type != history.OK {
 		return
 	}
+	t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
+	if op.Depth > 0 && g.Nest.Open > 0 && g.EndOp == p.invoke-1 { // what was unknown had not happened: it has the lock still
+		g.Nest.Again = append(g.Nest.Again, i)
+		t.resume(g, int(op.Depth))
+		t.acted(g, i, op, t.Ops[p.invoke-1].Time)
+		return
+	}
 	if g.Released < 0 || t.Ops[g.Released].Depth > 0 { // that one was told to be an inner one
 		g.Released = i
 	}
-	t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
 }

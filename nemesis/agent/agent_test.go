@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// playWorker waits until it is armed, then passes its gate again and again.
+// playWorker waits until it is armed, then passes its checkpoint again and again.
 func playWorker() {
 	orders := json.NewDecoder(os.Stdin)
 	var o Order
@@ -63,7 +63,7 @@ func playWorker() {
 		}
 	}()
 	for n := 1; ; n++ {
-		fmt.Printf(`{"gate":{"id":%d,"gate":"before-write","key":"k","owner":"o%d"}}`+"\n", n, n)
+		fmt.Printf(`{"checkpoint":{"id":%d,"checkpoint":"before-write","key":"k","owner":"o%d"}}`+"\n", n, n)
 		o = Order{}
 		for o.Go != n {
 			if orders.Decode(&o) != nil {
@@ -214,10 +214,10 @@ func TestHealthTellsOfADeadServer(t *testing.T) {
 	}
 }
 
-func TestPauseAtTheGate(t *testing.T) {
+func TestPauseAtTheCheckpoint(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "pause", Min: 100 * time.Millisecond, Max: 5 * time.Second}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "pause", Min: 100 * time.Millisecond, Max: 5 * time.Second}})
 	hit := r.until(func(m Message) bool { return m.Hit != nil }).Hit
 	if hit.Owner != "o1" {
 		t.Fatalf("hit %+v", hit)
@@ -242,7 +242,7 @@ func TestPauseAtTheGate(t *testing.T) {
 func TestPauseEndsByItself(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "pause", Max: 50 * time.Millisecond}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "pause", Max: 50 * time.Millisecond}})
 	r.fault(1, history.Heal)
 	if over := r.until(func(m Message) bool { return m.Over != nil }).Over; over.Error != "" || over.Fault != 1 {
 		t.Errorf("over %+v", over)
@@ -271,10 +271,10 @@ func TestPauseThatIsUndoneIsMissed(t *testing.T) {
 	r.fault(1, history.Heal)
 }
 
-func TestKillAtTheGate(t *testing.T) {
+func TestKillAtTheCheckpoint(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "kill", Max: time.Minute}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "kill", Max: time.Minute}})
 	r.until(func(m Message) bool { return m.Hit != nil })
 	r.do(Command{Do: Heal, Fault: 1})
 	r.fault(1, history.Observed)
@@ -300,25 +300,25 @@ func TestKilledServerIsStartedAgain(t *testing.T) {
 func TestStalledWorkerIsScheduled(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "stall-worker", Max: 300 * time.Millisecond}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "stall-worker", Max: 300 * time.Millisecond}})
 	r.until(func(m Message) bool { return m.Hit != nil })
 	r.fault(1, history.Heal)
 	r.write("o1")
 	if m := r.do(Command{Do: Inject, Arm: &Arm{Fault: 2, Kind: "stall-worker"}}); m.Error == "" {
-		t.Error("stall-worker without a gate was not refused")
+		t.Error("stall-worker without a checkpoint was not refused")
 	}
 	if m := r.do(Command{Do: Inject, Arm: &Arm{Fault: 3, Kind: "flood"}}); !strings.Contains(m.Error, "flood") {
 		t.Error("an unknown fault was not refused")
 	}
 }
 
-func TestHoldKeepsTheWorkerRunningAtItsGate(t *testing.T) {
+func TestHoldKeepsTheWorkerRunningAtItsCheckpoint(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: -1, Gate: "before-write", Kind: Hold, Max: time.Minute}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: -1, Checkpoint: "before-write", Kind: Hold, Max: time.Minute}})
 	r.until(func(m Message) bool { return m.Hit != nil })
 	r.do(Command{Do: Heal, Fault: -1})
-	if note := r.write("o1"); note.F != history.Gate || note.Length <= 0 {
+	if note := r.write("o1"); note.F != history.Held || note.Length <= 0 {
 		t.Errorf("the hold is not in the history: %+v", note)
 	}
 }

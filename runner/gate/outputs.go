@@ -22,6 +22,7 @@ const (
 	markdownFile = "gate.md"
 	junitFile    = "gate.xml"
 	sarifFile    = "gate.sarif"
+	pageFile     = "gate.html"
 )
 
 // Save writes every form of a report, each whole or not at all.
@@ -37,6 +38,7 @@ func Save(dir string, r Report) error {
 		runner.Write(dir, markdownFile, func(w io.Writer) error { return Markdown(w, r) }),
 		runner.Write(dir, junitFile, func(w io.Writer) error { return JUnit(w, r) }),
 		runner.Write(dir, sarifFile, func(w io.Writer) error { return SARIF(w, r) }),
+		runner.Write(dir, pageFile, func(w io.Writer) error { return Page(w, r) }),
 	)
 }
 
