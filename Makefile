@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 GO    ?= go
 export CGO_ENABLED := 0
+# Random tests draw the same in every `make test`, so that a red is the change's; `go test` draws anew.
+export RAPID_SEED ?= 1
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 SUDO  := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 GOFILES = $$(git ls-files -co --exclude-standard '*.go')
@@ -68,6 +70,10 @@ test: test-deps images ## pass every test, those on real servers too; RERUN=1 tr
 	@mkdir -p build
 	@$(MAKE) --no-print-directory test-race-quick
 	GO="$(GO)" $(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --raw-command -- .ci/gotest
+
+.PHONY: test-random
+test-random: ## the packages with random tests, N=10 times with draws of their own: before a release
+	@RAPID_SEED=0 $(GO) test -vet=off -p 2 -timeout 120m -count $(or $(N),10) $$(grep -rl --include=*_test.go pgregory.net/rapid . | xargs -n1 dirname | sort -u)
 
 .PHONY: test-install
 test-install: images ## go install of this tree from a module proxy of files, and a run of the result in Docker: minutes
@@ -155,6 +161,20 @@ sample-report: images ## run gc-pause on redlock and leave its report in build/s
 docs-pictures: test-deps sample-report ## draw the pictures of docs/reading-a-report.md anew, from two runs of now
 	@$(call sample,etcd,build/samples/etcd-report)
 	@PICTURES=$(abspath docs/img) REPORTS=$(abspath build) $(GO) test -count 1 -v -run '^TestPictures$$' ./reports
+
+CHOOSING := bin/dlmtest run --runtime $(or $(RUNTIME),auto) --seed $(or $(SEED),1) --parallel $(or $(PARALLEL),2)
+REFERENCES := redis,redis-replicated,redlock,zookeeper,etcd,postgres,postgres-advisory
+
+.PHONY: docs-choosing
+docs-choosing: images ## run what docs/choosing.md tells of, and write it and its record anew: half an hour; RUNTIME=local needs no Docker
+	@rm -rf build/choosing; run() { $(CHOOSING) "$$@"; [ $$? -le 2 ]; }; set -e; \
+	run --backend $(REFERENCES) --out build/choosing/locks --scenario baseline,gc-pause,gc-pause-read,clock-jump,token-amnesia,partition-halves,payment-pause,payment-key-pause; \
+	run --backend $(REFERENCES) --out build/choosing/reads --scenario gc-pause,gc-pause-read --fence-on read; \
+	run --backend $(REFERENCES) --out build/choosing/alone --scenario own-key --clients 1 --keys 1; \
+	run --library redsync,redislock,rueidislock,etcd-concurrency,etcd-election,go-zookeeper,pglock,go-pglock,curator,kazoo,redis-py,python-etcd3 --out build/choosing/libraries --scenario gc-pause; \
+	for b in redis etcd zookeeper postgres; do bin/dlmtest capacity --runtime $(or $(RUNTIME),auto) --backend $$b --json >build/choosing/$$b.json; done; \
+	bin/dlmtest report choosing build/choosing/*/latest-matrix $(foreach b,redis etcd zookeeper postgres,--capacity build/choosing/$(b).json) --record docs/choosing.json >build/choosing/page.md; \
+	mv build/choosing/page.md docs/choosing.md
 
 .PHONY: check-models
 check-models: ## hold each model against Porcupine on N=1000000 random histories, and LONG=25 each of up to 1000, 3000 and 10000 operations

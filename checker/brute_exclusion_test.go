@@ -100,7 +100,7 @@ func (b brute) pair(v Violation) (g, h *trace.Grant) {
 func TestExclusionAgrees(t *testing.T) {
 	seen := map[Verdict]int{}
 	for range 30 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			r := newRun(clash(t))
 			f, got := mutualExclusion(r).found, Holds
 			switch {

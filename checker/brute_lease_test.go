@@ -19,7 +19,7 @@ func TestOverlaps(t *testing.T) {
 		from, to int64 // to: the latest end of the others that had begun
 	}
 	for range 20 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			var spans []trace.Span
 			for range rapid.IntRange(0, 9).Draw(t, "spans") {
 				from := rapid.Int64Range(-6, 6).Draw(t, "from")

@@ -124,7 +124,7 @@ func (n *nester) gives(node string, c *taker, lost, happened bool) {
 // A sound lock breaks no promise, whichever of its answers are lost.
 func TestSoundReentrantLock(t *testing.T) {
 	for range 20 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			setup, ops := soundly(t)
 			if err := history.Validate(setup, ops); err != nil {
 				t.Fatal(err)

@@ -72,7 +72,7 @@ func (b brute) servedAt(node string, t int64) (served, runs bool) {
 func TestOutagesAgree(t *testing.T) {
 	seen := map[bool]int{}
 	for range 20 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			r := faulted(t)
 			b := brute{r}
 			for _, node := range []string{"c0", "c1", "x"} {

@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"flag"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -118,7 +120,7 @@ func (b brute) explained(l trace.Loss) bool {
 	g, told, from := l.Grant, b.r.Ops[l.Op].Time, b.r.Ops[l.Claim.Op].Sent
 	for i := range b.r.Ops { // a renewal without an answer
 		op := &b.r.Ops[i]
-		if op.Type == history.Invoke && op.F == history.Extend && op.Owner == g.Owner && i > g.Op {
+		if op.Type == history.Invoke && op.F == history.Extend && op.Owner == g.Owner && i > g.Op && op.Time >= from {
 			j := slices.IndexFunc(b.r.Ops[i+1:], func(o history.Op) bool { return o.Process == op.Process && o.Type != history.Note })
 			if j < 0 || b.r.Ops[i+1+j].Type == history.Info {
 				return true
@@ -186,10 +188,28 @@ func bothWays(t *testing.T, rounds int, check func(*rapid.T) bool) {
 	seen := map[bool]int{}
 	few := func() bool { return seen[true] < 20 || seen[false] < 20 }
 	for n := 0; n < rounds || n < 20*rounds && few(); n++ {
-		rapid.Check(t, func(t *rapid.T) { seen[check(t)]++ })
+		checkAnew(t, func(t *rapid.T) { seen[check(t)]++ })
 	}
 	if few() {
 		t.Errorf("one-sided histories: %v", seen)
 	}
 	t.Logf("%v", seen)
+}
+
+// checkAnew is rapid.Check for a test that calls it again and again. Where a seed was given,
+// each call gets another one, and the same in every run of the test.
+func checkAnew(t *testing.T, prop func(*rapid.T)) {
+	t.Helper()
+	rapid.Check(t, prop)
+	seed := flag.Lookup("rapid.seed").Value
+	n, err := strconv.ParseUint(seed.String(), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n == 0 {
+		return
+	}
+	if err := seed.Set(strconv.FormatUint(n+1, 10)); err != nil {
+		t.Fatal(err)
+	}
 }

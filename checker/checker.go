@@ -159,6 +159,7 @@ func Judge(setup history.Setup, ops []history.Op) Result {
 		broken = guard(func() { result.tell(r) })
 	}
 	if broken != "" {
+		result.JudgeFailed = true
 		result.Doubts = append(result.Doubts, "the judge failed, which is a bug of dlmtest: "+broken)
 	}
 	result.conclude(setup)

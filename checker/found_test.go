@@ -36,7 +36,7 @@ func TestFoundIsListedUpToALimit(t *testing.T) {
 // TestDisturbedAgrees looks at every stall.
 func TestDisturbedAgrees(t *testing.T) {
 	for range 5 {
-		rapid.Check(t, disturbed1)
+		checkAnew(t, disturbed1)
 	}
 }
 

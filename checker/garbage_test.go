@@ -127,7 +127,7 @@ func (g *drawer) note(op history.Op) history.Op {
 	op.Type = history.Note
 	op.F = []history.F{
 		history.Apply, history.Apply, history.ReadSeen, history.Suspended, history.Resumed, history.Lost, history.Abstain,
-		history.Holder, history.Fault, history.Final, history.Gate,
+		history.Holder, history.Fault, history.Final, history.Held,
 	}[g.int("kind", 11)]
 	switch op.F {
 	case history.Apply:
@@ -153,7 +153,7 @@ func (g *drawer) note(op history.Op) history.Op {
 	case history.Final:
 		for _, open := range g.faulty {
 			if open {
-				op.F = history.Gate
+				op.F = history.Held
 			}
 		}
 	case history.Lost, history.Suspended, history.Resumed:

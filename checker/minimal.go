@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/delta"
 )
 
 // MinimalKept is how many violations of one property are made minimal: so many of
@@ -133,21 +133,13 @@ func (m *minimizer) reduce(property string, v *Violation) (left []int, unfinishe
 		if !shows(units) {
 			continue
 		}
-		parts, done := models.Reduce(len(units), nil, func(parts []int) bool { return shows(picked(units, parts)) }, over)
-		if !done {
+		units, err := delta.Reduce(units, nil, delta.Until(over, shows))
+		if err != nil {
 			unfinished = m.budget.Over()
 		}
-		return m.of(picked(units, parts)), unfinished
+		return m.of(units), unfinished
 	}
 	return nil, ""
-}
-
-func picked(units, parts []int) []int {
-	chosen := make([]int, len(parts))
-	for i, p := range parts {
-		chosen[i] = units[p]
-	}
-	return chosen
 }
 
 // Again judges a minimal history as it was saved and says what is wrong with it,

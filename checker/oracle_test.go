@@ -319,7 +319,7 @@ func asHistory(holds []hold) (history.Setup, []history.Op) {
 func TestAgreesWithPorcupine(t *testing.T) {
 	seen := map[string]int{}
 	for range 20 {
-		rapid.Check(t, func(t *rapid.T) {
+		checkAnew(t, func(t *rapid.T) {
 			holds := plainMutex(t)
 			want := consult(holds)
 			seen[want]++

@@ -75,6 +75,9 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 	if r.tooFew(asked.From) {
 		return fmt.Sprintf("Nobody could be granted %q at the end: too many servers have ended by themselves.", name)
 	}
+	if g := r.halfReleased(k); g != nil {
+		return fmt.Sprintf("%s holds %q still, as a release of it was lost and nothing ends its grant.", g.Who(), name)
+	}
 	evidence := []int{r.Final, asked.Invoke, asked.Done}
 	took := "was not granted it by the end of the run"
 	if i < len(k.Grants) {
@@ -86,6 +89,18 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 	return ""
 }
 
+// halfReleased is a grant of a reentrant lock without a lease that its holder has released as
+// often as it took it, of which one release may not have arrived; the service says that it
+// is held still.
+func (r *run) halfReleased(k *keyLog) *trace.Grant {
+	for _, g := range k.Grants {
+		if !r.Setup.Promise.Leased && g.End == trace.Forever && g.Nest.Open > 0 {
+			return g
+		}
+	}
+	return nil
+}
+
 // stuck looks at the gaps between beliefs that are longer than our patience. In
 // them the clock starts anew at each fault's end, and at the end of each acquire whose
 // outcome is unknown: it may have held the key meanwhile, and its grant may live for a
@@ -94,7 +109,7 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 func (r *run) stuck(k *keyLog, f *found) {
 	s := stuckIn{run: r, k: k, f: f}
 	for _, w := range k.Waits {
-		if w, known := r.lasted(w); known && r.Ops[w.Invoke].F == history.Acquire {
+		if w, known := r.lasted(w); known { // who is refused and tries again goes on waiting
 			s.all.add(w)
 			if r.Ops[w.Done].Type == history.Info {
 				s.unknown = append(s.unknown, trace.Span{From: w.From, To: w.To})

@@ -10,7 +10,7 @@ type Violation struct {
 	Operations []int  `json:"operations"` // indexes into the history, in order
 	Key        string `json:"key,omitempty"`
 	At         int64  `json:"at"`                  // raw time of the instant at which it became one, ns
-	Possible   bool   `json:"possible,omitempty"`  // it hangs on an unknown outcome
+	Possible   bool   `json:"possible,omitempty"`  // it depends on an unknown outcome
 	Disturbed  bool   `json:"disturbed,omitempty"` // an unplanned stall touches it
 	Oracle     string `json:"oracle,omitempty"`    // what Porcupine said of Minimal: "confirmed", "contradicted", "gave up: …", "not asked: …"; "": it was beyond the first ones
 	// Minimal is the smallest history that still shows it; nil beyond the first ones
@@ -57,10 +57,15 @@ type Result struct {
 	Counts     Counts                 `json:"counts"`
 	Expected   map[string]Expectation `json:"expected,omitempty"` // by property: what the scenario says of this lock
 	Differs    []Difference           `json:"differs,omitempty"`  // what is otherwise than expected
-	Doubts     []string               `json:"doubts,omitempty"`   // why the run as a whole may not be believed: vacuous, disturbed, host clock moved, fault not seen
+	// Doubts are why the run as a whole may not be believed: disturbed, host clock moved, fault not seen. The
+	// first Vacuous of them say that the scenario saw too little of what it is about.
+	Doubts      []string `json:"doubts,omitempty"`
+	Vacuous     int      `json:"vacuous,omitempty"`
+	JudgeFailed bool     `json:"judge_failed,omitempty"` // a bug of dlmtest, which the last of Doubts tells of
 	// Why a property is unknown, apart from the lock: the run can be repeated.
 	TooLittle      bool  `json:"too_little,omitempty"`      // fewer grants, waits or faults were seen than a verdict needs
 	Incomplete     bool  `json:"incomplete,omitempty"`      // records are missing
+	ClockMoved     bool  `json:"clock_moved,omitempty"`     // that of the host, meanwhile
 	FirstViolation int64 `json:"first_violation,omitempty"` // ns from the first grant to the first violation
 }
 

@@ -26,7 +26,7 @@ func noLostUpdateFenced(r *run) outcome { return r.noLostUpdate(fencedOf) }
 // noLostUpdate follows the links of the accepted writes of one copy: what each
 // wrote, what its writer had seen, and what stood there. A write that overwrote
 // what its writer had not seen lost an update. The log of the resource decides,
-// not the clients, so nothing hangs on clocks. O(n).
+// not the clients, so nothing depends on clocks. O(n).
 func (r *run) noLostUpdate(s side) outcome {
 	u := updates{r: r, side: s}
 	notes := 0

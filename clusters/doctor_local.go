@@ -32,13 +32,10 @@ func doctorLocal(ctx context.Context, self string) []Finding {
 	return found
 }
 
-// fixOf is the part of our errors that says what to do.
+// fixOf is what an error says to do.
 func fixOf(err error) string {
-	for _, mark := range []string{"as root: ", "inside a container, ", "raise ", "point TMPDIR "} {
-		if at := strings.Index(err.Error(), mark); at >= 0 {
-			fix, _, _ := strings.Cut(err.Error()[at:], " (fork/exec")
-			return fix
-		}
+	if f := (*fixable)(nil); errors.As(err, &f) {
+		return f.fix
 	}
 	if errors.Is(err, ErrNoNamespaces) {
 		return "a kernel with CONFIG_USER_NS, or the runtime docker"
@@ -48,11 +45,8 @@ func fixOf(err error) string {
 
 func serverFinding(ctx context.Context, name string, s localServer) Finding {
 	f := Finding{Runtime: runtimeLocal, What: name}
-	if err := s.check(); err != nil {
-		f.Detail, f.Fix = err.Error(), "apt-get install "+s.packages
-		if missing, _, ok := strings.Cut(f.Detail, "; install it"); ok {
-			f.Detail = missing
-		}
+	if missing := s.missing(); len(missing) > 0 {
+		f.Detail, f.Fix = strings.Join(missing, "; "), "apt-get install "+s.packages
 		return f
 	}
 	f.OK, f.Detail = true, programVersion(ctx, s)

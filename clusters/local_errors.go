@@ -11,6 +11,16 @@ import (
 // ErrNoNamespaces says that this machine does not let the runtime local work.
 var ErrNoNamespaces = errors.New("the runtime local cannot make namespaces here")
 
+// fixable is an error that somebody can do something about.
+type fixable struct {
+	err error
+	fix string
+}
+
+func (f *fixable) Error() string { return f.err.Error() + "; " + f.fix }
+
+func (f *fixable) Unwrap() error { return f.err }
+
 // namespaceSwitches are kernel settings that forbid namespaces to ordinary
 // users. Not every kernel has every one.
 var namespaceSwitches = []struct {
@@ -37,7 +47,7 @@ func forbidden() error {
 		if os.Geteuid() == 0 && !strings.HasPrefix(s.path, "/proc/sys/user/") {
 			continue
 		}
-		return fmt.Errorf("%w: %s is %s; as root: %s", ErrNoNamespaces, s.path, s.bad, s.fix)
+		return &fixable{fmt.Errorf("%w: %s is %s", ErrNoNamespaces, s.path, s.bad), "as root: " + s.fix}
 	}
 	return nil
 }
@@ -53,13 +63,13 @@ func explainLocal(err error) error {
 	}
 	switch {
 	case strings.Contains(text, "fork/exec") && says(syscall.EACCES):
-		return fmt.Errorf("%w; the dlmtest binary must be readable and executable by everybody (chmod 755), for a run by root runs as nobody", err)
+		return &fixable{err, "the dlmtest binary must be readable and executable by everybody (chmod 755), for a run by root runs as nobody"}
 	case strings.Contains(text, "fork/exec") && says(syscall.ENOSPC):
-		return fmt.Errorf("%w: %w; too many namespaces: raise /proc/sys/user/max_*_namespaces", ErrNoNamespaces, err)
+		return &fixable{fmt.Errorf("%w: %w; too many namespaces", ErrNoNamespaces, err), "raise /proc/sys/user/max_*_namespaces"}
 	case strings.Contains(text, "fork/exec") && (says(syscall.EPERM) || says(syscall.EINVAL)):
-		return fmt.Errorf("%w: %w; inside a container, start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or --privileged", ErrNoNamespaces, err)
+		return &fixable{fmt.Errorf("%w: %w", ErrNoNamespaces, err), "inside a container, start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or --privileged"}
 	case strings.Contains(text, "folder") && says(syscall.EACCES):
-		return fmt.Errorf("%w; a run by root runs as nobody: point TMPDIR at a folder that everybody can enter", err)
+		return &fixable{fmt.Errorf("%w; a run by root runs as nobody", err), "point TMPDIR at a folder that everybody can enter"}
 	}
 	return err
 }

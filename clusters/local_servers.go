@@ -100,9 +100,8 @@ func outOfView(word string) bool {
 	return err == nil
 }
 
-// check says all that is missing at once.
-func (s localServer) check() error {
-	var missing []string
+// missing is all that the machine lacks.
+func (s localServer) missing() (missing []string) {
 	for _, p := range s.programs {
 		if _, err := findProgram(p); err != nil {
 			missing = append(missing, err.Error())
@@ -113,6 +112,12 @@ func (s localServer) check() error {
 			missing = append(missing, f+" is not on this machine")
 		}
 	}
+	return missing
+}
+
+// check says all that is missing at once.
+func (s localServer) check() error {
+	missing := s.missing()
 	if len(missing) == 0 {
 		return nil
 	}

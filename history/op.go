@@ -48,10 +48,10 @@ const (
 	Stop      F = "stop"       // the client was asked to end: it lived until then, and still waited for what it had no answer to
 	Final     F = "final"      // all is healed; the final acquire of every key follows
 	Woken     F = "woken"      // the servers have woken Length waiters so far
-	Gate      F = "gate"       // the harness itself held a client at a gate for Length ns
+	Held      F = "held"       // the harness itself held a client for Length ns: at the checkpoint that Value names, if it names one
 	End       F = "end"        // its Node records nothing more, and has said that it made Length records; it has the time of the last one
 	Unparsed  F = "unparsed"   // what goes through one of the client's links is not understood any more: a fault that waits for a message there cannot begin
-	ServerEnd F = "server-end" // the program of Node, a server, has ended by itself after a fault had begun: Error is how, and its last words
+	ServerEnd F = "server-end" // the program of Node, a server, has ended by itself: Error is how, and its last words
 	Adapter   F = "adapter"    // the client's adapter broke the lock client protocol: nothing is known of the lock
 )
 
@@ -85,12 +85,12 @@ type Op struct {
 	Busy    bool  `json:"busy,omitempty"`    // on the fail of Acquire or Try: the service said that another holds the lock
 
 	// The guarded resource. Write invokes and Apply notes carry both copies.
-	Value    string `json:"value,omitempty"`    // the unique value that a write writes
+	Value    string `json:"value,omitempty"`    // the unique value that a write writes; of Held: a checkpoint
 	Unfenced *Copy  `json:"unfenced,omitempty"` // the copy that accepts every write
 	Fenced   *Copy  `json:"fenced,omitempty"`   // the copy that checks tokens
 
 	Fault  *FaultNote `json:"fault,omitempty"`
-	Length int64      `json:"length,omitempty"` // of a Stall, a HostClock jump or a Gate; how many were Woken, or recorded by whom an End is of
+	Length int64      `json:"length,omitempty"` // of a Stall, a HostClock jump or of Held; how many were Woken, or recorded by whom an End is of
 	Error  string     `json:"error,omitempty"`
 }
 

@@ -78,7 +78,9 @@ func (p *parser) opField(name []byte, op *Op) (err error) {
 	case "f":
 		var s string
 		s, err = p.string()
-		op.F = F(s)
+		if op.F = operationOf([]byte(s)); op.F == "" {
+			op.F = F(s)
+		}
 	case "key":
 		op.Key, err = p.string()
 	case "owner":

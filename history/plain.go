@@ -128,6 +128,7 @@ func typeOf(b []byte) Type {
 	return ""
 }
 
+// operationOf is the name of an operation or a note that is known without a look at the interner.
 func operationOf(b []byte) F {
 	switch string(b) {
 	case string(Acquire):
@@ -144,6 +145,8 @@ func operationOf(b []byte) F {
 		return Write
 	case string(Effect):
 		return Effect
+	case "gate": // as a history of an older version calls it
+		return Held
 	}
 	return ""
 }

@@ -196,7 +196,7 @@ func (v *validator) complete(ops []Op, op *Op) error {
 
 // notes are all there are.
 var notes = []F{
-	Apply, ReadSeen, Suspended, Resumed, Lost, Abstain, Holder, Fault, Stall, HostClock, Clock, Stop, Final, Woken, Gate, End,
+	Apply, ReadSeen, Suspended, Resumed, Lost, Abstain, Holder, Fault, Stall, HostClock, Clock, Stop, Final, Woken, Held, End,
 	Unparsed, ServerEnd, Adapter, Happened,
 }
 
@@ -217,6 +217,9 @@ func (v *validator) note(op *Op) error {
 	}
 	if op.Fault == nil {
 		return fmt.Errorf("a fault note without its fault")
+	}
+	if FaultOf(op.Fault.Kind).About == "" { // what may be concluded from a fault hangs on its kind
+		return fmt.Errorf("fault %d has the kind %q: want one of %q", op.Fault.ID, op.Fault.Kind, FaultsThat(func(FaultKind) bool { return true }))
 	}
 	of := victim{op.Fault.ID, op.Fault.Target}
 	begun, open := v.faults[of]

@@ -21,7 +21,7 @@ import (
 type Event struct {
 	Node string
 	Op   *history.Op
-	Asks *agent.Hit // it stands at a gate, or its message on a link: is it to be hit?
+	Asks *agent.Hit // it stands at a checkpoint, or its message on a link: is it to be hit?
 	Hit  *agent.Hit
 	Over *agent.Over
 }

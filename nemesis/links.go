@@ -83,8 +83,8 @@ func (s Stage) farEnds(ctx context.Context, role string) ([]string, error) {
 
 // trigger is what an arming waits for, in words.
 func trigger(arm agent.Arm) string {
-	if arm.Gate != "" {
-		return fmt.Sprintf("the gate %q", arm.Gate)
+	if arm.Checkpoint != "" {
+		return fmt.Sprintf("the checkpoint %q", arm.Checkpoint)
 	}
 	return "the message of the " + arm.Kind
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 )
 
-// lostAnswer waits for a message, on no gate.
+// lostAnswer waits for a message, on no checkpoint.
 func lostAnswer(target string) Fault {
 	return Fault{Kind: "hold-answer", Target: target, Until: UntilWriteAccepted, Min: time.Millisecond, Max: time.Second,
 		Params: agent.Params{Link: &agent.LinkFault{When: links.When{Name: "EVAL"}}}}
@@ -29,7 +29,7 @@ func TestMessageOnTheFirstClient(t *testing.T) {
 	p := start(t, lostAnswer("holder"))
 	for _, n := range p.nodes[:3] {
 		arm := <-n.armed
-		if n.count(agent.Inject) != 1 || arm.Gate != "" || arm.Limit == 0 || !slices.Equal(arm.Link.To, []string{"server-1"}) || !slices.Equal(arm.Cut, arm.Link.To) {
+		if n.count(agent.Inject) != 1 || arm.Checkpoint != "" || arm.Limit == 0 || !slices.Equal(arm.Link.To, []string{"server-1"}) || !slices.Equal(arm.Cut, arm.Link.To) {
 			t.Errorf("%s was told %+v of %+v", n.name, arm, arm.Link)
 		}
 	}
@@ -83,12 +83,12 @@ func TestMessageThatNeverComesIsMissed(t *testing.T) {
 	}
 }
 
-// At a gate the victim's own agent holds its link; the gate has a grant, so the
+// At a checkpoint the victim's own agent holds its link; the checkpoint has a grant, so the
 // resource's own word counts.
-func TestLinkAtAGate(t *testing.T) {
+func TestLinkAtACheckpoint(t *testing.T) {
 	p := start(t, Fault{Kind: "hold-request", Target: "holder", On: "writing", To: "server-1", Until: UntilWriteAccepted, Max: time.Second})
 	for _, n := range p.nodes[:3] {
-		if arm := <-n.armed; arm.Gate != "writing" || n.count(agent.ArmGate) != 1 {
+		if arm := <-n.armed; arm.Checkpoint != "writing" || n.count(agent.ArmCheckpoint) != 1 {
 			t.Errorf("%s was told %+v", n.name, arm)
 		}
 	}

@@ -23,7 +23,7 @@ type Victim interface {
 type Fault struct {
 	Kind     string        // a key of Kinds
 	Target   string        // a key of Targets, or the name of a node
-	On       string        // the gate that triggers it; empty: At alone
+	On       string        // the checkpoint that triggers it; empty: At alone
 	At       time.Duration // from the begin of the load, at the earliest
 	Count    int           // how often
 	Every    time.Duration // from the end of one to the next; 0: at once

@@ -36,7 +36,7 @@ func (n *fakeNode) Command(_ context.Context, c agent.Command) error {
 		return errors.New(n.name + ": its agent has ended")
 	}
 	switch c.Do {
-	case agent.ArmGate, agent.Inject:
+	case agent.ArmCheckpoint, agent.Inject:
 		n.armed <- *c.Arm
 	case agent.Heal:
 		n.feed.Publish(Event{Node: n.name, Over: &agent.Over{Fault: c.Fault}})
@@ -148,7 +148,7 @@ func TestPauseEndsWhenAnothersWriteWasAccepted(t *testing.T) {
 			t.Errorf("%s is still armed, or was left stopped", p.nodes[i].name)
 		}
 	}
-	if p.nodes[3].count(agent.ArmGate)+p.nodes[3].count(agent.Inject) > 0 {
+	if p.nodes[3].count(agent.ArmCheckpoint)+p.nodes[3].count(agent.Inject) > 0 {
 		t.Error("a server was touched")
 	}
 }
@@ -214,7 +214,7 @@ func TestOtherHasRead(t *testing.T) {
 	}
 	p.nodes[0].hit(1, "zombie")
 	hold := <-p.nodes[2].armed
-	if hold.Kind != agent.Hold || hold.Gate != "before-write" {
+	if hold.Kind != agent.Hold || hold.Checkpoint != "before-write" {
 		t.Fatalf("the others are to be held at their write: %+v", hold)
 	}
 	if p.nodes[0].count(agent.Heal) > 0 {

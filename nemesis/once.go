@@ -48,7 +48,7 @@ func (s Stage) begin(ctx context.Context, f Fault, id int, sub *Subscription) ([
 		return nil, nil, unless(err)
 	}
 	if candidates := s.candidates(f); (f.On != "" || f.waits()) && candidates != nil && history.FaultOf(f.Kind).Local {
-		arm := agent.Arm{Fault: id, Kind: f.Kind, Gate: f.On, Min: f.Min, Max: f.Max, Limit: s.Limit, Lie: s.Lie, Optional: f.Random, Params: f.Params}
+		arm := agent.Arm{Fault: id, Kind: f.Kind, Checkpoint: f.On, Min: f.Min, Max: f.Max, Limit: s.Limit, Lie: s.Lie, Optional: f.Random, Params: f.Params}
 		hit, victim, err := s.trap(ctx, candidates, arm, sub)
 		if err != nil {
 			return nil, nil, unless(err)
@@ -64,7 +64,7 @@ func (s Stage) begin(ctx context.Context, f Fault, id int, sub *Subscription) ([
 	var holder Victim
 	hit := &agent.Hit{Fault: id, At: s.Feed.Last()}
 	if f.On != "" {
-		hold := agent.Arm{Fault: -id, Kind: agent.Hold, Gate: f.On, Max: f.Max}
+		hold := agent.Arm{Fault: -id, Kind: agent.Hold, Checkpoint: f.On, Max: f.Max}
 		if hit, holder, err = s.trap(ctx, s.Clients, hold, sub); err != nil {
 			return nil, nil, unless(err)
 		}
@@ -180,7 +180,7 @@ func wrote(e Event) bool {
 
 // untilOtherHasRead holds another client between its read and its write, wakes
 // the victim, lets it write, and then lets the other go on. The hold is short,
-// recorded as a gate, and no fault: any client may be slow there.
+// recorded as a checkpoint, and no fault: any client may be slow there.
 func (s Stage) untilOtherHasRead(ctx context.Context, f Fault, id int, strikes []strike, hit *agent.Hit) error {
 	var others []Victim
 	for _, c := range s.Clients {
@@ -190,7 +190,7 @@ func (s Stage) untilOtherHasRead(ctx context.Context, f Fault, id int, strikes [
 	}
 	sub := s.Feed.Subscribe()
 	defer sub.Close()
-	hold := agent.Arm{Fault: -id, Kind: agent.Hold, Gate: "before-write", Max: f.Min / 2}
+	hold := agent.Arm{Fault: -id, Kind: agent.Hold, Checkpoint: "before-write", Max: f.Min / 2}
 	limited := s
 	limited.Limit = f.Max
 	_, other, err := limited.trap(ctx, others, hold, sub)

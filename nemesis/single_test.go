@@ -20,21 +20,21 @@ import (
 // TestMain lets the test binary play the worker of a node.
 func TestMain(m *testing.M) {
 	if os.Getenv("NEMESIS_TEST_WORKER") != "" {
-		passGates()
+		passCheckpoints()
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// passGates is a worker that stands at a gate as soon as it is armed, and comes
+// passCheckpoints is a worker that stands at a checkpoint as soon as it is armed, and comes
 // there again as soon as it may pass.
-func passGates() {
+func passCheckpoints() {
 	orders := json.NewDecoder(os.Stdin)
 	armed, standing, id := false, false, 0
 	for {
 		if armed && !standing {
 			id, standing = id+1, true
-			fmt.Printf(`{"gate":{"id":%d,"gate":"acquired","key":"k","owner":"o%d"}}`+"\n", id, id)
+			fmt.Printf(`{"checkpoint":{"id":%d,"checkpoint":"acquired","key":"k","owner":"o%d"}}`+"\n", id, id)
 		}
 		var o agent.Order
 		if orders.Decode(&o) != nil {
@@ -133,7 +133,7 @@ func (m *machine) Command(ctx context.Context, c agent.Command) error {
 	}
 }
 
-// Many clients come to the gate at once, each with a real agent: every fault has one
+// Many clients come to the checkpoint at once, each with a real agent: every fault has one
 // victim, however late it is called off at the others.
 func TestOneFaultHasOneVictim(t *testing.T) {
 	const clients, rounds = 8, 200
@@ -161,7 +161,7 @@ func TestOneFaultHasOneVictim(t *testing.T) {
 		}
 	}
 	if len(victims) < 2 {
-		t.Errorf("only %v: nobody else came to the gate", victims)
+		t.Errorf("only %v: nobody else came to the checkpoint", victims)
 	}
 }
 
@@ -169,7 +169,7 @@ func (n *fakeNode) asks(fault int) {
 	n.feed.Publish(Event{Node: n.name, Asks: &agent.Hit{Fault: fault, Key: "k"}})
 }
 
-// Of those that ask the first is struck; if it has died at its gate, the next.
+// Of those that ask the first is struck; if it has died at its checkpoint, the next.
 func TestFirstThatAsksIsStruck(t *testing.T) {
 	for _, dead := range []bool{false, true} {
 		p := start(t, lostAnswer("holder"))

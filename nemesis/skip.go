@@ -11,7 +11,7 @@ import (
 )
 
 // impossible is why a fault could not be begun although nothing is broken: nobody
-// leads, no client reached its gate, another fault is in the way. A written fault is
+// leads, no client reached its checkpoint, another fault is in the way. A written fault is
 // then missed, for its scenario counted on it. One of a random schedule is skipped:
 // who draws at random draws such faults too.
 type impossible struct{ error }

@@ -221,7 +221,7 @@ func TestSkipped(t *testing.T) {
 		{newTheatre(2, 3, 1), Fault{Kind: "pause", Target: "leader"}, history.Skipped, "nobody leads"},
 		{newTheatre(2, 1, 1), Fault{Kind: "pause", Target: "minority"}, history.Skipped, "too few"},
 		{newTheatre(2, 1, 1), Fault{Kind: "partition", Target: "halves"}, history.Skipped, "cannot be parted"},
-		{newTheatre(2, 1, 1), Fault{Kind: "pause", Target: "holder", On: "acquired"}, history.Skipped, "no client reached the gate"},
+		{newTheatre(2, 1, 1), Fault{Kind: "pause", Target: "holder", On: "acquired"}, history.Skipped, "no client reached the checkpoint"},
 		{newTheatre(2, 1, 1), Fault{Kind: "pause", Target: "a-waiter"}, history.Skipped, "no client waited"},
 		{busy, Fault{Kind: "pause", Target: "a-server"}, history.Skipped, "suffers another"},
 		{dead, Fault{Kind: "pause", Target: "a-server"}, history.Missed, "agent has ended"},
@@ -276,7 +276,7 @@ func TestWaiter(t *testing.T) {
 	}
 }
 
-// The servers are asked, while the holder stands at its gate.
+// The servers are asked, while the holder stands at its checkpoint.
 func TestQuorumMember(t *testing.T) {
 	const owner = "client-1/o7"
 	th := newTheatre(1, 5, 1)

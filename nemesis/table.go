@@ -47,8 +47,8 @@ func Capabilities(faults []Fault) []string {
 	return caps
 }
 
-// Gates are the points that a client passes, where a fault can be triggered.
-var Gates = Words{
+// Checkpoints are the points that a client passes, where a fault can be triggered.
+var Checkpoints = Words{
 	"waiting":      "a client is about to ask for the lock",
 	"between":      "a client is between two requests of one acquire, where its lock takes several",
 	"acquired":     "a client has been granted the lock and has done nothing yet",

@@ -28,7 +28,7 @@ func (s Stage) known(target string) error {
 	return fmt.Errorf("no node is named %q", target)
 }
 
-// candidates are the clients whose own agents can inject a fault at its gate: all
+// candidates are the clients whose own agents can inject a fault at its checkpoint: all
 // for the holder or for who is about to wait, one by its name; nil for servers and groups.
 func (s Stage) candidates(f Fault) []Victim {
 	if f.Target == "holder" || f.Target == "a-waiter" && f.On == "waiting" {
@@ -52,7 +52,7 @@ func (s Stage) targets(ctx context.Context, role string, holder Victim) ([]Victi
 		}
 		return []Victim{holder}, nil
 	case "a-waiter":
-		if s.at != nil && s.at.Gate == "waiting" {
+		if s.at != nil && s.at.Checkpoint == "waiting" {
 			return []Victim{holder}, nil
 		}
 		return s.waiter(ctx, s.at)

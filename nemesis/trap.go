@@ -10,7 +10,7 @@ import (
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 )
 
-// trap arms all clients, at a gate or on a message, has the first that comes there
+// trap arms all clients, at a checkpoint or on a message, has the first that comes there
 // hit, and disarms the rest. Of several none is hit before it has asked: what is armed
 // at the others cannot be called off before they come there too.
 func (s Stage) trap(ctx context.Context, clients []Victim, arm agent.Arm, sub *Subscription) (*agent.Hit, Victim, error) {
@@ -19,8 +19,8 @@ func (s Stage) trap(ctx context.Context, clients []Victim, arm agent.Arm, sub *S
 	granted, hitNode := false, ""
 	defer func() { s.disarm(clients, hitNode, arm.Fault) }()
 	arm.Asks = len(clients) > 1
-	do := agent.ArmGate
-	if arm.Gate == "" {
+	do := agent.ArmCheckpoint
+	if arm.Checkpoint == "" {
 		do = agent.Inject // it waits for its message
 	}
 	var armed atomic.Int32
@@ -50,7 +50,7 @@ func (s Stage) trap(ctx context.Context, clients []Victim, arm agent.Arm, sub *S
 			hitNode = e.Node
 			return e.Hit, clients[i], nil
 		}
-		// One that cannot be struck has died at its gate: the next that asks is the one.
+		// One that cannot be struck has died at its checkpoint: the next that asks is the one.
 		granted = granted || clients[i].Command(ctx, agent.Command{Do: agent.Strike, Fault: arm.Fault}) == nil
 	}
 }

@@ -57,7 +57,7 @@ func (s Stage) waiter(ctx context.Context, at *agent.Hit) ([]Victim, error) {
 }
 
 // member picks a server that the holder has its lock from, by asking each: who is
-// held at its gate keeps its lock meanwhile.
+// held at its checkpoint keeps its lock meanwhile.
 func (s Stage) member(ctx context.Context, at *agent.Hit) ([]Victim, error) {
 	if at.Owner == "" {
 		return nil, fmt.Errorf("the target %q needs a trigger that a holder passes, such as acquired", quorumMember)

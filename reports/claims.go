@@ -154,10 +154,12 @@ func (c Claimed) timed() bool { return strings.HasSuffix(c.Measure, "latency") }
 // it does not matter that the scenario saw too little of what it is about, but it does
 // that the machine was starved.
 func (m *measurement) doubtOf(c Claimed) string {
-	for _, d := range m.result.Doubts {
-		if !c.timed() || !strings.HasPrefix(d, "Too little was seen") {
-			return d
-		}
+	doubts := m.result.Doubts
+	if c.timed() {
+		doubts = doubts[min(m.result.Vacuous, len(doubts)):]
+	}
+	if len(doubts) > 0 {
+		return doubts[0]
 	}
 	if stall := m.result.Counts.MaxStall; c.timed() && stall > int64(m.Setup.Lease)/8 {
 		return fmt.Sprintf("a node was not scheduled for %s.", length(time.Duration(stall)))

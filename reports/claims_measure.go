@@ -57,7 +57,7 @@ func (j *claimJudge) property(name string) checker.Property {
 	return j.result.Properties[i]
 }
 
-// certain says whether a violation of a property hangs on nothing unknown and on no stall.
+// certain says whether a violation of a property depends on nothing unknown and on no stall.
 func certain(p checker.Property) bool {
 	return slices.ContainsFunc(p.Violations, func(v checker.Violation) bool { return !v.Possible && !v.Disturbed })
 }

@@ -120,7 +120,7 @@ func (c *Comparison) Add(run Run, setup history.Setup, ops []history.Op, r check
 	c.settle()
 }
 
-// settle works out what hangs on all runs together.
+// settle works out what depends on all runs together.
 func (c *Comparison) settle() {
 	c.name()
 	c.Setup, c.Properties = c.settings(), c.properties()

@@ -35,7 +35,7 @@ func (r *Compared) settingsOf() []setting {
 		{"seed", fmt.Sprint(r.run.Seed), false},
 		{"length of the load", length(time.Duration(r.tracks.to - r.tracks.from).Round(100 * time.Millisecond)), true},
 		{"dlmtest", r.dlmtest(), false},
-		{"machine", r.machine(), false},
+		{"machine", r.run.Machine, false}, // times measured on another one say little
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.run.Options)) {
 		if slices.ContainsFunc(list, func(s setting) bool { return s.name == name }) {
@@ -72,12 +72,6 @@ func (r *Compared) dlmtest() string {
 		}
 	}
 	return ""
-}
-
-// machine is what all nodes of the run shared: times measured on another one say little.
-func (r *Compared) machine() string {
-	what, _, _ := strings.Cut(r.run.Machine, ". Runtime:") // which is an option
-	return strings.TrimPrefix(what, "All nodes share one machine: ")
 }
 
 // settings lists every setting with its value in each run, those that differ first.

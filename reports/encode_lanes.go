@@ -98,7 +98,7 @@ func (d *drawer) addFaults() {
 		d.Faults = append(d.Faults, int64(d.laneOf(f.Target)), d.at(s.from), d.at(s.to), d.str(f.Kind), d.str(f.Proof), int64(f.First), flag01(f.Missed))
 	}
 	for i := range d.Trace.Ops {
-		if op := &d.Trace.Ops[i]; op.F == history.Stall || op.F == history.Gate {
+		if op := &d.Trace.Ops[i]; op.F == history.Stall || op.F == history.Held {
 			d.Stalls = append(d.Stalls, int64(d.laneOf(op.Node)), d.at(op.Time-op.Length), d.at(op.Time), int64(i))
 		}
 	}

@@ -13,8 +13,7 @@ import (
 type episode struct {
 	kind    string
 	victims []*trace.Fault
-	cuts    map[*trace.Fault][]string // inferred, where they were not recorded
-	end     int                       // the note that ended the last of them; -1: it lasted to the end
+	end     int // the note that ended the last of them; -1: it lasted to the end
 }
 
 // episodes joins the faults of one number, in the order in which they began.
@@ -117,11 +116,10 @@ const mostGroups = 3
 
 // parted says who is cut off from whom, by whose packets each victim drops.
 func (e *episode) parted() string {
-	e.inferCuts()
 	var cuts []string             // each list of peers that some victims drop
 	deaf := map[string][]string{} // by such a list, who drops them
 	for _, f := range e.victims {
-		from := names(e.cutOf(f))
+		from := names(f.Cut)
 		if deaf[from] == nil {
 			cuts = append(cuts, from)
 		}
@@ -145,40 +143,6 @@ func (e *episode) parted() string {
 		parts = append(parts, names(deaf[from])+" no longer "+map[bool]string{true: "hears", false: "hear"}[len(deaf[from]) == 1]+" from "+from)
 	}
 	return strings.Join(parts, "; ") + "."
-}
-
-// inferCuts fills in the two sides of a cut that was recorded without them, by
-// the proofs: each victim states how many peers it does not reach, so where there
-// are two counts, and each is the size of the other side, the sides are known.
-func (e *episode) inferCuts() {
-	sides := map[int][]string{}
-	peers := make([]int, len(e.victims))
-	for i, f := range e.victims {
-		if _, err := fmt.Sscanf(f.Proof, "%d of %d peers", new(int), &peers[i]); err != nil || len(f.Cut) > 0 {
-			return
-		}
-		sides[peers[i]] = append(sides[peers[i]], f.Target)
-	}
-	if len(e.victims) == 2 && len(sides[1]) == 2 {
-		e.cuts = map[*trace.Fault][]string{e.victims[0]: sides[1][1:], e.victims[1]: sides[1][:1]}
-		return
-	}
-	e.cuts = map[*trace.Fault][]string{}
-	for i, f := range e.victims {
-		for n, side := range sides {
-			if n != peers[i] && len(sides) == 2 && len(side) == peers[i] {
-				e.cuts[f] = side
-			}
-		}
-	}
-}
-
-// cutOf is whose packets a victim drops, as far as it is known.
-func (e *episode) cutOf(f *trace.Fault) []string {
-	if len(f.Cut) > 0 {
-		return f.Cut
-	}
-	return e.cuts[f]
 }
 
 func (e *episode) names() string {

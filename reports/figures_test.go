@@ -343,7 +343,7 @@ func nonsense(seed uint64, n int, sorted bool) (history.Setup, []history.Op) {
 	for range n {
 		op := history.Op{Time: random.Int64N(10_000_000_000), Node: pick("c-1", "c-2", "s-1", "s-2", ""), Process: random.IntN(5), Key: pick("a", "b", ""),
 			Type:  history.Type(pick("invoke", "ok", "fail", "info", "note")),
-			F:     history.F(pick("acquire", "try", "extend", "release", "read", "write", "apply", "lost", "holder", "fault", "clock", "final", "gate")),
+			F:     history.F(pick("acquire", "try", "extend", "release", "read", "write", "apply", "lost", "holder", "fault", "clock", "final", "held")),
 			Owner: pick("o1", "o2", "o3", "o4", ""), Value: pick("v1", "v2", "")}
 		op.Mono, op.Real, op.Sent, op.Lease, op.Deadline, op.Token = number(), number(), number(), number(), number(), number()
 		if op.F == history.Fault && random.IntN(8) > 0 {

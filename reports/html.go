@@ -26,10 +26,13 @@ var (
 	code    = joined(scripts)
 	layout  = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
 		"mark": mark, "seconds": func(d time.Duration) string { return seconds(int64(d)) }, "length": length, "thousands": thousands, "inc": func(i int) int { return i + 1 },
-		"sign": copySign, "short": short, "sureWords": sureWords, "past": func(left string) bool { return strings.HasPrefix(left, "over") },
+		"sign": copySign, "short": short, "sureWords": sureWords,
 		"base": path.Base, "afterReply": afterReply, "replyClass": question.class, "replyWords": func(q question) string { return inWords(q.Reply) }, "replySign": func(q question) string { return sign(q.Reply) },
 	}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
 )
+
+// Style is the look of every page.
+var Style = style
 
 // page is what the template shows.
 type page struct {

@@ -72,10 +72,11 @@ type CellRun struct {
 	Differs        []checker.Difference `json:"differs,omitempty"`         // from what the scenario expects of this backend
 	FirstViolation time.Duration        `json:"first_violation,omitempty"` // from the first grant; 0: there is none
 	Doubts         []string             `json:"doubts,omitempty"`
-	Error          string               `json:"error,omitempty"`    // of dlmtest itself
-	Repeated       bool                 `json:"repeated,omitempty"` // the machine disturbed it: the next run repeats it and counts
-	Remedy         string               `json:"remedy,omitempty"`   // of a violation: what would have prevented it
-	Command        []string             `json:"command,omitempty"`  // of a violation: that repeats the run
+	JudgeFailed    bool                 `json:"judge_failed,omitempty"` // a bug of dlmtest: what it says to hold need not
+	Error          string               `json:"error,omitempty"`        // of dlmtest itself
+	Repeated       bool                 `json:"repeated,omitempty"`     // the machine disturbed it: the next run repeats it and counts
+	Remedy         string               `json:"remedy,omitempty"`       // of a violation: what would have prevented it
+	Command        []string             `json:"command,omitempty"`      // of a violation: that repeats the run
 }
 
 // Decided is the verdict of one property.
@@ -240,7 +241,7 @@ func (c Cell) tally() string {
 
 // after says how long it took until the first violation: "after 2.1 s", and of
 // several runs the middle and the ends.
-func (c Cell) after() string {
+func (c Cell) after() (middle, spread string) {
 	var all []time.Duration
 	for _, r := range c.Runs {
 		if r.FirstViolation > 0 {
@@ -250,12 +251,12 @@ func (c Cell) after() string {
 	slices.Sort(all)
 	switch len(all) {
 	case 0:
-		return ""
+		return "", ""
 	case 1:
-		return "after " + length(all[0])
+		return "after " + length(all[0]), ""
 	}
-	middle := (all[(len(all)-1)/2] + all[len(all)/2]) / 2
-	return fmt.Sprintf("after %s (%s to %s)", length(middle), length(all[0]), length(all[len(all)-1]))
+	spread = fmt.Sprintf(" (%s to %s)", length(all[0]), length(all[len(all)-1]))
+	return "after " + length((all[(len(all)-1)/2]+all[len(all)/2])/2), spread
 }
 
 // named lists the properties of a run with this verdict.

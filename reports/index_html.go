@@ -56,22 +56,12 @@ type indexRow struct {
 	Cells           []indexCell
 }
 
-// indexTile is one answer of a cell.
-type indexTile struct{ Sign, Class, Title string }
-
 // tiles are the answers of a cell, if any of its runs reached a judgement.
-func (c Cell) tiles() (all []indexTile) {
+func (c Cell) tiles() []Tile {
 	if !c.judged() {
 		return nil
 	}
-	for i, r := range replies(c.Answers) {
-		class := checker.Verdict(r).String()
-		if r == checker.No && c.Answers.AsExpected {
-			class = "foreseen"
-		}
-		all = append(all, indexTile{sign(r), class, questionNames[i].long + " " + inWords(r)})
-	}
-	return all
+	return AnswerTiles(c.Answers)
 }
 
 // indexCell is a cell as a reader sees it.
@@ -158,8 +148,9 @@ func newIndexCell(c *Cell) indexCell {
 	if c == nil {
 		return indexCell{None: true}
 	}
-	cell := indexCell{Cell: *c, Tally: c.tally(), After: c.after(), Odd: c.Odd(), Calm: c.judged() && !c.Odd(), Title: c.Reason}
-	cell.Soon, _, _ = strings.Cut(cell.After, " (")
+	cell := indexCell{Cell: *c, Tally: c.tally(), Odd: c.Odd(), Calm: c.judged() && !c.Odd(), Title: c.Reason}
+	middle, spread := c.after()
+	cell.Soon, cell.After = middle, middle+spread
 	var of []string
 	var all []Outcome
 	for i, r := range c.Runs {

@@ -56,8 +56,8 @@ func (c *Cell) brief() string {
 	if tally := c.tally(); tally != "" {
 		words[0] = c.Verdict.sign() + " " + tally
 	}
-	if after := c.after(); after != "" {
-		words = append(words, after)
+	if middle, spread := c.after(); middle != "" {
+		words = append(words, middle+spread)
 	}
 	if !c.judged() {
 		return strings.Join(words, ", ")

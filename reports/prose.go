@@ -34,7 +34,7 @@ func broke(r checker.Result) string {
 	case ok:
 		text := sentence(v.Message)
 		if v.Possible {
-			text += " This hangs on an operation whose outcome is unknown."
+			text += " This depends on an operation whose outcome is unknown."
 		}
 		if n := violated(r) - 1; n > 0 {
 			return fmt.Sprintf("%s That breaks %s; %d more of the %d properties %s violated, too.", text, name, n, len(r.Properties), verb(n, "is", "are"))

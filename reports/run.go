@@ -38,7 +38,7 @@ type Run struct {
 	Options        map[string]string `json:"options,omitempty"`  // resolved: fencing, fence-on, self-fence, renew, …
 	Resolved       string            `json:"resolved,omitempty"` // the resolved scenario as YAML
 	Nodes          []NodeInfo        `json:"nodes,omitempty"`
-	Machine        string            `json:"machine,omitempty"`     // that all nodes share, and what runs them
+	Machine        string            `json:"machine,omitempty"`     // that all nodes share
 	Planned        []Planned         `json:"planned,omitempty"`     // the faults that the scenario names
 	History        *HistoryFile      `json:"history,omitempty"`     // as it was when this was written
 	Interrupted    string            `json:"interrupted,omitempty"` // why it ended early, or ""

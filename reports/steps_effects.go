@@ -45,7 +45,7 @@ func effectWords(op *history.Op) string {
 	case op.Unfenced == nil || op.Fenced == nil:
 		return "an effect of which nothing is known."
 	case u == f:
-		return u + " in both worlds."
+		return u + " with the fence and without."
 	}
 	return u + " without a fence; " + f + " with one."
 }

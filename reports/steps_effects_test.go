@@ -37,7 +37,7 @@ func chargedTwice() (history.Setup, []history.Op) {
 	return setup, ops
 }
 
-// What was done in the world is told in both worlds, and the sentence of the
+// What was done in the world is told with the fence and without, and the sentence of the
 // violation ends the story.
 func TestEffectsAreTold(t *testing.T) {
 	setup, ops := chargedTwice()
@@ -56,7 +56,7 @@ func TestEffectsAreTold(t *testing.T) {
 	}
 	told := strings.Join(text, "\n")
 	for _, want := range []string{
-		"client-2 charge order 1, done in both worlds.",
+		"client-2 charge order 1, done with the fence and without.",
 		`client-1 is a zombie ("k" was granted to client-2 at 1.101 s) and asks: charge order 1, done without a fence; charge order 1, not again (client-2/e1 did it) with one.`,
 		"judge " + p.Violations[0].Message,
 	} {

@@ -74,19 +74,18 @@ func (s *teller) tellHolds() {
 			continue
 		}
 		if from := op.Time - op.Length; s.window.holds(from) {
-			s.add(from, i, "harness", op.Node, StepHold, "holds %s %s, for %s.", op.Node, gateWords(op.Error), length(duration(span{from, op.Time})))
+			s.add(from, i, "harness", op.Node, StepHold, "holds %s%s, for %s.", op.Node, checkpointWords(op.Value), length(duration(span{from, op.Time})))
 		}
 	}
 }
 
-// gateWords says where a gate is, whose name a note ends with.
-func gateWords(note string) string {
-	_, gate, _ := strings.Cut(note, " at the gate ")
-	words := map[string]string{
-		"waiting": "before it asks for the lock", "acquired": "right after its grant", "before-write": "between its read and its write",
-		"writing": "right before its write", "renewing": "before it renews", "releasing": "between its write and its release",
-	}
-	return cmp.Or(words[gate], "at a gate")
+// checkpointWords says where a checkpoint is; nothing of one that was not recorded.
+func checkpointWords(name string) string {
+	return map[string]string{
+		"waiting": " before it asks for the lock", "between": " between two requests of its acquire", "acquired": " right after its grant",
+		"before-write": " between its read and its write", "writing": " right before its write",
+		"renewing": " before it renews", "releasing": " between its write and its release",
+	}[name]
 }
 
 // tellHolder tells who held the key by the server's own word, once: at the
@@ -118,6 +117,8 @@ func plain(op *history.Op) string {
 	switch {
 	case op.F == history.Stop:
 		words = "is asked to end"
+	case op.F == history.Held && op.Value != "":
+		words = "is held at the checkpoint " + op.Value
 	case op.F == history.End:
 		words = fmt.Sprintf("ends its records: %d in all", op.Length)
 	case op.Type == history.Note:

@@ -38,6 +38,7 @@ type pageStep struct {
 	Fault    string `json:"fault,omitempty"`
 	Token    int64  `json:"token,string,omitempty"`
 	Left     string `json:"left,omitempty"`
+	Over     bool   `json:"over,omitempty"` // the lease, of which Left is
 	Unfenced *cell  `json:"unfenced,omitempty"`
 	Fenced   *cell  `json:"fenced,omitempty"`
 }
@@ -122,7 +123,7 @@ func (d *drawer) pageSteps(steps []Step) (all []pageStep) {
 	for _, s := range steps {
 		row := pageStep{
 			At: s.At.Microseconds(), Lane: d.laneOf(s.Node), Op: s.Op, Kind: s.Kind, Time: seconds(int64(s.At)), Who: s.Who, What: s.What,
-			Fault: s.Fault, Token: s.Token, Left: leftWords(s.Left), Unfenced: s.Unfenced.cell(), Fenced: s.Fenced.cell(),
+			Fault: s.Fault, Token: s.Token, Left: leftWords(s.Left), Over: s.Left != nil && *s.Left <= 0, Unfenced: s.Unfenced.cell(), Fenced: s.Fenced.cell(),
 		}
 		if s.Op >= 0 && d.Trace.Ops[s.Op].F == history.Apply && s.Who != s.Node {
 			row.Where = s.Node
@@ -175,7 +176,7 @@ func copySign(what string) string {
 // sureWords says why a violation is less than certain.
 func sureWords(sure string) string {
 	return map[string]string{
-		"possible": "Possible: it hangs on an operation whose outcome is unknown.", "disturbed": "Disturbed: a stall of the machine touches it.",
+		"possible": "Possible: it depends on an operation whose outcome is unknown.", "disturbed": "Disturbed: a stall of the machine touches it.",
 	}[sure]
 }
 

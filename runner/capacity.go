@@ -145,7 +145,7 @@ func (s *stage) grow(ctx context.Context, load workloads.Load) error {
 				return wait(ctx, capacitySettle)
 			}
 		case e := <-c.exits:
-			return c.lastSaid(fmt.Errorf("the worker has ended: %s", e.Reason))
+			return c.lastSaid("the worker has ended: " + e.Reason)
 		case <-c.gone:
 			return fmt.Errorf("%s: the node has gone", c.Name())
 		case <-ctx.Done():

@@ -24,7 +24,7 @@ func (p *plan) begun(dir, where string, started time.Time) reports.Run {
 		Library: cmp.Or(p.setup.Promise.Library, history.Reference), LibraryVersion: p.setup.Promise.Version, Title: p.Scenario.Title, About: p.Scenario.About, Command: secret.Words(p.Command), Seed: p.Seed,
 		Started: started, Lease: p.lease}
 	run.Options = p.inWords(where)
-	run.Resolved, run.Planned, run.Machine = string(p.Scenario.YAML()), p.written(), machine(where)
+	run.Resolved, run.Planned, run.Machine = string(p.Scenario.YAML()), p.written(), machine()
 	run.Schedule, run.Repeat = p.drawn, p.repeat(where)
 	return run
 }
@@ -103,12 +103,12 @@ func environment(n *node) []string {
 }
 
 // machine is what all nodes share, and where they run.
-func machine(where string) string {
+func machine() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
 		return ""
 	}
-	return fmt.Sprintf("All nodes share one machine: Linux %s, %s, %d CPUs. Runtime: %s.", unix.ByteSliceToString(u.Release[:]), runtime.GOARCH, runtime.NumCPU(), where)
+	return fmt.Sprintf("Linux %s, %s, %d CPUs", unix.ByteSliceToString(u.Release[:]), runtime.GOARCH, runtime.NumCPU())
 }
 
 // nodes lists all nodes: servers, the resource, clients.

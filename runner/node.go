@@ -54,6 +54,22 @@ func attach(n *clusters.Node, rec *recorder, dir string) (*node, error) {
 	return a, nil
 }
 
+// nodeError is an error about one node.
+type nodeError struct {
+	node  *node
+	ended bool // its program has ended: its log says why
+	err   error
+}
+
+func (e *nodeError) Error() string { return e.node.Name() + ": " + e.err.Error() }
+
+func (e *nodeError) Unwrap() error { return e.err }
+
+// errorf makes an error about the node.
+func (a *node) errorf(format string, args ...any) error {
+	return &nodeError{node: a, err: fmt.Errorf(format, args...)}
+}
+
 // Name is the node's.
 func (a *node) Name() string { return a.Spec.Name }
 
@@ -78,21 +94,21 @@ func (a *node) ask(ctx context.Context, c agent.Command) (agent.Message, error) 
 	}
 	a.mu.Unlock()
 	if err != nil {
-		return agent.Message{}, fmt.Errorf("%s: %w", a.Name(), err)
+		return agent.Message{}, a.errorf("%w", err)
 	}
 	select {
 	case m := <-reply:
 		if m.Refused {
-			return m, fmt.Errorf("%s: %w: %s", a.Name(), agent.ErrRefused, m.Error)
+			return m, a.errorf("%w: %s", agent.ErrRefused, m.Error)
 		}
 		if m.Error != "" {
-			return m, fmt.Errorf("%s: %s", a.Name(), m.Error)
+			return m, a.errorf("%s", m.Error)
 		}
 		return m, nil
 	case <-a.gone:
-		return agent.Message{}, fmt.Errorf("%s: its agent has ended", a.Name())
+		return agent.Message{}, a.errorf("its agent has ended")
 	case <-ctx.Done():
-		return agent.Message{}, fmt.Errorf("%s: %w", a.Name(), context.Cause(ctx))
+		return agent.Message{}, a.errorf("%w", context.Cause(ctx))
 	}
 }
 

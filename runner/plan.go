@@ -157,7 +157,7 @@ func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
 	if f.On == "every" {
 		interval = f.At.Of(p.lease)
 	}
-	if f.On == "at" || f.On == "every" { // a time is no gate
+	if f.On == "at" || f.On == "every" { // a time is no checkpoint
 		f.On = ""
 	}
 	params := agent.Params{Mode: lossy.Mode(f.Mode), Link: p.linkFault(f)}

@@ -19,7 +19,7 @@ import (
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
-// stage is a cluster that is up, with everything that hangs on it.
+// stage is a cluster that is up, with everything that depends on it.
 type stage struct {
 	*plan
 	dir      string
@@ -186,7 +186,7 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 		case w := <-n.said:
 			switch {
 			case w.Fatal != "":
-				return fmt.Errorf("%s: %s", n.Name(), w.Fatal)
+				return n.errorf("%s", w.Fatal)
 			case w.Waiting != "":
 				waits = w.Waiting
 				say.Line(n.Name() + " waits: " + waits)
@@ -197,25 +197,25 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 				return n.Command(ctx, agent.Command{Do: agent.Check})
 			}
 		case e := <-n.exits:
-			return n.lastSaid(fmt.Errorf("%s: the worker has ended: %s", n.Name(), e.Reason))
+			return n.lastSaid("the worker has ended: " + e.Reason)
 		case <-n.gone:
-			return fmt.Errorf("%s: the node has gone", n.Name())
+			return n.errorf("the node has gone")
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w: %s", n.Name(), context.Cause(ctx), cmp.Or(waits, "it has said nothing"))
+			return n.errorf("%w: %s", context.Cause(ctx), cmp.Or(waits, "it has said nothing"))
 		}
 	}
 }
 
-// lastSaid prefers the reason that a worker gave before it ended.
-func (a *node) lastSaid(err error) error {
+// lastSaid is that a node's program has ended, with the reason that a worker gave before.
+func (a *node) lastSaid(ended string) error {
 	for {
 		select {
 		case w := <-a.said:
 			if w.Fatal != "" {
-				return fmt.Errorf("%s: %s", a.Name(), w.Fatal)
+				return a.errorf("%s", w.Fatal)
 			}
 		default:
-			return err
+			return &nodeError{a, true, errors.New(ended)}
 		}
 	}
 }
@@ -224,19 +224,21 @@ func (a *node) lastSaid(err error) error {
 // about: one that did not come up says there why.
 func (s *stage) explain(err error) error {
 	var b strings.Builder
+	about := &nodeError{}
+	_ = errors.As(err, &about) // else it is about none
 	for _, n := range append(append([]*node{}, s.servers...), s.resource) {
 		select {
 		case e := <-n.exits:
 			fmt.Fprintf(&b, "\n%s has ended (%s).", n.Name(), e.Reason)
 		default:
-			if !strings.HasPrefix(err.Error(), n.Name()+":") {
+			if about.node != n {
 				continue
 			}
 		}
 		fmt.Fprintf(&b, " Its last log lines:\n  %s", strings.Join(n.lastWords(), "\n  "))
 	}
 	for _, n := range s.clients { // the lock's own code runs there; what its worker said of it stands in err
-		if words := n.lastWords(); len(words) > 0 && strings.HasPrefix(err.Error(), n.Name()+":") && strings.Contains(err.Error(), "has ended") {
+		if words := n.lastWords(); len(words) > 0 && about.node == n && about.ended {
 			fmt.Fprintf(&b, " Its last log lines:\n  %s", strings.Join(words, "\n  "))
 		}
 	}

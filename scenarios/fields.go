@@ -23,7 +23,7 @@ func (v *validator) strobe(path string, c Clock) {
 	}
 }
 
-// onHolder are the gates that a holder passes.
+// onHolder are the checkpoints that a holder passes.
 var onHolder = []string{"acquired", "before-write", "writing", "renewing", "releasing"}
 
 // aim refuses a target that its fault cannot hit.

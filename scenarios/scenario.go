@@ -191,7 +191,7 @@ func (s *Scenario) Concerns(backend string) bool {
 
 // Alone says that the scenario's timing is so tight that no other run should share
 // the machine. It bends clocks, or a fault has to be over within one lease: what it
-// shows then hangs on who is first, and a stall of the machine decides that.
+// shows then depends on who is first, and a stall of the machine decides that.
 func (s *Scenario) Alone() bool {
 	lease := s.Lease.Of(0)
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool {

@@ -132,7 +132,7 @@ func (v *validator) fault(path string, f Fault) {
 	v.links(path, f)
 	v.aim(path, f)
 	if f.Fault == "stall-worker" && (f.On == "at" || f.On == "every" || f.Target != "holder") {
-		v.problem(path+".on", "stall-worker stops the holder at a gate; want the target holder and a trigger such as before-write")
+		v.problem(path+".on", "stall-worker stops the holder at a checkpoint; want the target holder and a trigger such as before-write")
 	}
 	if (f.On == "at" || f.On == "every") && f.Target == "holder" && f.When == (When{}) {
 		v.problem(path+".on", `the target "holder" needs a trigger that a holder passes, such as before-write`)

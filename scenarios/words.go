@@ -35,8 +35,8 @@ var Workloads = with(uses, nemesis.Words{
 	"herd":          "the guarded write, while the servers are asked how many waiters they have woken",
 })
 
-// Triggers are the gates that a client passes, and times, whatever the clients do.
-var Triggers = with(nemesis.Gates, nemesis.Words{
+// Triggers are the checkpoints that a client passes, and times, whatever the clients do.
+var Triggers = with(nemesis.Checkpoints, nemesis.Words{
 	"at":    "a time, whatever the clients do",
 	"every": "again and again at a fixed interval, from the begin of one to the begin of the next",
 })

@@ -87,7 +87,7 @@ func (c *client) round(ctx context.Context) { c.locked(ctx, c.key(), c.hold) }
 
 // locked runs a critical section under the lock of a key, from acquire to release.
 func (c *client) locked(ctx context.Context, key string, hold func(context.Context, *locks.Grant)) {
-	c.link.gate(GateWaiting, key, "")
+	c.link.checkpoint(AtWaiting, key, "")
 	g, err := c.main.acquire(ctx, key)
 	if err != nil {
 		return // recorded; the loop's think time follows
@@ -98,7 +98,7 @@ func (c *client) locked(ctx context.Context, key string, hold func(context.Conte
 	stop := c.renew(ctx, g)
 	hold(ctx, g)
 	stop()
-	c.link.gate(GateReleasing, key, g.Owner)
+	c.link.checkpoint(AtReleasing, key, g.Owner)
 	release, cancel := context.WithTimeout(ctx, c.callLimit())
 	defer cancel()
 	_ = c.main.release(release, g) // recorded
@@ -106,7 +106,7 @@ func (c *client) locked(ctx context.Context, key string, hold func(context.Conte
 
 // hold is the critical section.
 func (c *client) hold(ctx context.Context, g *locks.Grant) {
-	c.link.gate(GateAcquired, g.Key, g.Owner)
+	c.link.checkpoint(AtAcquired, g.Key, g.Owner)
 	read, cancel := context.WithTimeout(ctx, c.callLimit())
 	seen, err := c.main.read(read, g)
 	cancel()
@@ -114,12 +114,12 @@ func (c *client) hold(ctx context.Context, g *locks.Grant) {
 		return
 	}
 	sleep(ctx, c.about(c.spec.Work))
-	c.link.gate(GateBeforeWrite, g.Key, g.Owner)
+	c.link.checkpoint(AtBeforeWrite, g.Key, g.Owner)
 	if why := c.doubt(g); why != "" {
 		c.note(history.Op{F: history.Abstain, Process: c.main.id, Key: g.Key, Owner: g.Owner, Error: why})
 		return
 	}
-	c.link.gate(GateWriting, g.Key, g.Owner)
+	c.link.checkpoint(AtWriting, g.Key, g.Owner)
 	c.write(ctx, g, seen)
 }
 
@@ -159,8 +159,8 @@ func (c *client) renew(ctx context.Context, g *locks.Grant) (stop func()) {
 	go func() {
 		defer close(done)
 		p := c.process()
-		gate := func() { c.link.gate(GateRenewing, g.Key, g.Owner) }
-		err := locks.Renew(ctx, recorded{p, extender}, g, c.spec.Patience, gate, func(next *locks.Grant) {
+		checkpoint := func() { c.link.checkpoint(AtRenewing, g.Key, g.Owner) }
+		err := locks.Renew(ctx, recorded{p, extender}, g, c.spec.Patience, checkpoint, func(next *locks.Grant) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			g.Deadline = next.Deadline

@@ -13,7 +13,7 @@ const acts = 10
 // again, and the lock given back. A leader that knows of its loss stops.
 func (c *client) term(ctx context.Context) {
 	key := c.spec.Keys[c.random.IntN(len(c.spec.Keys))]
-	c.link.gate(GateWaiting, key, "")
+	c.link.checkpoint(AtWaiting, key, "")
 	g, err := c.main.acquire(ctx, key)
 	if err != nil {
 		return
@@ -29,7 +29,7 @@ func (c *client) term(ctx context.Context) {
 		c.hold(ctx, g)
 	}
 	stop()
-	c.link.gate(GateReleasing, key, g.Owner)
+	c.link.checkpoint(AtReleasing, key, g.Owner)
 	release, cancel := context.WithTimeout(ctx, c.callLimit())
 	defer cancel()
 	_ = c.main.release(release, g)

@@ -14,22 +14,22 @@ import (
 
 // link is a worker's line to its agent.
 type link struct {
-	mu     sync.Mutex
-	out    io.Writer
-	buffer []byte // of record
-	armed  map[string]bool
-	gates  map[int]chan struct{} // those at which somebody waits, by their ID
-	last   int                   // ID of the newest gate
-	ops    int                   // recorded so far
-	ended  bool                  // it records no more
-	told   chan Told
-	gone   context.CancelFunc
+	mu          sync.Mutex
+	out         io.Writer
+	buffer      []byte // of record
+	armed       map[string]bool
+	checkpoints map[int]chan struct{} // those at which somebody waits, by their ID
+	last        int                   // ID of the newest checkpoint
+	ops         int                   // recorded so far
+	ended       bool                  // it records no more
+	told        chan Told
+	gone        context.CancelFunc
 }
 
 // newLink reads orders from in; when in ends, so does the context that it returns.
 func newLink(ctx context.Context, in io.Reader, w io.Writer) (*link, context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &link{out: w, armed: map[string]bool{}, gates: map[int]chan struct{}{}, told: make(chan Told, 16), gone: cancel}
+	l := &link{out: w, armed: map[string]bool{}, checkpoints: map[int]chan struct{}{}, told: make(chan Told, 16), gone: cancel}
 	go l.listen(in)
 	return l, ctx
 }
@@ -55,16 +55,16 @@ func (l *link) follow(o agent.Order) {
 	if o.Armed != nil {
 		l.mu.Lock()
 		clear(l.armed)
-		for _, gate := range *o.Armed {
-			l.armed[gate] = true
+		for _, checkpoint := range *o.Armed {
+			l.armed[checkpoint] = true
 		}
 		l.mu.Unlock()
 	}
 	if o.Go > 0 {
 		l.mu.Lock()
-		if open := l.gates[o.Go]; open != nil {
+		if open := l.checkpoints[o.Go]; open != nil {
 			close(open)
-			delete(l.gates, o.Go)
+			delete(l.checkpoints, o.Go)
 		}
 		l.mu.Unlock()
 	}
@@ -82,8 +82,8 @@ func (l *link) follow(o agent.Order) {
 	}
 }
 
-// gate stops at a point of the loop if something is armed there.
-func (l *link) gate(name, key, owner string) {
+// checkpoint stops at a point of the loop if something is armed there.
+func (l *link) checkpoint(name, key, owner string) {
 	l.mu.Lock()
 	if !l.armed[name] {
 		l.mu.Unlock()
@@ -91,9 +91,9 @@ func (l *link) gate(name, key, owner string) {
 	}
 	l.last++
 	id, open := l.last, make(chan struct{})
-	l.gates[id] = open
+	l.checkpoints[id] = open
 	l.mu.Unlock()
-	l.line(agent.Line{Gate: &agent.GateAt{ID: id, Gate: name, Key: key, Owner: owner}})
+	l.line(agent.Line{Checkpoint: &agent.AtCheckpoint{ID: id, Checkpoint: name, Key: key, Owner: owner}})
 	<-open
 }
 

@@ -16,7 +16,7 @@ func (c *client) readWriteRound(ctx context.Context) {
 	if c.random.IntN(4) > 0 {
 		mode, turns = history.Shared, c.random.IntN(4) == 0
 	}
-	c.link.gate(GateWaiting, key, "")
+	c.link.checkpoint(AtWaiting, key, "")
 	g, err := c.main.acquireAs(ctx, key, mode)
 	if err != nil {
 		return
@@ -32,7 +32,7 @@ func (c *client) readWriteRound(ctx context.Context) {
 		}
 	}
 	stop()
-	c.link.gate(GateReleasing, key, g.Owner)
+	c.link.checkpoint(AtReleasing, key, g.Owner)
 	release, cancel := context.WithTimeout(ctx, c.callLimit())
 	defer cancel()
 	_ = c.main.release(release, held)
@@ -45,10 +45,10 @@ func (c *client) holdAs(ctx context.Context, g *locks.Grant) *locks.Grant {
 		c.hold(ctx, g)
 		return g
 	}
-	c.link.gate(GateAcquired, g.Key, g.Owner)
+	c.link.checkpoint(AtAcquired, g.Key, g.Owner)
 	c.look(ctx, g)
 	sleep(ctx, c.about(c.spec.Work))
-	c.link.gate(GateBeforeWrite, g.Key, g.Owner)
+	c.link.checkpoint(AtBeforeWrite, g.Key, g.Owner)
 	if !c.abstains(g) {
 		c.look(ctx, g)
 	}
@@ -77,7 +77,7 @@ func (c *client) permitRound(ctx context.Context) {
 	if c.spec.Permits > 1 && c.random.IntN(4) == 0 {
 		n = 2
 	}
-	c.link.gate(GateWaiting, key, "")
+	c.link.checkpoint(AtWaiting, key, "")
 	g, err := c.main.acquirePermits(ctx, key, n)
 	if err != nil {
 		return
@@ -85,15 +85,15 @@ func (c *client) permitRound(ctx context.Context) {
 	c.inHand(g, true)
 	defer c.inHand(g, false)
 	stop := c.renew(ctx, g)
-	c.link.gate(GateAcquired, key, g.Owner)
+	c.link.checkpoint(AtAcquired, key, g.Owner)
 	c.look(ctx, g)
 	sleep(ctx, c.about(c.spec.Work))
-	c.link.gate(GateBeforeWrite, key, g.Owner)
+	c.link.checkpoint(AtBeforeWrite, key, g.Owner)
 	if !c.abstains(g) {
 		c.look(ctx, g)
 	}
 	stop()
-	c.link.gate(GateReleasing, key, g.Owner)
+	c.link.checkpoint(AtReleasing, key, g.Owner)
 	release, cancel := context.WithTimeout(ctx, c.callLimit())
 	defer cancel()
 	_ = c.main.release(release, g)

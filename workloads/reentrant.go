@@ -59,7 +59,7 @@ type thread struct {
 // then writes: it still holds.
 func (t *thread) round(ctx context.Context) {
 	key := t.spec.Keys[t.random.IntN(len(t.spec.Keys))]
-	t.link.gate(GateWaiting, key, "")
+	t.link.checkpoint(AtWaiting, key, "")
 	g, err := t.p.acquireBy(ctx, key, t.name)
 	if err != nil {
 		return
@@ -67,13 +67,13 @@ func (t *thread) round(ctx context.Context) {
 	t.inHand(g, true)
 	defer t.inHand(g, false)
 	stop := t.renew(ctx, g)
-	t.link.gate(GateAcquired, key, g.Owner)
+	t.link.checkpoint(AtAcquired, key, g.Owner)
 	read, cancel := context.WithTimeout(ctx, t.callLimit())
 	seen, err := t.p.read(read, g)
 	cancel()
 	if err == nil && t.nest(ctx, g, t.random.IntN(3)) {
 		sleep(ctx, about(t.random, t.spec.Work))
-		t.link.gate(GateBeforeWrite, key, g.Owner)
+		t.link.checkpoint(AtBeforeWrite, key, g.Owner)
 		if why := t.doubt(g); why != "" {
 			t.note(history.Op{F: history.Abstain, Process: t.p.id, Key: g.Key, Owner: g.Owner, Error: why})
 		} else {
@@ -84,7 +84,7 @@ func (t *thread) round(ctx context.Context) {
 		}
 	}
 	stop()
-	t.link.gate(GateReleasing, key, g.Owner)
+	t.link.checkpoint(AtReleasing, key, g.Owner)
 	_ = t.back(ctx, g) // the history has its answer
 }
 

@@ -74,15 +74,15 @@ const (
 	FenceSession  = history.FenceSession  // has it been told of a loss?
 )
 
-// The gates of the guarded-write loop, where faults can be triggered.
+// The checkpoints of the guarded-write loop, where faults can be triggered.
 const (
-	GateWaiting     = "waiting"      // is about to ask for the lock
-	GateBetween     = "between"      // is between two requests of one acquire, where its lock takes several
-	GateAcquired    = "acquired"     // has the lock, has done nothing yet
-	GateBeforeWrite = "before-write" // has read, has not checked and not invoked its write
-	GateWriting     = "writing"      // has checked itself, has not invoked its write
-	GateRenewing    = "renewing"     // is about to send a renewal, beside the work
-	GateReleasing   = "releasing"    // has written, has not invoked its release
+	AtWaiting     = "waiting"      // is about to ask for the lock
+	AtBetween     = "between"      // is between two requests of one acquire, where its lock takes several
+	AtAcquired    = "acquired"     // has the lock, has done nothing yet
+	AtBeforeWrite = "before-write" // has read, has not checked and not invoked its write
+	AtWriting     = "writing"      // has checked itself, has not invoked its write
+	AtRenewing    = "renewing"     // is about to send a renewal, beside the work
+	AtReleasing   = "releasing"    // has written, has not invoked its release
 )
 
 // Said is a word of a worker for the runner.

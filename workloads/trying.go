@@ -11,7 +11,7 @@ import (
 // tryRound asks without waiting, or waits for up to twice the time of the work.
 func (c *client) tryRound(ctx context.Context) {
 	key := c.spec.Keys[c.random.IntN(len(c.spec.Keys))]
-	c.link.gate(GateWaiting, key, "")
+	c.link.checkpoint(AtWaiting, key, "")
 	var g *locks.Grant
 	var err error
 	if c.random.IntN(2) == 0 {
@@ -27,7 +27,7 @@ func (c *client) tryRound(ctx context.Context) {
 	stop := c.renew(ctx, g)
 	c.hold(ctx, g)
 	stop()
-	c.link.gate(GateReleasing, key, g.Owner)
+	c.link.checkpoint(AtReleasing, key, g.Owner)
 	release, cancel := context.WithTimeout(ctx, c.callLimit())
 	defer cancel()
 	_ = c.main.release(release, g)

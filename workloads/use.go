@@ -47,12 +47,12 @@ type section struct {
 	grant *locks.Grant
 	seen  resource.Copies
 	now   history.Pair
-	given bool // a number stood there in both worlds
+	given bool // a number stood there in both copies
 }
 
-// enter passes the first gate and reads; nil: it could not.
+// enter passes the first checkpoint and reads; nil: it could not.
 func (c *client) enter(ctx context.Context, g *locks.Grant) *section {
-	c.link.gate(GateAcquired, g.Key, g.Owner)
+	c.link.checkpoint(AtAcquired, g.Key, g.Owner)
 	read, cancel := context.WithTimeout(ctx, c.callLimit())
 	defer cancel()
 	seen, err := c.main.read(read, g)
@@ -64,15 +64,15 @@ func (c *client) enter(ctx context.Context, g *locks.Grant) *section {
 	return &section{client: c, grant: g, seen: seen, now: history.Pair{Unfenced: u.Unfenced, Fenced: f.Fenced}, given: ok && ok2}
 }
 
-// mayWrite passes the gates before what cannot be taken back, and asks the client's
+// mayWrite passes the checkpoints before what cannot be taken back, and asks the client's
 // own check; false: it abstains.
 func (s *section) mayWrite() bool {
-	s.link.gate(GateBeforeWrite, s.grant.Key, s.grant.Owner)
+	s.link.checkpoint(AtBeforeWrite, s.grant.Key, s.grant.Owner)
 	if why := s.doubt(s.grant); why != "" {
 		s.note(history.Op{F: history.Abstain, Process: s.main.id, Key: s.grant.Key, Owner: s.grant.Owner, Error: why})
 		return false
 	}
-	s.link.gate(GateWriting, s.grant.Key, s.grant.Owner)
+	s.link.checkpoint(AtWriting, s.grant.Key, s.grant.Owner)
 	return true
 }
 

@@ -89,7 +89,7 @@ func following(last, due int) int {
 	return min(last+1, max(last, due))
 }
 
-// writeFile writes the next version block by block; the gate is in the middle.
+// writeFile writes the next version block by block; the checkpoint is in the middle.
 func (c *client) writeFile(ctx context.Context, g *locks.Grant) {
 	s := c.enter(ctx, g)
 	if s == nil {

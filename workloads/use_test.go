@@ -107,7 +107,7 @@ func TestVersionedHolds(t *testing.T) {
 	}
 }
 
-// A holder that is held at its gate past its lease charges a second time; with an
+// A holder that is held at its checkpoint past its lease charges a second time; with an
 // idempotency key the payment service knows the order.
 func TestPaymentOfAZombie(t *testing.T) {
 	for mode, want := range map[Mode]bool{Payment: true, PaymentKey: false} {
@@ -117,9 +117,9 @@ func TestPaymentOfAZombie(t *testing.T) {
 			spec := Spec{Mode: mode, Use: use, Work: time.Millisecond, Lock: locks.Config{Lease: 100 * time.Millisecond}}
 			late := startWorker(t, addr, spec)
 			late.ready()
-			late.order(agent.Order{Armed: &[]string{GateBeforeWrite}})
+			late.order(agent.Order{Armed: &[]string{AtBeforeWrite}})
 			late.tell(Told{Begin: true})
-			at := late.until(fired(GateBeforeWrite)).Gate
+			at := late.until(fired(AtBeforeWrite)).Checkpoint
 			spec.Number = 1
 			other := startWorker(t, addr, spec)
 			other.ready()

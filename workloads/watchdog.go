@@ -11,7 +11,7 @@ import (
 // own, or ours. A holder that is told of the loss does not write.
 func (c *client) watched(ctx context.Context) {
 	key := c.spec.Keys[c.random.IntN(len(c.spec.Keys))]
-	c.link.gate(GateWaiting, key, "")
+	c.link.checkpoint(AtWaiting, key, "")
 	g, err := c.main.acquire(ctx, key)
 	if err != nil {
 		return
@@ -22,7 +22,7 @@ func (c *client) watched(ctx context.Context) {
 	stop := c.keep(ctx, g)
 	c.hold(ctx, g)
 	stop()
-	c.link.gate(GateReleasing, key, g.Owner)
+	c.link.checkpoint(AtReleasing, key, g.Owner)
 	release, cancel := context.WithTimeout(ctx, c.callLimit())
 	defer cancel()
 	_ = c.main.release(release, g)
@@ -44,8 +44,8 @@ func (c *client) keep(ctx context.Context, g *locks.Grant) (stop func()) {
 	}
 	p := c.process()
 	asked := recorded{p, extender}
-	gate := func() { c.link.gate(GateRenewing, g.Key, g.Owner) }
-	return locks.Keep(ctx, asked, g, c.spec.Patience, gate, lost)
+	checkpoint := func() { c.link.checkpoint(AtRenewing, g.Key, g.Owner) }
+	return locks.Keep(ctx, asked, g, c.spec.Patience, checkpoint, lost)
 }
 
 // recorded is an Extender whose calls are recorded.

@@ -61,7 +61,7 @@ func (r *recorder) connect(ctx context.Context) error {
 	r.endless, r.reentry = entry.Promise.NoLimit, entry.Promise.Reentry
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
-	r.spec.Lock.Between = func(key, owner string) { r.link.gate(GateBetween, key, owner) }
+	r.spec.Lock.Between = func(key, owner string) { r.link.checkpoint(AtBetween, key, owner) }
 	r.lock, err = retry(ctx, r.link, func(ctx context.Context) (locks.Client, error) { return ready(ctx, entry, r.spec) })
 	if err != nil {
 		return fmt.Errorf("the lock service %s: %w", history.LockName(r.spec.Backend, r.spec.Settings.Library), err)

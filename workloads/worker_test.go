@@ -167,8 +167,8 @@ func store(t *testing.T) (addr string, log func() []history.Op) {
 	return l.Addr().String(), func() []history.Op { mu.Lock(); defer mu.Unlock(); return slices.Clone(ops) }
 }
 
-func fired(gate string) func(agent.Line) bool {
-	return func(l agent.Line) bool { return l.Gate != nil && l.Gate.Gate == gate }
+func fired(checkpoint string) func(agent.Line) bool {
+	return func(l agent.Line) bool { return l.Checkpoint != nil && l.Checkpoint.Checkpoint == checkpoint }
 }
 
 // Three workers record a history that keeps its own rules and in which a sound
@@ -207,17 +207,17 @@ func TestGuardedWriteRecordsAHistoryThatHolds(t *testing.T) {
 	}
 }
 
-// A worker stops at an armed gate until it is let through, and nowhere else.
-func TestGate(t *testing.T) {
+// A worker stops at an armed checkpoint until it is let through, and nowhere else.
+func TestCheckpoint(t *testing.T) {
 	addr, _ := store(t)
 	w := startWorker(t, addr, Spec{})
 	w.ready()
-	w.order(agent.Order{Armed: &[]string{GateBeforeWrite}})
+	w.order(agent.Order{Armed: &[]string{AtBeforeWrite}})
 	w.tell(Told{Begin: true})
-	at := w.until(fired(GateBeforeWrite)).Gate
+	at := w.until(fired(AtBeforeWrite)).Checkpoint
 	seen := len(w.ops)
 	if last := w.ops[seen-1]; last.F == history.Write {
-		t.Errorf("it has written before the gate: %+v", last)
+		t.Errorf("it has written before the checkpoint: %+v", last)
 	}
 	select {
 	case l := <-w.lines:
@@ -242,9 +242,9 @@ func TestStopIsNotedWhileAClientWaits(t *testing.T) {
 	addr, _ := store(t)
 	holder := startWorker(t, addr, Spec{Lock: locks.Config{Lease: 10 * time.Second}})
 	holder.ready()
-	holder.order(agent.Order{Armed: &[]string{GateAcquired}})
+	holder.order(agent.Order{Armed: &[]string{AtAcquired}})
 	holder.tell(Told{Begin: true})
-	at := holder.until(fired(GateAcquired)).Gate
+	at := holder.until(fired(AtAcquired)).Checkpoint
 
 	w := startWorker(t, addr, Spec{Number: 1, Lock: locks.Config{Lease: 10 * time.Second}})
 	w.ready()
@@ -265,14 +265,14 @@ func TestStopIsNotedWhileAClientWaits(t *testing.T) {
 	holder.stop()
 }
 
-// Held at the gate for longer than its lease, a client that checks its deadline abstains.
+// Held at the checkpoint for longer than its lease, a client that checks its deadline abstains.
 func TestCheckDeadlineAbstains(t *testing.T) {
 	addr, _ := store(t)
 	w := startWorker(t, addr, Spec{Settings: settings.Settings{SelfFence: FenceDeadline}, Lock: locks.Config{Lease: 100 * time.Millisecond}})
 	w.ready()
-	w.order(agent.Order{Armed: &[]string{GateBeforeWrite}})
+	w.order(agent.Order{Armed: &[]string{AtBeforeWrite}})
 	w.tell(Told{Begin: true})
-	at := w.until(fired(GateBeforeWrite)).Gate
+	at := w.until(fired(AtBeforeWrite)).Checkpoint
 	time.Sleep(150 * time.Millisecond)
 	w.order(agent.Order{Armed: &[]string{}})
 	w.order(agent.Order{Go: at.ID})

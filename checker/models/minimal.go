@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/delta"
 )
 
 // Minimizer finds the smallest history that still shows a violation of a model.
@@ -171,8 +172,8 @@ func (m *Minimizer) shows(p *piece, v Violation, ops []Op) bool {
 	})
 }
 
-// reduceOps reduces those of ops that start chooses; nil: they do not show it. done is as
-// of Reduce.
+// reduceOps reduces those of ops that start chooses; nil: they do not show it. done is false
+// once over has said so.
 func reduceOps(ops []Op, start []int, needs [][]int, shows func([]Op) bool, over func() bool) (left []Op, done bool) {
 	if over() || !shows(chosen(ops, start)) {
 		return nil, true
@@ -189,10 +190,10 @@ func reduceOps(ops []Op, start []int, needs [][]int, shows func([]Op) bool, over
 			}
 		}
 	}
-	parts, done := Reduce(len(start), func(i int) []int { return rests[i] }, func(parts []int) bool {
+	parts, err := delta.Reduce(everything(start), func(i int) []int { return rests[i] }, delta.Until(over, func(parts []int) bool {
 		return shows(chosen(chosen(ops, start), parts))
-	}, over)
-	return chosen(chosen(ops, start), parts), done
+	}))
+	return chosen(chosen(ops, start), parts), err == nil
 }
 
 func chosen[T any](all []T, parts []int) []T {
@@ -203,8 +204,8 @@ func chosen[T any](all []T, parts []int) []T {
 	return some
 }
 
-func everything(ops []Op) []int {
-	all := make([]int, len(ops))
+func everything[T any](list []T) []int {
+	all := make([]int, len(list))
 	for i := range all {
 		all[i] = i
 	}

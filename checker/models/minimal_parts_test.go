@@ -101,20 +101,6 @@ func TestReduceOps(t *testing.T) {
 
 func never() bool { return false }
 
-// Once the budget is spent nothing more is asked, and what is left by then still shows it.
-func TestReduceStops(t *testing.T) {
-	for allowed := range 12 {
-		asked := 0
-		left, done := Reduce(64, nil, func(parts []int) bool { asked++; return slices.Contains(parts, 5) }, func() bool { return asked >= allowed })
-		if asked > allowed || !slices.Contains(left, 5) || done || allowed == 0 && len(left) != 64 || allowed == 11 && len(left) != 1 {
-			t.Errorf("%d questions of %d, left %v, done %v", asked, allowed, left, done)
-		}
-	}
-	if left, done := Reduce(64, nil, func(parts []int) bool { return slices.Contains(parts, 5) }, nil); len(left) != 1 || !done {
-		t.Errorf("%v, %v", left, done)
-	}
-}
-
 // A budget ends by work, by questions, by time and by an interrupt, and says which.
 func TestBudget(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

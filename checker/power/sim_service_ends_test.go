@@ -7,7 +7,7 @@ func (s *service) extend(owner string) bool {
 	s.expire()
 	h := s.find(owner)
 	switch {
-	case h == nil && s.is("false-ok-extend", 1):
+	case h == nil && s.lost[owner] && s.is("false-ok-extend", 1):
 		s.world.planted++
 		return true
 	case h == nil:

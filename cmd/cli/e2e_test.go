@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -133,11 +134,11 @@ func runIn(t testing.TB, out string, args ...string) finished {
 	return f
 }
 
-// nothingLeft wants no container and no network of dlmtest within ten seconds.
+// nothingLeft wants no container and no network of dlmtest, after a while.
 func nothingLeft(t testing.TB) {
 	t.Helper()
 	var left string
-	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(eventually.Most); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if left = leftovers(t, false); left == "" {
 			return
 		}
@@ -533,7 +534,7 @@ func TestFaults(t *testing.T) {
 	t.Run("all", func(t *testing.T) { // ends with its parallel parts
 		for _, test := range tests {
 			t.Run(test.scenario+" "+test.backend+" "+test.runtime, func(t *testing.T) {
-				if !strings.HasPrefix(test.scenario, "clock-") { // what these show hangs on who is first
+				if !strings.HasPrefix(test.scenario, "clock-") { // what these show depends on who is first
 					t.Parallel()
 				}
 				args := []string{"--scenario", test.scenario, "--backend", test.backend, "--runtime", test.runtime}
@@ -596,7 +597,7 @@ func TestMatrix(t *testing.T) {
 }
 
 // noneRuns wants no process of this very binary within some seconds. A cluster
-// without Docker hangs on one: the first process of its namespaces, with which all
+// without Docker depends on one: the first process of its namespaces, with which all
 // others end.
 func noneRuns(t *testing.T, path string) {
 	t.Helper()

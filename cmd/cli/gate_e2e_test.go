@@ -81,7 +81,7 @@ cells:
 		"--- PASS: naive-release/broken/no-owner-check/release-by-owner", "detected in 1 of 1 run")
 	planted := strings.Replace(sound[:strings.Index(sound, "  - scenario")], "redis", "broken/no-owner-check", 1)
 	g = runGate(t, planted, "--count", "3")
-	// Which of the properties that it breaks comes first hangs on the machine: of a disturbed one nothing is said.
+	// Which of the properties that it breaks comes first depends on the machine: of a disturbed one nothing is said.
 	g.says(t, exitViolated, "--- FAIL: naive-release/broken/no-owner-check/", "not needed, as all was decided", "FAIL\t")
 	if c := g.report.Cells[0]; c.Left == 0 || len(c.Runs)+c.Left < 3 {
 		t.Errorf("%d runs, %d left out of 3", len(c.Runs), c.Left)

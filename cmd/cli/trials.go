@@ -29,7 +29,7 @@ type tested struct {
 	failed         []string // what each that did not pass has shown
 }
 
-// alone says whether a trial bears no company. A lie is inconclusive however busy the
+// alone says whether a trial must be alone on the machine. A lie is inconclusive however busy the
 // machine is, and a client that is killed has no length that could be missed.
 func (t *tested) alone() bool {
 	kills := !slices.ContainsFunc(t.file.Faults, func(f scenarios.Fault) bool { return f.Fault != "kill" })

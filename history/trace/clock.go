@@ -8,7 +8,7 @@ import (
 
 // ClockNoise is how far the two clock readings of one stamp may lie apart before
 // they say something of the clock: a program can be preempted between them. No
-// verdict hangs on a deadline by less than this.
+// verdict depends on a deadline by less than this.
 const ClockNoise = 1e6 // 1 ms
 
 // Clock relates the own MONOTONIC of a node to the judge's time.

@@ -63,7 +63,7 @@ func (t *Trace) note(i int, op *history.Op) {
 		})
 	case history.Fault:
 		t.fault(i, op)
-	case history.Gate:
+	case history.Held:
 		t.Held = append(t.Held, i)
 	case history.Stall:
 		t.Stalls = append(t.Stalls, Stall{Node: op.Node, From: op.Time - op.Length, To: op.Time})

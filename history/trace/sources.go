@@ -25,7 +25,7 @@ func (t *Trace) heard(i int, op *history.Op) {
 	}
 	s.Records++
 	s.Last = op.Time
-	if op.F != history.Fault && op.F != history.Stall && op.F != history.Gate {
+	if op.F != history.Fault && op.F != history.Stall && op.F != history.Held {
 		s.Said = op.Time
 	}
 	if op.Type == history.Note && IsLog(op.F) {

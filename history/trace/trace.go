@@ -31,7 +31,7 @@ type Trace struct {
 	ServerEnds []int              // ServerEnd notes
 	Abstained  []int              // Abstain notes
 	Final      int                // the first Final note, or -1
-	Held       []int              // Gate notes: the harness held a client at a checkpoint
+	Held       []int              // Held notes: the harness held a client at a checkpoint
 	Stops      map[string]int     // the Stop note of each client
 	Sources    map[string]*Source // by node
 	Log        Log

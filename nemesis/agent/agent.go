@@ -107,7 +107,7 @@ func (a *agent) do(c Command) error {
 		return a.start(c.Child)
 	case Send:
 		return a.order(Order{Say: c.Line})
-	case ArmGate:
+	case ArmCheckpoint:
 		return a.arm(*c.Arm)
 	case Strike:
 		return a.strike(c.Fault)
@@ -186,7 +186,7 @@ func (a *agent) launch(spec Child) error {
 	return nil
 }
 
-// hurries says whether a gate is armed, so that the worker may stand there.
+// hurries says whether a checkpoint is armed, so that the worker may stand there.
 func (a *agent) hurries() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -212,8 +212,8 @@ func (a *agent) fromChild(line []byte, stdout bool) {
 		a.out.send(Message{Log: string(line)})
 	case l.End != nil:
 		c.records.end(l.End.Ops)
-	case l.Gate != nil:
-		a.atGate(*l.Gate)
+	case l.Checkpoint != nil:
+		a.atCheckpoint(*l.Checkpoint)
 	default:
 		a.out.send(Message{Say: l.Say})
 	}

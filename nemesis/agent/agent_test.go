@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// playWorker waits until it is armed, then passes its gate again and again.
+// playWorker waits until it is armed, then passes its checkpoint again and again.
 func playWorker() {
 	orders := json.NewDecoder(os.Stdin)
 	var o Order
@@ -63,7 +64,7 @@ func playWorker() {
 		}
 	}()
 	for n := 1; ; n++ {
-		fmt.Printf(`{"gate":{"id":%d,"gate":"before-write","key":"k","owner":"o%d"}}`+"\n", n, n)
+		fmt.Printf(`{"checkpoint":{"id":%d,"checkpoint":"before-write","key":"k","owner":"o%d"}}`+"\n", n, n)
 		o = Order{}
 		for o.Go != n {
 			if orders.Decode(&o) != nil {
@@ -113,12 +114,9 @@ func (r *remote) do(c Command) Message {
 	return r.until(func(m Message) bool { return m.Re == c.ID })
 }
 
-// patience is far more than anything takes that a test waits for.
-const patience = time.Minute
-
 func (r *remote) until(match func(Message) bool) Message {
 	r.t.Helper()
-	limit := time.AfterFunc(patience, func() { _ = r.out.CloseWithError(os.ErrDeadlineExceeded) })
+	limit := time.AfterFunc(eventually.Most, func() { _ = r.out.CloseWithError(os.ErrDeadlineExceeded) })
 	defer limit.Stop()
 	for i, m := range r.seen {
 		if match(m) {
@@ -136,7 +134,7 @@ func (r *remote) until(match func(Message) bool) Message {
 		}
 		r.seen = append(r.seen, m)
 	}
-	r.t.Fatalf("the agent ended, or what is waited for did not come within %v: %v", patience, r.lines.Err())
+	r.t.Fatalf("the agent ended, or what is waited for did not come within %v: %v", eventually.Most, r.lines.Err())
 	return Message{}
 }
 
@@ -214,10 +212,10 @@ func TestHealthTellsOfADeadServer(t *testing.T) {
 	}
 }
 
-func TestPauseAtTheGate(t *testing.T) {
+func TestPauseAtTheCheckpoint(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "pause", Min: 100 * time.Millisecond, Max: 5 * time.Second}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "pause", Min: 100 * time.Millisecond, Max: time.Minute}})
 	hit := r.until(func(m Message) bool { return m.Hit != nil }).Hit
 	if hit.Owner != "o1" {
 		t.Fatalf("hit %+v", hit)
@@ -242,7 +240,7 @@ func TestPauseAtTheGate(t *testing.T) {
 func TestPauseEndsByItself(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "pause", Max: 50 * time.Millisecond}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "pause", Max: 50 * time.Millisecond}})
 	r.fault(1, history.Heal)
 	if over := r.until(func(m Message) bool { return m.Over != nil }).Over; over.Error != "" || over.Fault != 1 {
 		t.Errorf("over %+v", over)
@@ -271,10 +269,10 @@ func TestPauseThatIsUndoneIsMissed(t *testing.T) {
 	r.fault(1, history.Heal)
 }
 
-func TestKillAtTheGate(t *testing.T) {
+func TestKillAtTheCheckpoint(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "kill", Max: time.Minute}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "kill", Max: time.Minute}})
 	r.until(func(m Message) bool { return m.Hit != nil })
 	r.do(Command{Do: Heal, Fault: 1})
 	r.fault(1, history.Observed)
@@ -300,25 +298,25 @@ func TestKilledServerIsStartedAgain(t *testing.T) {
 func TestStalledWorkerIsScheduled(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "stall-worker", Max: 300 * time.Millisecond}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "stall-worker", Max: 300 * time.Millisecond}})
 	r.until(func(m Message) bool { return m.Hit != nil })
 	r.fault(1, history.Heal)
 	r.write("o1")
 	if m := r.do(Command{Do: Inject, Arm: &Arm{Fault: 2, Kind: "stall-worker"}}); m.Error == "" {
-		t.Error("stall-worker without a gate was not refused")
+		t.Error("stall-worker without a checkpoint was not refused")
 	}
 	if m := r.do(Command{Do: Inject, Arm: &Arm{Fault: 3, Kind: "flood"}}); !strings.Contains(m.Error, "flood") {
 		t.Error("an unknown fault was not refused")
 	}
 }
 
-func TestHoldKeepsTheWorkerRunningAtItsGate(t *testing.T) {
+func TestHoldKeepsTheWorkerRunningAtItsCheckpoint(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: -1, Gate: "before-write", Kind: Hold, Max: time.Minute}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: -1, Checkpoint: "before-write", Kind: Hold, Max: time.Minute}})
 	r.until(func(m Message) bool { return m.Hit != nil })
 	r.do(Command{Do: Heal, Fault: -1})
-	if note := r.write("o1"); note.F != history.Gate || note.Length <= 0 {
+	if note := r.write("o1"); note.F != history.Held || note.Length <= 0 {
 		t.Errorf("the hold is not in the history: %+v", note)
 	}
 }
@@ -330,15 +328,7 @@ func TestKillEndsGrandchildrenInSessionsOfTheirOwnEvenWhenStopped(t *testing.T) 
 	r.until(func(m Message) bool { n, _ := fmt.Sscan(m.Log, &pid); return n == 1 })
 	r.do(Command{Do: Inject, Arm: &Arm{Fault: 1, Kind: "pause", Max: time.Minute}})
 	r.do(Command{Do: Kill})
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		s, err := readStat(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || s.state == 'Z' {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d is still there in state %c", pid, s.state)
-		}
-	}
+	eventually.True(t, "the grandchild is gone", func() bool { return len((&kill{pids: []int{pid}}).living()) == 0 })
 }
 
 func TestEOFKillsTheChild(t *testing.T) {

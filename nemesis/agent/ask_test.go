@@ -10,12 +10,12 @@ import (
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 )
 
-// asked arms a client that is one of several, and returns what it asks at its gate.
+// asked arms a client that is one of several, and returns what it asks at its checkpoint.
 func asked(t *testing.T, limit time.Duration) (*remote, *Hit) {
 	t.Helper()
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "stall-worker", Max: 100 * time.Millisecond, Asks: true, Limit: limit}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "stall-worker", Max: 100 * time.Millisecond, Asks: true, Limit: limit}})
 	return r, r.until(func(m Message) bool { return m.Asks != nil }).Asks
 }
 
@@ -59,7 +59,7 @@ func TestAskedAndCalledOff(t *testing.T) {
 	r, _ := asked(t, 0)
 	r.do(Command{Do: Disarm, Fault: 1})
 	r.do(Command{Do: Cancel, Fault: 1})
-	if note := r.write("o1"); note.F != history.Gate || note.Length <= 0 || !strings.Contains(note.Error, "another one is hit") {
+	if note := r.write("o1"); note.F != history.Held || note.Length <= 0 || note.Value != "before-write" || note.Error == "" {
 		t.Errorf("that it stood there is not in the history: %+v", note)
 	}
 	r.write("o2")
@@ -69,7 +69,7 @@ func TestAskedAndCalledOff(t *testing.T) {
 	}
 }
 
-// A runner that does not answer keeps nobody at a gate.
+// A runner that does not answer keeps nobody at a checkpoint.
 func TestAskedAndNotAnswered(t *testing.T) {
 	r, _ := asked(t, 50*time.Millisecond)
 	r.write("o1")
@@ -86,7 +86,7 @@ func TestAskedAndAnsweredLate(t *testing.T) {
 			spec := worker()
 			spec.Stall = limit
 			r.do(Command{Do: Start, Child: spec})
-			r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 1, Gate: "before-write", Kind: "stall-worker", Max: 10 * time.Millisecond, Asks: true}})
+			r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "stall-worker", Max: 10 * time.Millisecond, Asks: true}})
 			r.until(func(m Message) bool { return m.Asks != nil })
 			r.do(Command{Do: answer, Fault: 1})
 			r.write("o1")
@@ -99,7 +99,7 @@ func TestAskedAndAnsweredLate(t *testing.T) {
 	}
 }
 
-// One that has died at its gate cannot be struck, and the runner is told so.
+// One that has died at its checkpoint cannot be struck, and the runner is told so.
 func TestAskedAndDied(t *testing.T) {
 	r, _ := asked(t, 0)
 	r.do(Command{Do: Kill})
@@ -109,10 +109,10 @@ func TestAskedAndDied(t *testing.T) {
 	r.without("nobody is hit", func(m Message) bool { return m.Hit != nil || m.tells(`"begin"`) })
 }
 
-// Two faults are armed at one gate: who is not hit by the first stands there for the second.
+// Two faults are armed at one checkpoint: who is not hit by the first stands there for the second.
 func TestAskedForTwo(t *testing.T) {
 	r, _ := asked(t, 0)
-	r.do(Command{Do: ArmGate, Arm: &Arm{Fault: 2, Gate: "before-write", Kind: "stall-worker", Max: 100 * time.Millisecond, Asks: true}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 2, Checkpoint: "before-write", Kind: "stall-worker", Max: 100 * time.Millisecond, Asks: true}})
 	r.do(Command{Do: Disarm, Fault: 1})
 	asks := r.until(func(m Message) bool { return m.Asks != nil && m.Asks.Fault == 2 }).Asks
 	if asks.Owner != "o1" {
@@ -152,7 +152,7 @@ func TestMessageAsks(t *testing.T) {
 				r.next(history.OK)
 				r.next(history.OK)
 				r.without("called off", func(m Message) bool { return m.tells(`"begin"`) || m.Hit != nil })
-				if !slices.ContainsFunc(r.seen, func(m Message) bool { return m.tells(`"gate"`) && m.tells("on the link until") }) {
+				if !slices.ContainsFunc(r.seen, func(m Message) bool { return m.tells(`"f":"held"`) && m.tells("on the link was held") }) {
 					t.Error("that its message stood on its link is not in the history")
 				}
 				return

@@ -64,7 +64,7 @@ func (c *clock) prove() (string, bool) {
 	got, err := c.told()
 	if err != nil {
 		said, ok := c.probed(want)
-		return fmt.Sprintf("%s; its own time is not to be had: %v; %s", text, err, said), seen && ok
+		return fmt.Sprintf("%s; its own time cannot be read: %v; %s", text, err, said), seen && ok
 	}
 	return text + fmt.Sprintf("; the program itself says %.3f s", got.Seconds()), seen && (got-want).Abs() < clockSlack
 }

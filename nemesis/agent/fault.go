@@ -43,19 +43,19 @@ func kindOf(arm Arm) (func(*agent, *active) (fault, error), error) {
 }
 
 // looker looks after the heal at what the victim shows then. It may take its time:
-// neither the node's gates nor another fault wait for it.
+// neither the node's checkpoints nor another fault wait for it.
 type looker interface{ look() string }
 
 // active is a fault or a hold in force.
 type active struct {
-	arm    Arm
-	fault  fault   // nil: a hold
-	gate   *GateAt // nil: not at a gate
-	since  int64   // raw ns
-	begun  time.Time
-	backup *time.Timer   // ends it at Max, whatever becomes of the runner
-	waits  bool          // for its message: it has not begun
-	done   chan struct{} // closed when it is over and recorded
+	arm        Arm
+	fault      fault         // nil: a hold
+	checkpoint *AtCheckpoint // nil: not at a checkpoint
+	since      int64         // raw ns
+	begun      time.Time
+	backup     *time.Timer   // ends it at Max, whatever becomes of the runner
+	waits      bool          // for its message: it has not begun
+	done       chan struct{} // closed when it is over and recorded
 }
 
 // inject begins a fault now.
@@ -69,7 +69,7 @@ func (a *agent) inject(arm Arm) error {
 }
 
 // begin carries out arm. a.mu is held.
-func (a *agent) begin(arm Arm, at *GateAt) error {
+func (a *agent) begin(arm Arm, at *AtCheckpoint) error {
 	inject, err := kindOf(arm)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *agent) begin(arm Arm, at *GateAt) error {
 	if i := slices.IndexFunc(a.held, func(h *active) bool { return h.arm.clashes(arm) }); i >= 0 {
 		return refusal(fmt.Sprintf("%s: the node suffers a %s from fault %d already", arm.Kind, a.held[i].arm.Kind, a.held[i].arm.Fault))
 	}
-	s := &active{arm: arm, gate: at, waits: arm.waits(), done: make(chan struct{})}
+	s := &active{arm: arm, checkpoint: at, waits: arm.waits(), done: make(chan struct{})}
 	a.held = append(a.held, s)
 	if s.waits {
 		s.backup = time.AfterFunc(arm.Limit, func() { a.giveUp(s) })
@@ -95,7 +95,7 @@ func (a *agent) begin(arm Arm, at *GateAt) error {
 		}
 	}
 	if at != nil && (arm.Lie || arm.Link != nil) {
-		// A fault that holds the work at its gate does not, or it is the link that is
+		// A fault that holds the work at its checkpoint does not, or it is the link that is
 		// faulty and not the client.
 		_ = a.orderLocked(Order{Go: at.ID})
 	}
@@ -160,9 +160,8 @@ func (a *agent) finish(s *active) {
 	case s.fault != nil:
 		a.heal(s)
 		return
-	case s.gate != nil && s.arm.Link == nil:
-		a.note(history.Op{F: history.Gate, Key: s.gate.Key, Owner: s.gate.Owner, Length: history.Raw() - s.since,
-			Error: "the harness held the client at the gate " + s.gate.Gate})
+	case s.checkpoint != nil && s.arm.Link == nil:
+		a.note(history.Op{F: history.Held, Key: s.checkpoint.Key, Owner: s.checkpoint.Owner, Value: s.checkpoint.Checkpoint, Length: history.Raw() - s.since})
 	}
 	a.over(s, "")
 }
@@ -170,8 +169,8 @@ func (a *agent) finish(s *active) {
 // over lets the worker go on and says that all is over. a.mu is held.
 func (a *agent) over(s *active, failed string) {
 	at := history.Raw()
-	if s.gate != nil {
-		_ = a.orderLocked(Order{Go: s.gate.ID}) // a dead worker needs no order
+	if s.checkpoint != nil {
+		_ = a.orderLocked(Order{Go: s.checkpoint.ID}) // a dead worker needs no order
 	}
 	a.out.send(Message{Over: &Over{Fault: s.arm.Fault, At: at, Error: failed}})
 	close(s.done)

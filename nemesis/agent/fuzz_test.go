@@ -12,7 +12,7 @@ import (
 // Commands without what they need are refused, and the agent serves on.
 func TestCommandsThatLackSomething(t *testing.T) {
 	r := startAgent(t)
-	for _, c := range []Command{{Do: Start}, {Do: Run}, {Do: Try}, {Do: ArmGate}, {Do: Inject}, {Do: Start, Child: &Child{}}, {Do: Run, Child: &Child{}},
+	for _, c := range []Command{{Do: Start}, {Do: Run}, {Do: Try}, {Do: ArmCheckpoint}, {Do: Inject}, {Do: Start, Child: &Child{}}, {Do: Run, Child: &Child{}},
 		{Do: Try, Need: NeedTrace, Child: &Child{}}, {Do: Inject, Arm: &Arm{}}, {Do: Inject, Arm: &Arm{Kind: "cut-link"}}, {Do: Strike}, {Do: "\u202e"}} {
 		if m := r.do(c); m.Error == "" || strings.Contains(m.Error, "mistake in dlmtest") {
 			t.Errorf("%+v: %q", c, m.Error)
@@ -62,19 +62,19 @@ func harmless(c Command) Command {
 func FuzzCommands(f *testing.F) {
 	link := []Link{{Name: "s", Upstream: "127.0.0.1:1", Protocol: wire.Redis, Listen: "127.0.0.1:0"}}
 	for _, all := range [][]Command{
-		{{Do: Start}, {Do: Inject}, {Do: ArmGate}, {Do: Run}, {Do: Try}},
+		{{Do: Start}, {Do: Inject}, {Do: ArmCheckpoint}, {Do: Run}, {Do: Try}},
 		{{ID: 1, Do: Start, Child: &Child{Argv: []string{"sleep", "9"}, Links: link, Speaks: true, Bend: true}}, {ID: 2, Do: Inject, Arm: &Arm{Fault: 1, Kind: "pause", Max: 1}}, {ID: 3, Do: Heal, Fault: 1}},
 		{{Do: Start, Child: &Child{Argv: []string{"sleep"}, Links: link}}, {Do: Inject, Arm: &Arm{Fault: 1, Kind: "hold-answer", Limit: 1, Asks: true, Params: Params{Link: &LinkFault{To: []string{"s"}}}}}, {Do: Strike, Fault: 1}, {Do: Kill}},
-		{{Do: ArmGate, Arm: &Arm{Fault: -1, Kind: "clock", Gate: "g", Asks: true}}, {Do: Disarm, Fault: -1}, {Do: Send, Line: json.RawMessage(`{}`)}, {Do: Cancel, Fault: 1}, {Do: Check}, {Do: Sync}},
+		{{Do: ArmCheckpoint, Arm: &Arm{Fault: -1, Kind: "clock", Checkpoint: "g", Asks: true}}, {Do: Disarm, Fault: -1}, {Do: Send, Line: json.RawMessage(`{}`)}, {Do: Cancel, Fault: 1}, {Do: Check}, {Do: Sync}},
 	} {
 		var lines []string
 		for _, c := range all {
 			line, _ := json.Marshal(c)
 			lines = append(lines, string(line))
 		}
-		f.Add(strings.Join(lines, "\n"), `{"gate":{"id":1,"gate":"g","key":"k"}}`)
+		f.Add(strings.Join(lines, "\n"), `{"checkpoint":{"id":1,"checkpoint":"g","key":"k"}}`)
 	}
-	f.Add("{}\nnull\n[]\n\x00\n{\"do\":\"arm\",\"arm\":{\"kind\":\"hold\",\"gate\":\"g\"}}", `{"op":{}}`+"\n"+`{"say":7}`+"\n{\"gate\":null}\n\xff")
+	f.Add("{}\nnull\n[]\n\x00\n{\"do\":\"arm\",\"arm\":{\"kind\":\"hold\",\"checkpoint\":\"g\"}}", `{"op":{}}`+"\n"+`{"say":7}`+"\n{\"checkpoint\":null}\n\xff")
 	f.Fuzz(func(t *testing.T, commands, said string) {
 		r := startAgent(t)
 		var lines []byte

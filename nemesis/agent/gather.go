@@ -16,7 +16,7 @@ const (
 // line, which takes more of the time of a worker that is being measured than the line does.
 type gatherer struct {
 	*os.File
-	hurry func() bool // a gate is armed: whoever stands there waits until that is read
+	hurry func() bool // a checkpoint is armed: whoever stands there waits until that is read
 	next  time.Time
 }
 

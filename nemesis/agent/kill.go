@@ -25,7 +25,7 @@ func injectKill(a *agent, s *active) (fault, error) {
 	k.child.planned.Store(true)
 	k.child.kill()
 	// Not until the child's end is reported: that waits for its last line to be
-	// read, and at a gate it is the reader who kills.
+	// read, and at a checkpoint it is the reader who kills.
 	for deadline := time.Now().Add(stopLimit); len(k.living()) > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			return k, fmt.Errorf("kill: of processes %v still live %v after SIGKILL: %v", k.pids, stopLimit, k.living())

@@ -119,9 +119,9 @@ func (f *linkFault) answer(strike bool) {
 // ask asks the runner whether this client's message is to be struck. The message
 // stands on its link meanwhile. Nothing here takes the agent's lock: the answer does.
 func (a *agent) ask(s *active, f *linkFault) bool {
-	hit := &Hit{Fault: s.arm.Fault, Gate: s.arm.Gate, At: history.Raw()}
-	if s.gate != nil {
-		hit.Key, hit.Owner = s.gate.Key, s.gate.Owner
+	hit := &Hit{Fault: s.arm.Fault, Checkpoint: s.arm.Checkpoint, At: history.Raw()}
+	if s.checkpoint != nil {
+		hit.Key, hit.Owner = s.checkpoint.Key, s.checkpoint.Owner
 	}
 	a.out.send(Message{Asks: hit})
 	strike := false
@@ -131,7 +131,7 @@ func (a *agent) ask(s *active, f *linkFault) bool {
 	case <-time.After(s.arm.askLimit()):
 	}
 	if !strike {
-		a.letGo(s.gate, "with its message of the "+s.arm.Kind+" on the link", hit.At)
+		a.letGo(s.checkpoint, s.arm.Kind, hit.At)
 	}
 	a.stood("the message of the "+s.arm.Kind, hit.At)
 	return strike
@@ -189,9 +189,9 @@ func (a *agent) await(s *active, f *links.Fault, healed <-chan struct{}) {
 			return // called off meanwhile
 		}
 		a.run(s, hit.At)
-		told := &Hit{Fault: s.arm.Fault, Gate: s.arm.Gate, At: hit.At}
-		if s.gate != nil {
-			told.Key, told.Owner = s.gate.Key, s.gate.Owner
+		told := &Hit{Fault: s.arm.Fault, Checkpoint: s.arm.Checkpoint, At: hit.At}
+		if s.checkpoint != nil {
+			told.Key, told.Owner = s.checkpoint.Key, s.checkpoint.Owner
 		}
 		a.out.send(Message{Hit: told})
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
-// playClient sends one request after the other to a server at addr, passes a gate
+// playClient sends one request after the other to a server at addr, passes a checkpoint
 // before each, and tells what became of it.
 func playClient(addr string) {
 	passed, armed := make(chan int), make(chan bool, 100)
@@ -48,7 +48,7 @@ func playClient(addr string) {
 		}
 		owner := fmt.Sprintf("o%d", n)
 		if stop {
-			fmt.Printf(`{"gate":{"id":%d,"gate":"writing","key":"k","owner":%q}}`+"\n", n, owner)
+			fmt.Printf(`{"checkpoint":{"id":%d,"checkpoint":"writing","key":"k","owner":%q}}`+"\n", n, owner)
 			for <-passed != n {
 			}
 		}
@@ -245,11 +245,11 @@ func TestLinkFaultsThatLie(t *testing.T) {
 	}
 }
 
-// The delayed packet: the client is not held at its gate, its link is.
-func TestRequestIsHeldFromTheGateOn(t *testing.T) {
+// The delayed packet: the client is not held at its checkpoint, its link is.
+func TestRequestIsHeldFromTheCheckpointOn(t *testing.T) {
 	r, s, _ := linked(t)
-	arm := Arm{Fault: 1, Gate: "writing", Kind: "hold-request", Max: time.Minute, Params: Params{Link: &LinkFault{To: []string{"s"}}, Cut: []string{"s"}}}
-	r.do(Command{Do: ArmGate, Arm: &arm})
+	arm := Arm{Fault: 1, Checkpoint: "writing", Kind: "hold-request", Max: time.Minute, Params: Params{Link: &LinkFault{To: []string{"s"}}, Cut: []string{"s"}}}
+	r.do(Command{Do: ArmCheckpoint, Arm: &arm})
 	hit := r.until(func(m Message) bool { return m.Hit != nil }).Hit
 	if hit.Key != "k" || hit.Error != "" {
 		t.Fatalf("hit %+v", hit)
@@ -268,12 +268,12 @@ func TestRequestIsHeldFromTheGateOn(t *testing.T) {
 	}
 }
 
-// A message after a gate has the gate's grant, by which it is known who else acts.
-func TestMessageAfterAGate(t *testing.T) {
+// A message after a checkpoint has the checkpoint's grant, by which it is known who else acts.
+func TestMessageAfterACheckpoint(t *testing.T) {
 	r, _, _ := linked(t)
-	arm := Arm{Fault: 1, Gate: "writing", Kind: "hold-answer", Min: 500 * time.Millisecond, Max: time.Minute, Limit: time.Minute,
+	arm := Arm{Fault: 1, Checkpoint: "writing", Kind: "hold-answer", Min: 500 * time.Millisecond, Max: time.Minute, Limit: time.Minute,
 		Params: Params{Link: &LinkFault{To: []string{"other", "s"}, When: links.When{Contains: "SET"}}}}
-	r.do(Command{Do: ArmGate, Arm: &arm})
+	r.do(Command{Do: ArmCheckpoint, Arm: &arm})
 	hit := r.until(func(m Message) bool { return m.Hit != nil }).Hit
 	if begin := r.fault(1, history.Begin); hit.Owner == "" || hit.At != begin.Time {
 		t.Errorf("hit %+v, begun %+v", hit, begin)

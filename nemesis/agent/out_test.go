@@ -44,7 +44,7 @@ func TestOperation(t *testing.T) {
 		{strings.Replace(long, "x", "}}", 1)[:4500] + "}}", "", false}, // its end is lost
 		{long[:4500], "", false},
 		{`{"op":{"f":"acq`, "", false},
-		{`{"gate":{"id":1}}`, "", false},
+		{`{"checkpoint":{"id":1}}`, "", false},
 		{`{"say":{"op":{}}}`, "", false},
 		{`a word of a library`, "", false},
 		{`{"op":`, "", false},

@@ -1,6 +1,6 @@
 // Package agent is the first process of every node. It starts, stops, signals
 // and shields the node's one child (a server or a worker), holds the child at
-// gates, injects the faults that are armed in it, and passes what the child
+// checkpoints, injects the faults that are armed in it, and passes what the child
 // records on to the runner. Its control plane is its own stdin and stdout, in
 // JSON lines, which no partition can cut; at EOF it kills the child and exits.
 package agent
@@ -22,7 +22,7 @@ type Command struct {
 	Child *Child          `json:"child,omitempty"` // Start, Run, Try
 	Need  string          `json:"need,omitempty"`  // Try
 	Line  json.RawMessage `json:"line,omitempty"`  // Send: one line for the child's stdin
-	Arm   *Arm            `json:"arm,omitempty"`   // ArmGate, Inject
+	Arm   *Arm            `json:"arm,omitempty"`   // ArmCheckpoint, Inject
 	Fault int             `json:"fault,omitempty"` // Strike, Disarm, Heal, Cancel: the number of the fault
 }
 
@@ -31,20 +31,20 @@ type Do string
 
 // The commands.
 const (
-	Start   Do = "start"  // start the child
-	Send    Do = "send"   // pass a line to the child
-	ArmGate Do = "arm"    // do something the next time the child reaches a gate
-	Strike  Do = "strike" // this is the client that is hit: of an arming that asked
-	Disarm  Do = "disarm" // forget an arming that was not hit, also one that asked
-	Inject  Do = "inject" // begin a fault now
-	Heal    Do = "heal"   // end a fault or a hold; nothing if it has ended
-	Cancel  Do = "cancel" // end a fault or a hold at once, whatever its Min: it was not meant
-	Kill    Do = "kill"   // kill the child and wait for it
-	Check   Do = "health" // answer once the health check succeeds
-	Try     Do = "try"    // find out whether the faults that need Need work on this node, before Child is started
-	Sync    Do = "sync"   // make durable all that is on the lossy file system, as time does; nothing without one
-	End     Do = "end"    // have the child end its records, record nothing more, and answer with Message.End
-	Run     Do = "run"    // run Child.Argv to its end and answer with what it printed
+	Start         Do = "start"  // start the child
+	Send          Do = "send"   // pass a line to the child
+	ArmCheckpoint Do = "arm"    // do something the next time the child reaches a checkpoint
+	Strike        Do = "strike" // this is the client that is hit: of an arming that asked
+	Disarm        Do = "disarm" // forget an arming that was not hit, also one that asked
+	Inject        Do = "inject" // begin a fault now
+	Heal          Do = "heal"   // end a fault or a hold; nothing if it has ended
+	Cancel        Do = "cancel" // end a fault or a hold at once, whatever its Min: it was not meant
+	Kill          Do = "kill"   // kill the child and wait for it
+	Check         Do = "health" // answer once the health check succeeds
+	Try           Do = "try"    // find out whether the faults that need Need work on this node, before Child is started
+	Sync          Do = "sync"   // make durable all that is on the lossy file system, as time does; nothing without one
+	End           Do = "end"    // have the child end its records, record nothing more, and answer with Message.End
+	Run           Do = "run"    // run Child.Argv to its end and answer with what it printed
 )
 
 // Child is the node's one program.
@@ -69,17 +69,17 @@ type Child struct {
 	Clock  bool          `json:"clock,omitempty"`  // note when the host's REALTIME is set: one node does it for all
 }
 
-// Arm is a fault on this node: to be injected now, or at a gate.
+// Arm is a fault on this node: to be injected now, or at a checkpoint.
 type Arm struct {
-	Fault int           `json:"fault"` // its number; a hold's is negative
-	Kind  string        `json:"kind"`  // a key of the table of kinds, such as "pause"
-	Gate  string        `json:"gate,omitempty"`
-	Min   time.Duration `json:"min,omitempty"`   // it lasts at least this long, whatever the runner says
-	Max   time.Duration `json:"max,omitempty"`   // and at most this long, with or without the runner
-	Lie   bool          `json:"lie,omitempty"`   // do nothing, and go on as if: the self-test of the proofs
-	Limit time.Duration `json:"limit,omitempty"` // a fault on a message waits for it at most this long, and who asks for the answer
+	Fault      int           `json:"fault"` // its number; a hold's is negative
+	Kind       string        `json:"kind"`  // a key of the table of kinds, such as "pause"
+	Checkpoint string        `json:"checkpoint,omitempty"`
+	Min        time.Duration `json:"min,omitempty"`   // it lasts at least this long, whatever the runner says
+	Max        time.Duration `json:"max,omitempty"`   // and at most this long, with or without the runner
+	Lie        bool          `json:"lie,omitempty"`   // do nothing, and go on as if: the self-test of the proofs
+	Limit      time.Duration `json:"limit,omitempty"` // a fault on a message waits for it at most this long, and who asks for the answer
 	// Asks: several clients are armed and one is to be hit, so whoever comes to the
-	// gate, or whose message comes, stands there until the runner says Strike or Disarm.
+	// checkpoint, or whose message comes, stands there until the runner says Strike or Disarm.
 	Asks bool `json:"asks,omitempty"`
 	// Optional: it gives way to a fault whose proof it would spoil, and one that met
 	// nothing to hit is skipped: those of a random schedule.
@@ -98,7 +98,7 @@ type Params struct {
 	Link   *LinkFault    `json:"link,omitempty"`   // faults of links: which links, how, and on what message
 }
 
-// Hold keeps the worker at its gate, running. It is no fault.
+// Hold keeps the worker at its checkpoint, running. It is no fault.
 const Hold = "hold"
 
 // Message is one line from an agent to the runner. Exactly one group is set.
@@ -109,8 +109,8 @@ type Message struct {
 
 	Op   json.RawMessage `json:"op,omitempty"` // one history.Op
 	Log  string          `json:"log,omitempty"`
-	Asks *Hit            `json:"asks,omitempty"` // an armed gate was reached, or its message has come: is it to be hit?
-	Hit  *Hit            `json:"hit,omitempty"`  // an armed gate was reached, and what was armed is done
+	Asks *Hit            `json:"asks,omitempty"` // an armed checkpoint was reached, or its message has come: is it to be hit?
+	Hit  *Hit            `json:"hit,omitempty"`  // an armed checkpoint was reached, and what was armed is done
 	Over *Over           `json:"over,omitempty"` // a fault or a hold has ended
 	Exit *Exit           `json:"exit,omitempty"` // the child has ended
 	Say  json.RawMessage `json:"say,omitempty"`  // a line of the worker for the runner
@@ -133,17 +133,17 @@ type Passed struct {
 	Count int    `json:"count"`
 }
 
-// Hit says that a child has reached an armed gate, or that the message has come
+// Hit says that a child has reached an armed checkpoint, or that the message has come
 // for which a fault of its links waited, and that the armed action has been
-// carried out. Key and Owner are those of the gate; a message alone has none.
+// carried out. Key and Owner are those of the checkpoint; a message alone has none.
 type Hit struct {
-	Fault   int    `json:"fault"`
-	Gate    string `json:"gate"`
-	Key     string `json:"key"`
-	Owner   string `json:"owner"`
-	At      int64  `json:"at"` // raw MONOTONIC, ns
-	Error   string `json:"error,omitempty"`
-	Refused bool   `json:"refused,omitempty"` // with Error: another fault is in the way, and nothing was begun
+	Fault      int    `json:"fault"`
+	Checkpoint string `json:"checkpoint"`
+	Key        string `json:"key"`
+	Owner      string `json:"owner"`
+	At         int64  `json:"at"` // raw MONOTONIC, ns
+	Error      string `json:"error,omitempty"`
+	Refused    bool   `json:"refused,omitempty"` // with Error: another fault is in the way, and nothing was begun
 }
 
 // Over says that a fault or a hold has ended.
@@ -155,31 +155,32 @@ type Over struct {
 
 // Exit says how a child ended.
 type Exit struct {
+	Time   int64  `json:"time"` // raw MONOTONIC, ns: when it was known
 	Code   int    `json:"code"` // -1 when killed by a signal
 	Reason string `json:"reason"`
 }
 
-// Line is what a worker writes to its agent: an operation, a gate that it has
+// Line is what a worker writes to its agent: an operation, a checkpoint that it has
 // reached, a word for the runner, or the end of its records.
 type Line struct {
-	Op   json.RawMessage `json:"op,omitempty"`
-	Gate *GateAt         `json:"gate,omitempty"`
-	Say  json.RawMessage `json:"say,omitempty"`
-	End  *Ended          `json:"end,omitempty"` // the child records nothing more
+	Op         json.RawMessage `json:"op,omitempty"`
+	Checkpoint *AtCheckpoint   `json:"checkpoint,omitempty"`
+	Say        json.RawMessage `json:"say,omitempty"`
+	End        *Ended          `json:"end,omitempty"` // the child records nothing more
 }
 
-// GateAt is a worker at a gate; it goes on when its agent answers with Order.Go.
-type GateAt struct {
-	ID    int    `json:"id"` // unique in the worker's life, from 1: work and renewal may both be at a gate
-	Gate  string `json:"gate"`
-	Key   string `json:"key"`
-	Owner string `json:"owner"`
+// AtCheckpoint is a worker at a checkpoint; it goes on when its agent answers with Order.Go.
+type AtCheckpoint struct {
+	ID         int    `json:"id"` // unique in the worker's life, from 1: work and renewal may both be at a checkpoint
+	Checkpoint string `json:"checkpoint"`
+	Key        string `json:"key"`
+	Owner      string `json:"owner"`
 }
 
 // Order is what an agent writes to its worker.
 type Order struct {
-	Armed *[]string       `json:"armed,omitempty"` // the gates at which to stop and ask; replaces the former list
-	Go    int             `json:"go,omitempty"`    // pass the gate of this ID
+	Armed *[]string       `json:"armed,omitempty"` // the checkpoints at which to stop and ask; replaces the former list
+	Go    int             `json:"go,omitempty"`    // pass the checkpoint of this ID
 	Say   json.RawMessage `json:"say,omitempty"`   // a word of the runner
 	End   bool            `json:"end,omitempty"`   // end, and say how many records there were; a worker does so by itself when it ends
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// stall keeps the working thread of a worker at its gate. Its other threads run:
+// stall keeps the working thread of a worker at its checkpoint. Its other threads run:
 // renewals and heartbeat go on, as when work waits for a lock or a disk.
 type stall struct {
-	owner    string      // of the grant at whose gate the work stands
+	owner    string      // of the grant at whose checkpoint the work stands
 	stands   []history.F // what it cannot do while it stands
 	worked   history.F   // it has done that all the same
 	pid      int
@@ -23,15 +23,15 @@ type stall struct {
 }
 
 func injectStall(a *agent, s *active) (fault, error) {
-	if s.gate == nil {
-		return nil, errors.New("stall-worker: it needs a gate at which the work stops, such as on: before-write")
+	if s.checkpoint == nil {
+		return nil, errors.New("stall-worker: it needs a checkpoint at which the work stops, such as on: before-write")
 	}
 	pid := a.child.cmd.Process.Pid
 	stands := []history.F{history.Write, history.Release}
-	if s.gate.Gate == "renewing" { // it is the renewal that stands, and the work goes on
+	if s.checkpoint.Checkpoint == "renewing" { // it is the renewal that stands, and the work goes on
 		stands = []history.F{history.Extend}
 	}
-	return &stall{owner: s.gate.Owner, stands: stands, pid: pid, switches: switches(pid)}, nil
+	return &stall{owner: s.checkpoint.Owner, stands: stands, pid: pid, switches: switches(pid)}, nil
 }
 
 // see takes note of what the child has begun.
@@ -55,11 +55,11 @@ func (s *stall) prove() (string, bool) {
 	if s.worked != "" {
 		return fmt.Sprintf("what should stand went on: a %s on the same grant", s.worked), false
 	}
-	return fmt.Sprintf("the work stands at its gate, %d of %d threads are stopped, the process was scheduled %d times meanwhile",
+	return fmt.Sprintf("the work stands at its checkpoint, %d of %d threads are stopped, the process was scheduled %d times meanwhile",
 		stopped, len(all), ran), err == nil && stopped == 0 && ran > 0
 }
 
-func (s *stall) heal() (string, error) { return "", nil } // the gate opens
+func (s *stall) heal() (string, error) { return "", nil } // the checkpoint opens
 
 var voluntary = regexp.MustCompile(`(?m)^voluntary_ctxt_switches:\s+([0-9]+)$`)
 

@@ -95,7 +95,7 @@ func (s *strobe) side(step time.Duration) (text string, ok bool) {
 		told, err := s.tells()
 		after := time.Duration(read(unix.CLOCK_REALTIME))
 		if err != nil {
-			return fmt.Sprintf("its own time is not to be had: %v", err), false
+			return fmt.Sprintf("its own time cannot be read: %v", err), false
 		}
 		low, high := told-after, told-before // it was read in between
 		text = fmt.Sprintf("the program says %+.3f to %+.3f s", low.Seconds(), high.Seconds())

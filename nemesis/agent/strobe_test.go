@@ -60,7 +60,7 @@ func TestClockOfASilentServer(t *testing.T) {
 		}
 		r.do(Command{Do: Heal, Fault: 1})
 		want := map[bool]history.Phase{false: history.Observed, true: history.Missed}[lie]
-		if proof := r.fault(1, want).Fault.Proof; !strings.Contains(proof, "is not to be had") || !strings.Contains(proof, "another program on its page") {
+		if proof := r.fault(1, want).Fault.Proof; !strings.Contains(proof, "cannot be read") || !strings.Contains(proof, "another program on its page") {
 			t.Error(proof)
 		}
 	}
@@ -143,7 +143,7 @@ func TestClockOfWhoDoesNotTell(t *testing.T) {
 	}
 }
 
-// One that gives way is refused with nothing done, and at a gate its client goes on.
+// One that gives way is refused with nothing done, and at a checkpoint its client goes on.
 func TestOptionalFaultGivesWay(t *testing.T) {
 	r := startAgent(t)
 	realRedis(t, r)

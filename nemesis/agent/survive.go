@@ -17,7 +17,7 @@ func (c Command) lacks() error {
 		if c.Child == nil || c.Need == NeedTrace && len(c.Child.Argv) == 0 {
 			return errors.New("try: no program is named")
 		}
-	case ArmGate, Inject:
+	case ArmCheckpoint, Inject:
 		if c.Arm == nil {
 			return fmt.Errorf("%s: no fault is named", c.Do)
 		}

@@ -49,7 +49,7 @@ function faultTip(l, t, px) {
 
 function stallTip(l, t, px) {
   for (let i = 0; i < stalls.length; i += 4)
-    if (lanes[stalls[i]] === l && t >= stalls[i + 1] - px && t <= stalls[i + 2] + px) return { head: l.name + (ops && S[ops.f[stalls[i + 3]]] === "gate" ? " was held by the harness for " : " was not scheduled for ") + span(stalls[i + 2] - stalls[i + 1]), op: stalls[i + 3] };
+    if (lanes[stalls[i]] === l && t >= stalls[i + 1] - px && t <= stalls[i + 2] + px) return { head: l.name + (ops && S[ops.f[stalls[i + 3]]] === "held" ? " was held by the harness for " : " was not scheduled for ") + span(stalls[i + 2] - stalls[i + 1]), op: stalls[i + 3] };
   return null;
 }
 

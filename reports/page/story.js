@@ -19,7 +19,7 @@ function choose(i, scroll) {
   if (chooser) chooser.value = String(s.number);
   document.getElementById("story-of").textContent = "violation " + s.number + ", " + s.property;
   document.getElementById("message").textContent = s.message;
-  document.getElementById("sure").textContent = s.sure === "certain" ? "" : s.sure === "possible" ? "Possible: it hangs on an operation whose outcome is unknown." : "Disturbed: a stall of the machine touches it.";
+  document.getElementById("sure").textContent = s.sure === "certain" ? "" : s.sure === "possible" ? "Possible: it depends on an operation whose outcome is unknown." : "Disturbed: a stall of the machine touches it.";
   document.getElementById("unsaid").hidden = steps.length > 0;
   document.getElementById("unsaid").querySelector("code").textContent = "dlmtest explain DIR " + s.number;
   table.hidden = !steps.length;

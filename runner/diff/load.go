@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -117,9 +115,8 @@ func violated(r reports.CellRun) (names []string) {
 // of is what there is to compare of a run.
 func of(out *runner.Outcome, latency bool) Run {
 	r := Run{Verdicts: map[string]checker.Verdict{}}
-	failed := slices.ContainsFunc(out.Result.Doubts, func(d string) bool { return strings.HasPrefix(d, "the judge failed") })
 	for _, p := range out.Result.Properties {
-		if r.Verdicts[p.Name] = p.Verdict; failed && p.Verdict == checker.Holds {
+		if r.Verdicts[p.Name] = p.Verdict; out.Result.JudgeFailed && p.Verdict == checker.Holds {
 			r.Verdicts[p.Name] = checker.Unknown
 		}
 	}

@@ -101,7 +101,7 @@ func TestJudgeCells(t *testing.T) {
 	both.Error = "the network stays"
 	doubted, half := shown(1, checker.Holds, nil), shown(1, checker.Holds, nil)
 	doubted.Verdict = reports.Unclear
-	half.Doubts = []string{"the judge failed, which is a bug of dlmtest: index out of range"}
+	half.JudgeFailed, half.Doubts = true, []string{"the judge failed, which is a bug of dlmtest: index out of range"}
 	for _, c := range []struct {
 		name    string
 		runs    []reports.CellRun

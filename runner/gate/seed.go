@@ -66,8 +66,7 @@ func shows(r reports.CellRun, property string) reports.Outcome {
 // says so: the judge failed before it came to its doubts.
 func doubted(r reports.CellRun) bool {
 	open := slices.ContainsFunc(r.Properties, func(p reports.Decided) bool { return p.Verdict == checker.Unknown })
-	failed := slices.ContainsFunc(r.Doubts, func(d string) bool { return strings.HasPrefix(d, "the judge failed") })
-	return failed || r.Verdict == reports.Unclear && !open
+	return r.JudgeFailed || r.Verdict == reports.Unclear && !open
 }
 
 // add counts what one seed has shown.

@@ -226,10 +226,10 @@ var (
 	onClients = []string{"holder", "a-client", "a-waiter", "clients"}
 	onServers = roles("a-server", "a-follower", "leader", "minority", "majority", "servers", "reached",
 		"a-quorum-member-of-the-holder")
-	gates   = slices.Sorted(maps.Keys(nemesis.Gates))
-	shapes  = slices.Sorted(maps.Keys(nemesis.Shapes))
-	untils  = slices.Sorted(maps.Keys(nemesis.Untils))
-	farEnds = slices.Sorted(maps.Keys(nemesis.FarEnds))
+	checkpoints = slices.Sorted(maps.Keys(nemesis.Checkpoints))
+	shapes      = slices.Sorted(maps.Keys(nemesis.Shapes))
+	untils      = slices.Sorted(maps.Keys(nemesis.Untils))
+	farEnds     = slices.Sorted(maps.Keys(nemesis.FarEnds))
 )
 
 // roles are the names of targets that there are: a slip does not pass a start of the program.
@@ -253,7 +253,7 @@ func (s Space) trigger(d die, f *scenarios.Fault, before []scenarios.Fault) {
 		f.At = leases(d.Float64() * loadLeases / 2)
 	}
 	if !d.one(4) {
-		f.On = pick(d, gates)
+		f.On = pick(d, checkpoints)
 	}
 }
 

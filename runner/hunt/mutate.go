@@ -44,7 +44,7 @@ func (s Space) changed(d die, t scenarios.Scenario) scenarios.Scenario {
 	case 1:
 		f.At = leases(d.Float64() * loadLeases)
 	case 2:
-		f.On = pick(d, gates)
+		f.On = pick(d, checkpoints)
 	case 3:
 		f.Target = pick(d, slices.Concat(onServers, onClients, nemesis.Ones))
 	case 4:

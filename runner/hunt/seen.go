@@ -114,7 +114,7 @@ func (w *watcher) read(op *history.Op) {
 		w.add("%s: %s, %s", event, kindOf(op.Error), phase)
 	case op.F == history.Lost, op.F == history.Suspended, op.F == history.Abstain:
 		w.add("%s, %s", event, phase)
-	case op.F == history.Gate, op.F == history.Stall, op.F == history.End, op.F == history.Holder:
+	case op.F == history.Held, op.F == history.Stall, op.F == history.End, op.F == history.Holder:
 		return // of the harness
 	}
 	w.add("%s > %s, %s", w.last[op.Node], event, phase)

@@ -31,7 +31,7 @@ func judged(dir string, out *runner.Outcome, err error) reports.CellRun {
 	}
 	answers := out.Result.Answers
 	r.Answers, r.Differs = &answers, out.Result.Differs
-	r.FirstViolation, r.Doubts = time.Duration(out.Result.FirstViolation), out.Result.Doubts
+	r.FirstViolation, r.Doubts, r.JudgeFailed = time.Duration(out.Result.FirstViolation), out.Result.Doubts, out.Result.JudgeFailed
 	if r.Error == "" || out.Result.Verdict == checker.Violated { // a violation always wins
 		r.Verdict = reports.OutcomeOf(out.Result.Verdict)
 	}

@@ -17,7 +17,7 @@ type Work[J any] struct {
 }
 
 // Run does all jobs and returns, in order, those that it had not begun when ctx
-// ended. Jobs that bear company go first, then those that must be alone, one by
+// ended. Jobs that share the machine go first, then those that must be alone, one by
 // one; so what was disturbed by its company is repeated alone.
 func (w Work[J]) Run(ctx context.Context, jobs []J) (left []J) {
 	single := jobs

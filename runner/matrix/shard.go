@@ -153,7 +153,7 @@ func (m *matrix) keep(shard int) {
 }
 
 // takes is how long a run of a cell is expected to keep the machine: as long as in an
-// earlier matrix, or as its scenario says. One that bears company takes its share.
+// earlier matrix, or as its scenario says. One that shares the machine takes its share.
 func (m *matrix) takes(cell int) time.Duration {
 	o := m.spec.Cells[cell]
 	c := m.index.Cells[cell]

@@ -1,6 +1,11 @@
+// Package shrink makes a scenario smaller while a violation stays: delta debugging
+// over what the scenario consists of, with runs on a real cluster as the oracle.
 package shrink
 
-import "github.com/dlmtest/dlmtest/scenarios"
+import (
+	"github.com/dlmtest/dlmtest/internal/delta"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
 
 // Oracle says whether a scenario still violates. What makes no sense does not. An
 // error ends the search, as when a budget is spent.
@@ -36,7 +41,7 @@ func fewerFaults(s scenarios.Scenario, violates Oracle) (scenarios.Scenario, err
 	for i := range s.Faults {
 		all = append(all, i)
 	}
-	kept, err := Ddmin(all, func(part []int) (bool, error) { return violates(withFaults(s, part)) })
+	kept, err := delta.Reduce(all, nil, func(part []int) (bool, error) { return violates(withFaults(s, part)) })
 	return withFaults(s, kept), err
 }
 
@@ -46,7 +51,7 @@ func fewerTimes(s scenarios.Scenario, violates Oracle) (scenarios.Scenario, erro
 		if repeated(f) {
 			low = 2 // once is no "every"
 		}
-		n, err := Least(low, max(f.Count, low), func(n int) (bool, error) { return violates(withCount(s, i, n)) })
+		n, err := delta.Least(low, max(f.Count, low), func(n int) (bool, error) { return violates(withCount(s, i, n)) })
 		if n < f.Count {
 			s = withCount(s, i, n)
 		}
@@ -80,7 +85,7 @@ func number(s scenarios.Scenario, low, high int, violates Oracle, set func(*scen
 		set(&c, n)
 		return tidy(c)
 	}
-	n, err := Least(low, high, func(n int) (bool, error) { return violates(with(n)) })
+	n, err := delta.Least(low, high, func(n int) (bool, error) { return violates(with(n)) })
 	if n < high {
 		s = with(n)
 	}

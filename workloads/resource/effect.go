@@ -11,7 +11,7 @@ import (
 // Doer is a Resource in which things happen that stay done: a card is charged, a job
 // is started, a block is appended. The well-known uses need one.
 type Doer interface {
-	// Do makes an effect happen in both worlds in one atomic step. A world that
+	// Do makes an effect happen with the fence and without, in one atomic step. A world that
 	// refuses is no error: Accepted says what happened where, and Previous the
 	// Value of the effect that was there before. A second delivery of one Value
 	// is a repeat, as with Write.
@@ -27,10 +27,10 @@ type EffectRequest struct {
 	// What is done in the world without a fence and in the one with it; "": nothing.
 	Unfenced, Fenced string
 	// Once makes what is done an idempotency key: who does the same a second time is
-	// told that it is done, and it does not happen again. It holds in both worlds.
+	// told that it is done, and it does not happen again. It holds with the fence and without.
 	Once bool
 	// Fence has the fenced world check the token, as a storage can. A card, a mail or
-	// a job cannot: they take what comes, in both worlds.
+	// a job cannot: they take what comes, whatever the token.
 	Fence bool
 }
 
@@ -71,7 +71,7 @@ func (s *Store) Do(ctx context.Context, req EffectRequest) (Copies, error) {
 	return copies, nil
 }
 
-// do decides both worlds.
+// do decides both.
 func (r *record) do(rules Rules, req EffectRequest) Copies {
 	fenced := !req.Fence || rules.accepts(fence{highest: r.fence.highest}, req.Token) // several effects of one grant are no repeats
 	c := Copies{

@@ -70,13 +70,13 @@ func (c *conn) start() {
 // time at which it came and not that at which the one before it left.
 const backlog = 1024
 
-// pipe runs one direction: source → delay → throttle → gate → sink. Everything
+// pipe runs one direction: source → delay → throttle → valve → sink. Everything
 // ends by the end of its input, so that nothing is left running.
 func (c *conn) pipe(f *flow, source, sink *net.TCPConn) {
 	run := c.link.running.Go
 	first := make(chan *stream.StreamChunk, backlog)
 	in := (<-chan *stream.StreamChunk)(first)
-	for _, t := range []toxics.Toxic{&delayToxic{f}, &throttleToxic{f}, &gateToxic{f}} {
+	for _, t := range []toxics.Toxic{&delayToxic{f}, &throttleToxic{f}, &valveToxic{f}} {
 		out := make(chan *stream.StreamChunk)
 		stub := toxics.NewToxicStub(in, out)
 		run(func() { t.Pipe(stub) })

@@ -144,7 +144,7 @@ func (f *Fault) await(strike func(*flow, event), loose func(*conn)) {
 	}
 }
 
-// unwatch forgets the watches of a fault; the gate may be reading the old list.
+// unwatch forgets the watches of a fault; the valve may be reading the old list.
 func (f *flow) unwatch(by *Fault) {
 	var left []*watch
 	for _, w := range f.watches {

@@ -32,16 +32,16 @@ func (b bell) ring() {
 }
 
 // flow is one direction of one connection: what its toxics are set to, and what
-// its gate holds.
+// its valve holds.
 type flow struct {
 	conn   *conn
 	dir    Direction
 	parser wire.Parser // nil: nothing is understood
 	broken atomic.Bool // its sink takes no more
-	deaf   error       // why its parser understands no more; the gate's alone
+	deaf   error       // why its parser understands no more; the valve's alone
 	tide   *tide       // what is under way between its source and its sink
 
-	delayBell, rateBell, gateBell bell
+	delayBell, rateBell, valveBell bell
 
 	mu      sync.Mutex
 	rng     *rand.Rand
@@ -50,9 +50,9 @@ type flow struct {
 	holds   map[*Fault]*hold
 	holes   map[*Fault]bool
 	watches []*watch
-	queue   []piece // what the gate has and has not passed on
+	queue   []piece // what the valve has and has not passed on
 	queued  int     // bytes of it
-	read    int64   // bytes of the stream that have come to the gate
+	read    int64   // bytes of the stream that have come to the valve
 	lost    bool    // bytes were swallowed: the stream cannot go on
 	ended   bool    // its source has ended
 	endedAt time.Time
@@ -60,7 +60,7 @@ type flow struct {
 	cutAt   int64
 }
 
-// piece is a part of the stream at the gate.
+// piece is a part of the stream at the valve.
 type piece struct {
 	data []byte
 	from int64 // its place in the stream
@@ -68,7 +68,7 @@ type piece struct {
 
 func newFlow(c *conn, d Direction) *flow {
 	f := &flow{conn: c, dir: d, tide: &tide{room: c.link.room},
-		delayBell: make(bell, 1), rateBell: make(bell, 1), gateBell: make(bell, 1),
+		delayBell: make(bell, 1), rateBell: make(bell, 1), valveBell: make(bell, 1),
 		delays: map[*Fault]spread{}, rates: map[*Fault]int64{}, holds: map[*Fault]*hold{}, holes: map[*Fault]bool{}}
 	request, answer, _ := wire.New(c.link.protocol) // Open has checked it
 	if f.parser = request; d == Answer {
@@ -87,7 +87,7 @@ func (f *flow) set(change func()) {
 	f.mu.Unlock()
 	f.delayBell.ring()
 	f.rateBell.ring()
-	f.gateBell.ring()
+	f.valveBell.ring()
 }
 
 // hold keeps everything from a byte of the stream on.
@@ -97,7 +97,7 @@ type hold struct {
 }
 
 // hold keeps everything from a byte of the stream on, as far as it has not passed
-// the gate. What has not, the gate alone knows, so it counts.
+// the valve. What has not, the valve alone knows, so it counts.
 func (f *flow) hold(by *Fault, from int64) {
 	f.set(func() { f.holds[by] = &hold{from: from} })
 }

@@ -3,7 +3,7 @@
 // client's node: each client has links of its own, one per server.
 //
 // A link is a chain of Toxiproxy's toxics (github.com/Shopify/toxiproxy/v2) in
-// each direction of each connection: latency, bandwidth, gate. Unlike in
+// each direction of each connection: latency, bandwidth, valve. Unlike in
 // Toxiproxy's own server a chain is never rebuilt: its toxics are there from the
 // start and idle, and a fault is a setting of theirs. So injecting and healing
 // neither lose nor reorder a byte, and what is held is delivered by the heal.

@@ -9,6 +9,7 @@ import (
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
@@ -45,7 +46,7 @@ func TestUnparsedIsPassedOnAndTold(t *testing.T) {
 			if u.Link != "redis-1" || !strings.Contains(u.String(), "link to redis-1 is not understood from byte 11") {
 				t.Errorf("%s", u)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(eventually.Most):
 			t.Fatal("nobody was told")
 		}
 	}
@@ -54,7 +55,7 @@ func TestUnparsedIsPassedOnAndTold(t *testing.T) {
 	}
 }
 
-// FuzzLink holds that what leaves a gate is what came to it, byte for byte, however it is
+// FuzzLink holds that what leaves a valve is what came to it, byte for byte, however it is
 // cut, whatever the parser makes of it, and whether or not a message is held on the way.
 func FuzzLink(f *testing.F) {
 	for i, stream := range []string{"   \r\n", "*1\r\n$3\r\nSET\r\n*x\r\nSET\r\n", "\x00\x00\x00\x08\x00\x00\x00\x01\x00\x00\x00\x01",
@@ -71,7 +72,7 @@ func FuzzLink(f *testing.F) {
 		}
 		in, out := make(chan *stream.StreamChunk), make(chan *stream.StreamChunk)
 		ended := make(chan struct{})
-		go func() { (&gateToxic{flow}).Pipe(toxics.NewToxicStub(in, out)); close(ended) }()
+		go func() { (&valveToxic{flow}).Pipe(toxics.NewToxicStub(in, out)); close(ended) }()
 		go func() {
 			for rest := bytes.Clone(sent); len(rest) > 0; {
 				cut = cut*6364136223846793005 + 1442695040888963407

@@ -19,7 +19,7 @@ const namesMax = 20
 // volume. It waits for the calls that are under way: each is wholly before the
 // crash or fails.
 func (v *volume) crash(mode Mode) (Loss, error) {
-	v.gate.crash()
+	v.barrier.crash()
 	v.world.Lock()
 	defer v.world.Unlock()
 	v.over = true

@@ -175,7 +175,7 @@ func (f *FS) Close() error {
 	if !f.end() {
 		return nil
 	}
-	f.vol.gate.open()
+	f.vol.barrier.open()
 	err := f.unmountClean()
 	f.vol.close()
 	return err
@@ -202,10 +202,10 @@ func (f *FS) Sync() error { return f.vol.syncAll() }
 
 // Stall holds calls as s says until its time is over or Resume. A second Stall
 // replaces the first; what the first held stays held.
-func (f *FS) Stall(s Stall) error { return f.vol.gate.shut(s) }
+func (f *FS) Stall(s Stall) error { return f.vol.barrier.shut(s) }
 
 // Resume lets everything go on, and says what was held since Stall.
-func (f *FS) Resume() Stalled { return f.vol.gate.open() }
+func (f *FS) Resume() Stalled { return f.vol.barrier.open() }
 
 // Done is closed when the mount has ended, whoever ended it.
 func (f *FS) Done() <-chan struct{} { return f.ended }

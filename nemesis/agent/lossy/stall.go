@@ -37,9 +37,9 @@ type Stalled struct {
 	Longest time.Duration `json:"longest"` // until now
 }
 
-// gate is where calls wait during a stall. A call waits before it enters the
+// barrier is where calls wait during a stall. A call waits before it enters the
 // volume, so that a crash need not wait for it.
-type gate struct {
+type barrier struct {
 	held  func(Held)
 	armed atomic.Bool // there is a stall: to ask costs nothing when there is none
 
@@ -53,80 +53,80 @@ type gate struct {
 
 type waiter struct{ since time.Time }
 
-func (g *gate) shut(s Stall) error {
+func (b *barrier) shut(s Stall) error {
 	if _, err := path.Match(s.Match, ""); err != nil {
 		return fmt.Errorf("lossy: stall %q: %w", s.Match, err)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.stall, g.past = s, Stalled{}
-	g.armed.Store(true)
-	if g.release == nil {
-		g.release = make(chan struct{})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stall, b.past = s, Stalled{}
+	b.armed.Store(true)
+	if b.release == nil {
+		b.release = make(chan struct{})
 	}
 	if s.For > 0 {
-		end := g.release
-		time.AfterFunc(s.For, func() { g.openIf(end) })
+		end := b.release
+		time.AfterFunc(s.For, func() { b.openIf(end) })
 	}
 	return nil
 }
 
 // openIf ends the stall that end belongs to, if it is still that one.
-func (g *gate) openIf(end chan struct{}) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.release == end {
-		g.finish()
+func (b *barrier) openIf(end chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.release == end {
+		b.finish()
 	}
 }
 
-func (g *gate) open() Stalled {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.finish()
-	return g.past
+func (b *barrier) open() Stalled {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.finish()
+	return b.past
 }
 
 // crash lets everything that waits fail, for good.
-func (g *gate) crash() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.crashed = true
-	g.finish()
+func (b *barrier) crash() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.crashed = true
+	b.finish()
 }
 
-func (g *gate) finish() {
-	if g.release == nil {
+func (b *barrier) finish() {
+	if b.release == nil {
 		return
 	}
-	for w := range g.waiting {
-		g.past.Calls++
-		g.past.Longest = max(g.past.Longest, time.Since(w.since))
+	for w := range b.waiting {
+		b.past.Calls++
+		b.past.Longest = max(b.past.Longest, time.Since(w.since))
 	}
-	g.waiting = nil
-	close(g.release)
-	g.release = nil
-	g.armed.Store(false)
+	b.waiting = nil
+	close(b.release)
+	b.release = nil
+	b.armed.Store(false)
 }
 
 // wait holds a call that the stall means. interrupted is closed when its caller
 // gets a signal.
-func (g *gate) wait(call, file string, write bool, pid uint32, interrupted <-chan struct{}) syscall.Errno {
+func (b *barrier) wait(call, file string, write bool, pid uint32, interrupted <-chan struct{}) syscall.Errno {
 	w := &waiter{since: time.Now()}
-	g.mu.Lock()
-	release := g.release
-	if release == nil || write && !g.stall.Writes || !g.stall.matches(file) {
-		g.mu.Unlock()
+	b.mu.Lock()
+	release := b.release
+	if release == nil || write && !b.stall.Writes || !b.stall.matches(file) {
+		b.mu.Unlock()
 		return 0
 	}
-	if g.waiting == nil {
-		g.waiting = map[*waiter]bool{}
+	if b.waiting == nil {
+		b.waiting = map[*waiter]bool{}
 	}
-	g.waiting[w] = true
-	g.mu.Unlock()
-	end, e := g.sleep(release, pid, interrupted)
-	if g.held != nil {
-		g.held(Held{Path: file, Call: call, Pid: int(pid), Waited: time.Since(w.since), End: end})
+	b.waiting[w] = true
+	b.mu.Unlock()
+	end, e := b.sleep(release, pid, interrupted)
+	if b.held != nil {
+		b.held(Held{Path: file, Call: call, Pid: int(pid), Waited: time.Since(w.since), End: end})
 	}
 	return e
 }
@@ -134,14 +134,14 @@ func (g *gate) wait(call, file string, write bool, pid uint32, interrupted <-cha
 // sleep waits for the end of the stall, or of the caller. An fsync on a real
 // disk does not end with EINTR, and Go programs get a signal every 10 ms, so only
 // a signal that kills counts.
-func (g *gate) sleep(release chan struct{}, pid uint32, interrupted <-chan struct{}) (string, syscall.Errno) {
+func (b *barrier) sleep(release chan struct{}, pid uint32, interrupted <-chan struct{}) (string, syscall.Errno) {
 	var poll <-chan time.Time
 	for {
 		select {
 		case <-release:
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			if g.crashed {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if b.crashed {
 				return "crashed", unix.EIO
 			}
 			return "resumed", 0

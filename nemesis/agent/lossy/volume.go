@@ -21,8 +21,8 @@ const graveName = ".dlmtest-removed"
 //
 // Locks are taken in the order of the fields here, a node's own last.
 type volume struct {
-	opts Options
-	gate gate
+	opts    Options
+	barrier barrier
 
 	world sync.RWMutex // held for reading by every call, for writing by the crash
 	over  bool         // guarded by world: every call fails
@@ -46,7 +46,7 @@ func openVolume(o Options) (*volume, error) {
 		return nil, err
 	}
 	v := &volume{opts: o, nodes: map[uint64]*node{}, byInode: map[inode]*node{}, journal: journal{of: map[entry][]*record{}}}
-	v.gate.held = o.Held
+	v.barrier.held = o.Held
 	fd, err := unix.Open(o.Backing, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("lossy: open %s: %w", o.Backing, err)

@@ -151,7 +151,7 @@ func (w *wire) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) 
 
 // hold lets a stall hold a call, before it enters the volume.
 func (w *wire) hold(call string, id uint64, write bool, in *fuse.InHeader, cancel <-chan struct{}) syscall.Errno {
-	if !w.vol.gate.armed.Load() {
+	if !w.vol.barrier.armed.Load() {
 		return 0
 	}
 	w.vol.ns.Lock()
@@ -160,5 +160,5 @@ func (w *wire) hold(call string, id uint64, write bool, in *fuse.InHeader, cance
 		file = n.path()
 	}
 	w.vol.ns.Unlock()
-	return w.vol.gate.wait(call, file, write, in.Pid, cancel)
+	return w.vol.barrier.wait(call, file, write, in.Pid, cancel)
 }

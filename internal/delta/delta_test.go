@@ -1,4 +1,4 @@
-package shrink
+package delta
 
 import (
 	"errors"
@@ -60,12 +60,12 @@ func holdsAll(part, needed []int) bool {
 }
 
 // With one smallest set of needed items, exactly that is found.
-func TestDdminFindsWhatIsNeeded(t *testing.T) {
+func TestReduceFindsWhatIsNeeded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := sequence(rapid.IntRange(0, 40).Draw(t, "items"))
 		needed := slices.DeleteFunc(slices.Clone(all), func(int) bool { return rapid.IntRange(0, 4).Draw(t, "needed") > 0 })
 		a := &asked{t: t, all: all, truth: func(p []int) bool { return holdsAll(p, needed) }}
-		got, err := Ddmin(all, a.violates)
+		got, err := Reduce(all, nil, a.violates)
 		if err != nil || !slices.Equal(got, needed) {
 			t.Fatalf("%v, %v; want %v", got, err, needed)
 		}
@@ -76,14 +76,14 @@ func TestDdminFindsWhatIsNeeded(t *testing.T) {
 }
 
 // Monotone with several smallest sets: one of them is found.
-func TestDdminMonotone(t *testing.T) {
+func TestReduceMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := sequence(rapid.IntRange(1, 20).Draw(t, "items"))
 		ways := rapid.SliceOfN(rapid.SliceOfDistinct(rapid.SampledFrom(all), rapid.ID), 1, 4).Draw(t, "ways")
 		truth := func(p []int) bool {
 			return slices.ContainsFunc(ways, func(w []int) bool { return holdsAll(p, w) })
 		}
-		got, err := Ddmin(all, (&asked{t: t, all: all, truth: truth}).violates)
+		got, err := Reduce(all, nil, (&asked{t: t, all: all, truth: truth}).violates)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestDdminMonotone(t *testing.T) {
 }
 
 // Not monotone at all: whether a part violates is as good as tossed, but fixed.
-func TestDdminOfAnyOracle(t *testing.T) {
+func TestReduceOfAnyOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := sequence(rapid.IntRange(0, 14).Draw(t, "items"))
 		salt, often := rapid.Uint64().Draw(t, "salt"), rapid.Uint64Range(1, 9).Draw(t, "of ten")
@@ -101,7 +101,7 @@ func TestDdminOfAnyOracle(t *testing.T) {
 			fmt.Fprint(h, salt, p)
 			return h.Sum64()>>7%10 < often
 		}
-		got, err := Ddmin(all, (&asked{t: t, all: all, truth: truth}).violates)
+		got, err := Reduce(all, nil, (&asked{t: t, all: all, truth: truth}).violates)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,14 +110,14 @@ func TestDdminOfAnyOracle(t *testing.T) {
 }
 
 // An oracle that gives up leaves the smallest part that has violated so far.
-func TestDdminKeepsTheSmallestSoFar(t *testing.T) {
+func TestReduceKeepsTheSmallestSoFar(t *testing.T) {
 	full := errors.New("no time left")
 	rapid.Check(t, func(t *rapid.T) {
 		all := sequence(rapid.IntRange(2, 30).Draw(t, "items"))
 		needed := []int{all[len(all)/2]}
 		a := &asked{t: t, all: all, last: all, truth: func(p []int) bool { return holdsAll(p, needed) }}
 		left := rapid.IntRange(0, 12).Draw(t, "questions")
-		got, err := Ddmin(all, func(p []int) (bool, error) {
+		got, err := Reduce(all, nil, func(p []int) (bool, error) {
 			if a.n == left {
 				return false, full
 			}
@@ -157,4 +157,51 @@ func TestLeast(t *testing.T) {
 	if got, err := Least(1, 9, func(int) (bool, error) { return true, errors.New("no") }); got != 9 || err == nil {
 		t.Errorf("after an error %d, %v", got, err)
 	}
+}
+
+// Once the budget is spent nothing more is asked, and what is left by then still shows it.
+func TestUntil(t *testing.T) {
+	for allowed := range 13 {
+		asked := 0
+		left, err := Reduce(sequence(64), nil, Until(func() bool { return asked >= allowed }, func(p []int) bool { asked++; return slices.Contains(p, 5) }))
+		if asked > allowed || !slices.Contains(left, 5) || !errors.Is(err, ErrOver) || allowed == 0 && len(left) != 64 || allowed > 10 && len(left) != 1 {
+			t.Errorf("%d questions of %d, left %v, %v", asked, allowed, left, err)
+		}
+	}
+}
+
+// What rests on an item goes with it, and that on which others rest stays as long as they do.
+func TestReduceTakesAlongWhatRests(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := sequence(rapid.IntRange(1, 25).Draw(t, "items"))
+		on := make([]int, len(all)) // the earlier item on which each rests, or itself
+		for i := range on {
+			on[i] = rapid.IntRange(0, i).Draw(t, "on")
+		}
+		rests := func(item int) (others []int) {
+			for i := range on {
+				if on[i] == item && i != item {
+					others = append(others, i)
+				}
+			}
+			return others
+		}
+		whole := func(p []int) bool {
+			return !slices.ContainsFunc(p, func(i int) bool { return !slices.Contains(p, on[i]) })
+		}
+		needed := rapid.SampledFrom(all).Draw(t, "needed")
+		want := []int{needed}
+		for on[want[0]] != want[0] {
+			want = slices.Insert(want, 0, on[want[0]])
+		}
+		got, err := Reduce(all, rests, func(p []int) (bool, error) {
+			if !whole(p) {
+				t.Fatalf("asked of %v, which lacks what it rests on: %v", p, on)
+			}
+			return slices.Contains(p, needed), nil
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%v, %v; want %v of %v", got, err, want, on)
+		}
+	})
 }

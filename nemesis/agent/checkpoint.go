@@ -9,12 +9,12 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// armed is what is to happen at a gate.
+// armed is what is to happen at a checkpoint.
 type armed struct {
 	Arm
-	at    *GateAt     // the worker stands there, and the runner is asked; nil: it has not come
-	since int64       // raw ns, when it came
-	limit *time.Timer // it goes on if the runner does not answer
+	at    *AtCheckpoint // the worker stands there, and the runner is asked; nil: it has not come
+	since int64         // raw ns, when it came
+	limit *time.Timer   // it goes on if the runner does not answer
 }
 
 // askLimit is how long the runner may take to say who is hit.
@@ -27,7 +27,7 @@ func (a Arm) askLimit() time.Duration {
 	return askLimit
 }
 
-// arm makes the next gate of that name begin a fault or a hold.
+// arm makes the next checkpoint of that name begin a fault or a hold.
 func (a *agent) arm(arm Arm) error {
 	if _, err := kindOf(arm); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (a *agent) arm(arm Arm) error {
 	return a.tellArmed()
 }
 
-// disarm forgets fault. A worker that stands at its gate for it goes on.
+// disarm forgets fault. A worker that stands at its checkpoint for it goes on.
 func (a *agent) disarm(fault int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,7 +51,7 @@ func (a *agent) disarm(fault int) error {
 	return a.tellArmed()
 }
 
-// strike begins the fault at the gate, or behind the message, that the runner was asked about.
+// strike begins the fault at the checkpoint, or behind the message, that the runner was asked about.
 func (a *agent) strike(fault int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,13 +65,13 @@ func (a *agent) strike(fault int) error {
 		}
 		arm.limit.Stop()
 		if err := a.stopped("strike"); err != nil {
-			return err // it has died at its gate: another one may be hit
+			return err // it has died at its checkpoint: another one may be hit
 		}
 		a.hit(arm.Arm, *arm.at)
-		a.stood(arm.Gate, arm.since)
+		a.stood(arm.Checkpoint, arm.since)
 		return a.tellArmed()
 	}
-	return fmt.Errorf("strike: nobody stands at a gate for fault %d", fault)
+	return fmt.Errorf("strike: nobody stands at a checkpoint for fault %d", fault)
 }
 
 // asking is the fault of links that has asked whether its message is to be struck. a.mu is held.
@@ -86,21 +86,27 @@ func (a *agent) asking(fault int) *active {
 	return a.held[i]
 }
 
-// pass lets a worker that stands at a gate go on, unless something else is armed there.
+// pass lets a worker that stands at a checkpoint go on, unless something else is armed there.
 // It stood there for no fault of its own, so the history says so. a.mu is held.
 func (a *agent) pass(arm *armed) {
 	if arm.at == nil {
 		return
 	}
 	arm.limit.Stop()
-	a.letGo(arm.at, "at the gate "+arm.Gate, arm.since)
-	a.stood(arm.Gate, arm.since)
+	a.letGo(arm.at, "", arm.since)
+	a.stood(arm.Checkpoint, arm.since)
 	a.stand(*arm.at)
 }
 
-// letGo records that the harness kept a client that is not hit.
-func (a *agent) letGo(at *GateAt, where string, since int64) {
-	op := history.Op{F: history.Gate, Length: history.Raw() - since, Error: "the harness held the client " + where + " until it was known that another one is hit"}
+// letGo records that the harness kept a client that is not hit: at a checkpoint, or with a
+// message of the fault of that kind on its link.
+func (a *agent) letGo(at *AtCheckpoint, link string, since int64) {
+	op := history.Op{F: history.Held, Length: history.Raw() - since, Error: "held until it was known that another client is hit"}
+	if link != "" {
+		op.Error = "its message of the " + link + " on the link was " + op.Error
+	} else if at != nil {
+		op.Value = at.Checkpoint
+	}
 	if at != nil {
 		op.Key, op.Owner = at.Key, at.Owner
 	}
@@ -127,34 +133,34 @@ func (a *agent) forget(fault int) (dropped []*armed) {
 	return dropped
 }
 
-// tellArmed tells the worker at which gates to stop. a.mu is held.
+// tellArmed tells the worker at which checkpoints to stop. a.mu is held.
 func (a *agent) tellArmed() error {
-	gates := []string{}
+	checkpoints := []string{}
 	for _, arm := range a.arms {
-		gates = append(gates, arm.Gate)
+		checkpoints = append(checkpoints, arm.Checkpoint)
 	}
-	return a.orderLocked(Order{Armed: &gates})
+	return a.orderLocked(Order{Armed: &checkpoints})
 }
 
-// atGate is called when the worker waits at a gate: a fault fires here, before
+// atCheckpoint is called when the worker waits at a checkpoint: a fault fires here, before
 // the worker can move on. One that is to hit a single one of several clients asks
 // first: what is armed at the others cannot be called off fast enough.
-func (a *agent) atGate(at GateAt) {
+func (a *agent) atCheckpoint(at AtCheckpoint) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stand(at)
 }
 
-// stand is atGate, and what comes after one fault at a gate was called off. a.mu is held.
-func (a *agent) stand(at GateAt) {
+// stand is atCheckpoint, and what comes after one fault at a checkpoint was called off. a.mu is held.
+func (a *agent) stand(at AtCheckpoint) {
 	for _, arm := range a.arms {
-		if arm.Gate != at.Gate || arm.at != nil { // another thread of the worker stands there
+		if arm.Checkpoint != at.Checkpoint || arm.at != nil { // another thread of the worker stands there
 			continue
 		}
 		if arm.Asks && !arm.waits() {
 			arm.at, arm.since = &at, history.Raw()
 			arm.limit = time.AfterFunc(arm.askLimit(), func() { _ = a.disarm(arm.Fault) })
-			a.out.send(Message{Asks: &Hit{Fault: arm.Fault, Gate: at.Gate, Key: at.Key, Owner: at.Owner, At: arm.since}})
+			a.out.send(Message{Asks: &Hit{Fault: arm.Fault, Checkpoint: at.Checkpoint, Key: at.Key, Owner: at.Owner, At: arm.since}})
 			return
 		}
 		a.forget(arm.Fault)
@@ -164,9 +170,9 @@ func (a *agent) stand(at GateAt) {
 	_ = a.orderLocked(Order{Go: at.ID}) // disarmed meanwhile; a dead worker needs no order
 }
 
-// hit carries out what was armed at a gate and tells of it. a.mu is held.
-func (a *agent) hit(arm Arm, at GateAt) {
-	hit := &Hit{Fault: arm.Fault, Gate: at.Gate, Key: at.Key, Owner: at.Owner, At: history.Raw()}
+// hit carries out what was armed at a checkpoint and tells of it. a.mu is held.
+func (a *agent) hit(arm Arm, at AtCheckpoint) {
+	hit := &Hit{Fault: arm.Fault, Checkpoint: at.Checkpoint, Key: at.Key, Owner: at.Owner, At: history.Raw()}
 	if err := a.begin(arm, &at); err != nil {
 		hit.Error, hit.Refused = err.Error(), errors.Is(err, ErrRefused)
 	} else if arm.waits() {
