@@ -49,13 +49,10 @@ func Open(dir string) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("%s: %w", filepath.Join(dir, reportFile), err)
+	if format := bounded.Format(data, "dlmtest_gate"); format > Format {
+		return r, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", reportFile, format, Format)
 	}
-	if r.Format > Format {
-		return r, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", reportFile, r.Format, Format)
-	}
-	return r, nil
+	return r, bounded.JSON(filepath.Join(dir, reportFile), data, &r)
 }
 
 // Lines writes a JSON object a line: one for each property that was judged, then one
