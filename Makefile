@@ -192,6 +192,12 @@ mutants: ## plant mistakes in the checkers one at a time, SAMPLE=200 of them or 
 judge-power: ## plant each defect in N=100 simulated histories, count what the judge sees, and write docs/judge.md
 	@$(GO) test -timeout 60m -count 1 -v -run '^TestPower$$' ./checker/power -each $(or $(N),100) -page $(abspath docs/judge.md)
 
+.PHONY: controls
+controls: build ## run each lock that is broken on purpose, and baseline on each sound one, N=20 times and count: all of these must be caught, none of those red; RUNTIME=local, PARALLEL=2, PART=controls,sound
+	@bin/dlmtest selftest --part $(or $(PART),controls$(comma)sound) --count $(or $(N),20) --parallel $(or $(PARALLEL),2) --runtime $(or $(RUNTIME),local) --out build/controls
+
+comma := ,
+
 .PHONY: gate-proof
 gate-proof: build ## hold the gate against N=20 trees as they are and 20 with a planted bug; RUNTIME=local needs no Docker
 	@N=$(or $(N),20) RUNTIME=$(or $(RUNTIME),auto) .ci/gate-proof
