@@ -94,7 +94,7 @@ test-race: test-deps images ## every package that starts a goroutine, with the r
 
 .PHONY: test-race-quick
 test-race-quick: ## some of them, in about a minute; without gcc it says so and does nothing
-	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
+	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -vet=off -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
 
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn, FUZZTIME=30s each
