@@ -140,6 +140,7 @@ bench-worker: test-deps ## print operations a second of a worker that records, b
 bench-check: ## print figures of the models beside their goals, from files and beside Porcupine, and the judge on awkward shapes up to MOST=1000000; PLOT=file.svg draws them
 	@PLOT=$(abspath $(PLOT)) $(GO) test -timeout 60m -run '^$$' -bench Goals -benchtime 1x ./checker/models
 	@MOST=$(MOST) $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkShapes$$' -benchtime 1x ./checker
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkEDN$$' -benchtime 1x ./checker/formats
 
 .PHONY: bench-report
 bench-report: test-deps ## print figures of the report of a million operations in a real Chromium: size, first paint, frames a second
@@ -160,6 +161,20 @@ sample-report: images ## run gc-pause on redlock and leave its report in build/s
 docs-pictures: test-deps sample-report ## draw the pictures of docs/reading-a-report.md anew, from two runs of now
 	@$(call sample,etcd,build/samples/etcd-report)
 	@PICTURES=$(abspath docs/img) REPORTS=$(abspath build) $(GO) test -count 1 -v -run '^TestPictures$$' ./reports
+
+CHOOSING := bin/dlmtest run --runtime $(or $(RUNTIME),auto) --seed $(or $(SEED),1) --parallel $(or $(PARALLEL),2)
+REFERENCES := redis,redis-replicated,redlock,zookeeper,etcd,postgres,postgres-advisory
+
+.PHONY: docs-choosing
+docs-choosing: images ## run what docs/choosing.md tells of, and write it and its record anew: half an hour; RUNTIME=local needs no Docker
+	@rm -rf build/choosing; run() { $(CHOOSING) "$$@"; [ $$? -le 2 ]; }; set -e; \
+	run --backend $(REFERENCES) --out build/choosing/locks --scenario baseline,gc-pause,gc-pause-read,clock-jump,token-amnesia,partition-halves,payment-pause,payment-key-pause; \
+	run --backend $(REFERENCES) --out build/choosing/reads --scenario gc-pause,gc-pause-read --fence-on read; \
+	run --backend $(REFERENCES) --out build/choosing/alone --scenario own-key --clients 1 --keys 1; \
+	run --library redsync,redislock,rueidislock,etcd-concurrency,etcd-election,go-zookeeper,pglock,go-pglock,curator,kazoo,redis-py,python-etcd3 --out build/choosing/libraries --scenario gc-pause; \
+	for b in redis etcd zookeeper postgres; do bin/dlmtest capacity --runtime $(or $(RUNTIME),auto) --backend $$b --json >build/choosing/$$b.json; done; \
+	bin/dlmtest report choosing build/choosing/*/latest-matrix $(foreach b,redis etcd zookeeper postgres,--capacity build/choosing/$(b).json) --record docs/choosing.json >build/choosing/page.md; \
+	mv build/choosing/page.md docs/choosing.md
 
 .PHONY: check-models
 check-models: ## hold each model against Porcupine on N=1000000 random histories, and LONG=25 each of up to 1000, 3000 and 10000 operations

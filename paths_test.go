@@ -63,7 +63,7 @@ func naming(t *testing.T, names []string) (files []string) {
 	}
 	any := "(" + strings.Join(names, "|") + ")"
 	named := regexp.MustCompile(`["` + "`" + `]` + any + `["` + "`" + `]|\b` + any + `\(|\b` + any + `,|(?m)^\s*` + any + `:|\[` + any + `[,\]]`)
-	users := []string{"docs", "examples", "runner/corpus", "runs"}
+	users := []string{"docs", "examples", "runner/corpus", "runs", "build"}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -44,8 +44,9 @@ func (quiet) Live(runner.Counts, float64) {}
 // tell fails the test with what is not as expected.
 func (a *attempt) tell(dir string, r gate.Report) {
 	a.Helper()
+	told := stories{}
 	for _, c := range r.Cells {
-		for _, said := range a.sayings(dir, c) {
+		for _, said := range sayings(dir, c, told) {
 			if said.bad {
 				a.Error(visible.Text(said.text))
 			} else {
@@ -78,14 +79,14 @@ type saying struct {
 }
 
 // sayings are those of a cell. What failed stands alone.
-func (a *attempt) sayings(dir string, c gate.CellReport) (all []saying) {
+func sayings(dir string, c gate.CellReport, told stories) (all []saying) {
 	alike := map[string][]string{}
 	var order []gate.Judgement
 	for _, j := range c.Properties {
 		switch {
 		case j.State == gate.Skipped || j.State == gate.Stopped:
 		case j.State == gate.Fail:
-			all = append(all, saying{true, failed(dir, c, j)})
+			all = append(all, saying{true, failed(dir, c, j, told)})
 		case j.State == gate.Pass && j.Want == gate.Holds:
 		default:
 			key := string(j.State) + j.Why
@@ -110,7 +111,7 @@ func (a *attempt) sayings(dir string, c gate.CellReport) (all []saying) {
 }
 
 // failed is one property that is not as expected, with its story.
-func failed(dir string, c gate.CellReport, j gate.Judgement) string {
+func failed(dir string, c gate.CellReport, j gate.Judgement, told stories) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: %s\n", c.Name, j.Property, j.Why)
 	run := evidence(c, j.Property)
@@ -119,7 +120,7 @@ func failed(dir string, c gate.CellReport, j gate.Judgement) string {
 	}
 	folder := filepath.Join(dir, filepath.FromSlash(run.Dir))
 	if out, err := runner.Open(folder); err == nil {
-		b.WriteString(indent(story(out, j.Property)))
+		b.WriteString(indent(told.tell(out, j.Property)))
 	}
 	fmt.Fprintf(&b, "    report: %s\n    again:  DLMTEST_SEED=%d", filepath.Join(folder, "report.html"), run.Seed)
 	return b.String()
@@ -142,28 +143,27 @@ func evidence(c gate.CellReport, property string) *reports.CellRun {
 	return judged
 }
 
-// mostSteps is how much of a story a failure tells; the report has all of it.
-const mostSteps = 8
+// stories are those that were told, each with the property that it was told of: one
+// course of events breaks several properties, and is told once.
+type stories map[string]string
 
-// story is how the first violation of a property came about.
-func story(out *runner.Outcome, property string) string {
-	for _, p := range out.Result.Properties {
-		if p.Name != property || len(p.Violations) == 0 {
-			continue
-		}
-		v := firmest(p.Violations)
-		lines := []string{v.Message}
-		steps := reports.Story(out.Setup, out.Ops, v)
-		for i, s := range steps {
-			if i == mostSteps {
-				lines = append(lines, fmt.Sprintf("  … and %d more in the report", len(steps)-i))
-				break
-			}
-			lines = append(lines, fmt.Sprintf("  %7.3fs  %s: %s", s.At.Seconds(), s.Who, s.What))
-		}
-		return strings.Join(lines, "\n")
+// tell is how the first violation of a property came about, to its end.
+func (told stories) tell(out *runner.Outcome, property string) string {
+	p := out.Result.Property(property)
+	if p == nil || len(p.Violations) == 0 {
+		return ""
 	}
-	return ""
+	v := firmest(p.Violations)
+	var steps strings.Builder
+	for _, s := range reports.Story(out.Setup, out.Ops, v) {
+		fmt.Fprintf(&steps, "\n  %7.3fs  %s: %s", s.At.Seconds(), s.Who, s.What)
+	}
+	course := out.Dir + steps.String()
+	if before := told[course]; before != "" {
+		return v.Message + "\n  It came about as told of " + before + "."
+	}
+	told[course] = property
+	return v.Message + steps.String()
 }
 
 // firmest is the first that is certain and undisturbed, else the first.

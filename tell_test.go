@@ -2,12 +2,15 @@ package dlmtest
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/gate"
 )
 
@@ -81,6 +84,35 @@ func TestTell(t *testing.T) {
 		if c.good != "" && !s.has(s.good, c.good) {
 			t.Errorf("%s: logged %q, want %q", c.what, s.good, c.good)
 		}
+	}
+}
+
+// One course of events that breaks two properties is told once, and to its end.
+func TestTellsAStoryOnce(t *testing.T) {
+	f, err := os.Open("reports/testdata/history-gc-pause-read-redis.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	setup, ops, err := history.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &runner.Outcome{Dir: "run-1", Setup: setup, Ops: ops, Result: checker.Judge(setup, ops)}
+	told := stories{}
+	first := told.tell(out, "no-lost-update/unfenced")
+	_, v, _ := reports.First(out.Result)
+	steps := reports.Story(setup, ops, v)
+	if last := steps[len(steps)-1].What; !strings.Contains(first, last) || strings.Count(first, "\n") != len(steps) {
+		t.Errorf("%d steps, the last %q; told:\n%s", len(steps), last, first)
+	}
+	if again := told.tell(out, "mutual-exclusion"); !strings.Contains(again, "as told of no-lost-update/unfenced") || strings.Contains(again, steps[1].What) {
+		t.Errorf("told again:\n%s", again)
+	}
+	other := *out
+	other.Dir = "run-2"
+	if again := told.tell(&other, "mutual-exclusion"); strings.Contains(again, "as told") {
+		t.Errorf("another run is no story told:\n%s", again)
 	}
 }
 

@@ -30,7 +30,7 @@ func availability(r *run) outcome {
 		}
 	}
 	judged, suspects := len(minor), 0
-	for _, in := range r.near(minor) {
+	for _, in := range r.near(minor, limit) {
 		before := f.certain
 		for _, k := range r.keysIn(in.from, min(in.to, r.End)) {
 			plain := r.drought(k, in)
@@ -50,9 +50,13 @@ func availability(r *run) outcome {
 					during, k.Name, length(d.to-d.from), r.seconds(d.from), r.Ops[waited[0]].Node)
 			}
 		}
+		r.unrenewed(in, limit, &f)
 		if f.certain > before {
 			stopped++
 		}
+	}
+	if f.certain == 0 {
+		stopped += r.rowOfFaults(minor, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.", nouns.Count(judged, "fault"), length(longest), length(limit)),
@@ -185,9 +189,19 @@ func sound(g *trace.Grant, hold trace.Span, h *hits) (sound []trace.Span) {
 	return sound
 }
 
-// heldUntil is when the hold of a grant had certainly come to its end.
+// heldUntil is when the hold of a grant had certainly come to its end. Who believes on behind its
+// lease, and does not renew it, keeps nobody from the key.
 func (r *run) heldUntil(g *trace.Grant) int64 {
 	to := min(g.End, r.End)
+	if p := r.Setup.Promise; p.Leased && !p.Session && !p.Renews {
+		lasts := after(g.OK, r.LeaseOf(&r.Ops[g.Op]))
+		for _, c := range g.Claims {
+			if !c.Cut {
+				lasts = max(lasts, after(c.At, r.LeaseOf(&r.Ops[c.Op])))
+			}
+		}
+		to = min(to, lasts)
+	}
 	if g.By != nil && !r.Setup.Kind.Shares() {
 		to = min(to, g.By.OK)
 	}

@@ -71,7 +71,8 @@ func (b brute) honest() (y tally) {
 		})
 		var rival *trace.Grant // the first of those whose order is open and that were told ok
 		for _, h := range b.r.Grants {
-			told := slices.ContainsFunc(b.r.Successes, func(c trace.Success) bool { return c.Grant == h })
+			told := slices.ContainsFunc(b.r.Successes, func(c trace.Success) bool { return c.Grant == h }) ||
+				slices.ContainsFunc(b.r.Ops, func(o history.Op) bool { return o.F == history.Holder && o.Owner == h.Owner && o.Sent > h.OK })
 			if h.Op > g.Op && !b.before(g, h) && !b.before(h, g) && told && rival == nil {
 				rival = h
 			}

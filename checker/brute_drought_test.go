@@ -30,6 +30,15 @@ func (b brute) owedAt(k *keyLog, in *incident, held []trace.Span, t int64) bool 
 func (b brute) held(k *keyLog, in *incident) (held []trace.Span) {
 	for _, g := range k.Grants {
 		from, to := g.OK, min(g.End, b.r.End)
+		lasts := g.OK + 100*ms // its lease, from the last answer that gave it one
+		for _, o := range b.r.Ops {
+			if o.Owner == g.Owner && (o.F == history.Extend && o.Type == history.OK || o.F == history.Resumed) {
+				lasts = max(lasts, o.Time+100*ms)
+			}
+		}
+		if p := b.r.Setup.Promise; p.Leased && !p.Session && !p.Renews {
+			to = min(to, lasts)
+		}
 		for _, h := range k.Grants {
 			if trace.Surely(g, h) {
 				to = min(to, h.OK)

@@ -89,7 +89,7 @@ func (b brute) idle(k *keyLog, t int64) bool {
 
 // stuckIn counts the unbroken times of more than 5 s in which somebody waited.
 func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
-	asks := func(w trace.Wait) bool { return b.r.Ops[w.Invoke].F == history.Acquire }
+	asks := func(trace.Wait) bool { return true } // who tries waits as well
 	unknown := func(w trace.Wait) bool {
 		return asks(w) && w.Done >= 0 && b.r.Ops[w.Done].Type == history.Info && w.To < to
 	}

@@ -41,8 +41,8 @@ func honestClaims(r *run) outcome {
 		case rival.claim >= 0 && rival.grant.OK < invoke.Time:
 			h := rival.grant
 			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[rival.claim].Time), Possible: r.both(g, h), Operations: []int{g.Op, h.Op, p, i, rival.claim}},
-				"%s was told ok to its %s of %q at %s, and %s, which was granted it at %s, to its %s at %s: whoever was first, one of them held it no more.",
-				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), h.Who(), r.seconds(h.OK), r.Ops[rival.claim].F, r.seconds(r.Ops[rival.claim].Time))
+				"%s was told ok to its %s of %q at %s, and %s, which was granted it at %s, %s at %s: whoever was first, one of them held it no more.",
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), h.Who(), r.seconds(h.OK), r.claimed(rival.claim), r.seconds(r.Ops[rival.claim].Time))
 		case r.lateOK(g, p, i):
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, g.By), Operations: []int{g.Op, g.By.Op, p, i}},
 				"%s was told ok at %s to the renewal of %q that it had asked for at %s, but %s was granted it at %s, within a lease of that request: whichever came first, one of the two was not to be.",
@@ -56,6 +56,7 @@ func honestClaims(r *run) outcome {
 	for _, c := range r.Successes {
 		claim(c.Grant, c.Done, c.Invoke)
 	}
+	r.strangeClaims(&f)
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("%s to extend or release, each while its client could hold the lock.", nouns.Count(seen, "ok answer")),
 		summary: fmt.Sprintf("%d of %s to extend or release came although the client did not hold the lock.", f.certain, nouns.Count(seen, "ok answer")),
@@ -80,8 +81,16 @@ func (r *run) lateOK(g *trace.Grant, p, i int) bool {
 	return invoke.Time <= g.By.OK && g.By.OK < until && !r.mayForget(g.Sent, op.Time) && !r.fewKnow(g.Sent, op.Time)
 }
 
-// rivalClaim is the first grant that may have come after g, or before, and whose holder was
-// told ok to a renewal or a release, with that answer; -1: there is none.
+// claimed says by what a grant was said to be held.
+func (r *run) claimed(op int) string {
+	if r.Ops[op].F == history.Holder {
+		return "was named by the servers"
+	}
+	return fmt.Sprintf("to its %s", r.Ops[op].F)
+}
+
+// rivalClaim is the first grant that may have come after g, or before, and that was said to be held since,
+// with what says it; -1: there is none.
 func (r *run) rivalClaim(g *trace.Grant) (rival struct {
 	grant *trace.Grant
 	claim int
@@ -100,13 +109,22 @@ func (r *run) rivalClaim(g *trace.Grant) (rival struct {
 	return rival
 }
 
-// lastClaim is the last ok to a renewal or a release of g; -1: there was none.
+// lastClaim is the last ok to a renewal or a release of g, or else a look at the server that was sent
+// after its grant and named it; -1: there was none.
 func (r *run) lastClaim(g *trace.Grant) int {
 	if r.known.claimed == nil {
 		r.known.claimed = map[*trace.Grant]int{}
 		for _, c := range r.Successes {
 			if !r.Setup.Promise.Mute || r.Ops[c.Done].F != history.Release {
 				r.known.claimed[c.Grant] = c.Done
+			}
+		}
+		for _, k := range r.keys { // a look that names a holder says the same of it
+			for _, i := range k.Holders {
+				g, op := r.ByOwner[r.Ops[i].Owner], &r.Ops[i]
+				if _, told := r.known.claimed[g]; !told && g != nil && g.Key == k.Key && r.trusted(op) && op.Sent > g.OK {
+					r.known.claimed[g] = i
+				}
 			}
 		}
 	}

@@ -173,21 +173,6 @@ func (r *run) actAfter(g *trace.Grant, t int64) (at int64, op int) {
 	return 0, op
 }
 
-// strangers finds writes of owners that nobody was ever granted a key as, nor may have been.
-func (r *run) strangers(f *found) {
-	for _, w := range r.Writes {
-		if w.Grant != nil || w.Invoke < 0 {
-			continue
-		}
-		op := &r.Ops[w.Invoke]
-		if _, maybe := r.Ghosts[op.Owner]; op.Owner == "" || maybe || r.ByOwner[op.Owner] != nil {
-			continue
-		}
-		f.add(r, Violation{Key: op.Key, At: op.Time, Operations: []int{w.Invoke, w.Apply, w.Done}},
-			"%s wrote %q to %q at %s as %q, which was never granted it.", r.client(w.Invoke), op.Value, op.Key, r.seconds(op.Time), op.Owner)
-	}
-}
-
 // judgeGhosts judges acquires whose outcome is unknown but whose owner acted: they
 // may have been granted, and while another client held the key. Of the grants made
 // before the act, the one believed longest tells whether any was believed beyond

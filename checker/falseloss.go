@@ -13,7 +13,7 @@ import (
 // falseLoss looks at each time at which a holder was told that its grant is lost, also by
 // the answer to its release that it held nothing. That is false when its lease cannot have
 // ended: the deadline was still to come, the client reached the service ever since the
-// request that its claim rests on, and every renewal was answered. Whether somebody else
+// request that its claim rests on, and every renewal since was answered. Whether somebody else
 // is granted the key by then or not is no excuse: a lease that is still owed is nobody else's.
 func falseLoss(r *run) outcome {
 	var f found
@@ -90,7 +90,7 @@ func (r *run) hasCause(l trace.Loss) bool {
 	if sent := r.Ops[l.Claim.Op].Sent; sent != 0 {
 		from = sent
 	}
-	return l.Claim.Cut || g.Asked > g.Answered || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told)
+	return l.Claim.Cut || r.Unanswered(g, from) || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told)
 }
 
 // fewKnow says whether, of a lock that has its grants from a majority of independent servers,

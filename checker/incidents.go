@@ -70,13 +70,13 @@ func (r *run) keeps(f *trace.Fault) bool {
 	return true
 }
 
-// near joins incidents that follow each other within a lease and the stated bound.
-func (r *run) near(all []*incident) (joined []*incident) {
+// near joins incidents that follow each other within a time.
+func (r *run) near(all []*incident, within int64) (joined []*incident) {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b *incident) int { return cmp.Compare(a.from, b.from) })
 	for _, in := range all {
 		n := len(joined) - 1
-		if n < 0 || in.from > after(joined[n].to, r.aftermath()) {
+		if n < 0 || in.from > after(joined[n].to, within) {
 			joined = append(joined, &incident{from: in.from, to: in.to, begin: in.begin, kind: in.kind, victims: in.victims, hit: map[string]*hits{}})
 			n++
 		}

@@ -41,8 +41,12 @@ func (r *run) keptUntil(g *trace.Grant) int64 {
 // firstCause is the first time from which a fault may have ended a hold of g.
 func (r *run) firstCause(g *trace.Grant) int64 {
 	first := int64(trace.Forever)
-	for _, spans := range [][]trace.Span{r.ownFaults(g.Node), r.forgetful(), r.outages(g.Node)} {
-		i := sort.Search(len(spans), func(i int) bool { return after(spans[i].To, r.aftermath()) >= g.Sent })
+	for at, spans := range [][]trace.Span{r.outages(g.Node), r.ownFaults(g.Node), r.forgetful()} {
+		lingers := r.aftermath()
+		if at > 0 {
+			lingers = 0 // they are with their aftermath
+		}
+		i := sort.Search(len(spans), func(i int) bool { return after(spans[i].To, lingers) >= g.Sent })
 		if i < len(spans) {
 			first = min(first, max(spans[i].From, g.Sent))
 		}
@@ -103,6 +107,9 @@ func (r *run) addDoubles(k *keyLog, doubles map[[2]*trace.Grant]bool, f *found) 
 	byOp := func(a, b [2]*trace.Grant) int {
 		return cmp.Or(cmp.Compare(a[1].Op, b[1].Op), cmp.Compare(a[0].Op, b[0].Op))
 	}
+	was := r.rests.steady
+	r.rests.steady = true // what is kept is reckoned by requests, and ends with a stall that may end a session
+	defer func() { r.rests.steady = was }()
 	for _, pair := range slices.SortedFunc(maps.Keys(doubles), byOp) {
 		g, h := pair[0], pair[1]
 		f.add(r, Violation{Key: k.Name, At: h.OK, Operations: []int{g.Op, h.Op, g.EndOp, h.EndOp}},

@@ -29,6 +29,7 @@ type known struct {
 	ended    []*trace.Fault            // see run.ended
 	shocks   []*trace.Fault            // see run.shocks
 	facts    map[*fact]int             // see run.factOf
+	lapses   []unserved                // see run.unservedFor
 	faulty   []trace.Span              // those of faulty that two faults or more share
 }
 

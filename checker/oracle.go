@@ -132,6 +132,8 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: its history is not the smallest", none
 	case property == "mutual-exclusion" && !m.names(v, history.Acquire, history.Try):
 		return "not asked: it has no model of a write without a grant", none
+	case property == "honest-claims" && !m.names(v, history.Acquire, history.Try):
+		return "not asked: it has no model of a claim without a grant", none
 	case property == "honest-claims" && m.names(v, history.Holder):
 		return "not asked: it has no model of what the servers say", none
 	case q.entry && !m.namesLog(v):

@@ -109,7 +109,7 @@ func (r *run) halfReleased(k *keyLog) *trace.Grant {
 func (r *run) stuck(k *keyLog, f *found) {
 	s := stuckIn{run: r, k: k, f: f}
 	for _, w := range k.Waits {
-		if w, known := r.lasted(w); known && r.Ops[w.Invoke].F == history.Acquire {
+		if w, known := r.lasted(w); known { // who is refused and tries again goes on waiting
 			s.all.add(w)
 			if r.Ops[w.Done].Type == history.Info {
 				s.unknown = append(s.unknown, trace.Span{From: w.From, To: w.To})

@@ -35,7 +35,7 @@ func TestStuckAtItsLimits(t *testing.T) {
 			b.op(sec, "client-3", history.Invoke, history.Acquire, "k")
 			b.op(9*sec, "client-2", history.Note, history.Stop, "")
 		}, 0},
-		{"who tries does not wait", func(b *builder) { asks(b, sec, 9*sec, history.Try, history.Fail) }, 0},
+		{"who tries again and again waits", func(b *builder) { asks(b, sec, 9*sec, history.Try, history.Fail) }, 1},
 		{"after a fault", func(b *builder) { b.fault(2*sec, 3*sec, 1, "pause", "client-1"); b.refused(sec, 8*sec+2) }, 1},
 		{"not long enough after a fault", func(b *builder) { b.fault(2*sec, 3*sec, 1, "pause", "client-1"); b.refused(sec, 8*sec) }, 0},
 		{"before a fault", func(b *builder) { b.fault(7*sec, 8*sec, 1, "pause", "client-1"); b.refused(sec, 9*sec) }, 1},

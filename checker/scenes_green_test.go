@@ -38,6 +38,39 @@ func worksFor(kind string) func(*builder) {
 	}
 }
 
+// servers3 gives the run three servers, and somebody who waited before.
+func (b *builder) servers3() {
+	turns(b)
+	b.setup.Servers = []string{"server-1", "server-2", "server-3"}
+}
+
+// unrenewed is a holder that asks to renew for 4 s, each time for 0.3 s, while a node is at fault. Each
+// so many of its renewals are answered.
+func (b *builder) unrenewed(at string, answered int) {
+	kind := "kill"
+	if at == "client-1" {
+		kind = "blackhole"
+	}
+	h := b.grantOf(3*sec, 3990*ms, "client-1", 8)
+	b.fault(4*sec, 9*sec, 1, kind, at)
+	for i := 1; i < 10; i++ {
+		t := 3700*ms + int64(i)*400*ms
+		if i%answered == 0 {
+			b.does(t, h, history.Extend, history.OK)
+			continue
+		}
+		b.op(t, h.node, history.Invoke, history.Extend, "k").Owner = h.owner
+		b.op(t+300*ms, h.node, history.Info, history.Extend, "k").Owner = h.owner
+	}
+}
+
+// refusedBy is a client that tries all the time and is refused.
+func (b *builder) refusedBy(node string, from, to int64) {
+	for t := from; t < to; t += 100 * ms {
+		b.refuse(t, t+2*ms, node, history.Try, 0)
+	}
+}
+
 var droughts = map[string]func(*builder){
 	"holds-served-latency": worksFor("latency"),
 	"holds-served-clock":   worksFor("clock"),
@@ -80,6 +113,50 @@ var droughts = map[string]func(*builder){
 		for i := range int64(8) {
 			b.fault(4*sec+i*600*ms, 4500*ms+i*600*ms, int(i)+1, "partition", "server-1")
 		}
+	},
+	"violated-sparse": func(b *builder) { // as long as it takes to come back lies between any two, and nobody is granted it for half a minute
+		turns(b)
+		b.refused(4*sec, 34*sec)
+		for i := range int64(10) {
+			b.fault(4*sec+i*3*sec, 4500*ms+i*3*sec, int(i)+1, "partition", "server-1")
+		}
+	},
+	"holds-sparse": func(b *builder) { // somebody is granted it between
+		turns(b)
+		b.refused(4*sec, 34*sec)
+		for i := range int64(10) {
+			b.fault(4*sec+i*3*sec, 4500*ms+i*3*sec, int(i)+1, "partition", "server-1")
+			b.session1(5*sec+i*3*sec, "client-2", 100+i)
+		}
+	},
+	"violated-unrenewed": func(b *builder) { // nobody else asks, and the holder is not answered
+		b.servers3()
+		b.unrenewed("server-3", 99)
+	},
+	"holds-unrenewed-own-na": func(b *builder) { // its own links are at fault
+		b.servers3()
+		b.unrenewed("client-1", 99)
+	},
+	"holds-renewed-na": func(b *builder) { // each second one is answered
+		b.servers3()
+		b.unrenewed("server-3", 2)
+	},
+	"violated-lapsed": func(b *builder) { // a holder that does not renew believes on, and its lease is long over
+		turns(b)
+		b.fault(4*sec, 12*sec, 1, "kill", "server-3")
+		h := b.grantOf(3*sec, 3900*ms, "client-1", 8)
+		b.refusedBy("client-2", 5*sec, 11*sec)
+		b.write(11500*ms, h)
+		b.does(11600*ms, h, history.Release, history.OK)
+	},
+	"holds-lapsed-renewed": func(b *builder) {
+		turns(b)
+		b.fault(4*sec, 12*sec, 1, "kill", "server-3")
+		h := b.grantOf(3*sec, 3900*ms, "client-1", 8)
+		b.renews(4200*ms, 11*sec, h)
+		b.refusedBy("client-2", 5*sec, 11*sec)
+		b.write(11500*ms, h)
+		b.does(11600*ms, h, history.Release, history.OK)
 	},
 	"holds-apart": func(b *builder) { // two faults, and between them as long without a grant as they allow each
 		turns(b)
@@ -167,6 +244,32 @@ func overtakes(b *builder, second history.Type) {
 }
 
 var claimsOpen = map[string]func(*builder){
+	"violated-stranger": func(b *builder) { // ok to who was never granted it
+		turns(b)
+		b.does(2500*ms, &held{node: "client-9", key: "k", owner: "client-9/none"}, history.Release, history.OK)
+	},
+	"violated-stranger-extend": func(b *builder) {
+		turns(b)
+		b.does(2500*ms, &held{node: "client-9", key: "k", owner: "client-9/none"}, history.Extend, history.OK)
+	},
+	"holds-stranger-refused": func(b *builder) {
+		turns(b)
+		b.does(2500*ms, &held{node: "client-9", key: "k", owner: "client-9/none"}, history.Release, history.Fail)
+	},
+	"holds-stranger-unknown": func(b *builder) { // its acquire may have won
+		turns(b)
+		b.op(2400*ms, "client-9", history.Invoke, history.Acquire, "k")
+		b.op(2450*ms, "client-9", history.Info, history.Acquire, "k")
+		b.does(2500*ms, &held{node: "client-9", key: "k", owner: "client-9/none"}, history.Release, history.OK)
+	},
+	"violated-open-named": func(b *builder) { // one is told ok, and then the servers name the other
+		overtakes(b, history.Info)
+		b.seen(1750*ms, 1751*ms, "client-2/2")
+	},
+	"holds-open-named": func(b *builder) { // it may be the second, and is named itself
+		overtakes(b, history.Info)
+		b.seen(1750*ms, 1751*ms, "client-1/1")
+	},
 	"violated-open":      func(b *builder) { overtakes(b, history.OK) },
 	"holds-open-refused": func(b *builder) { overtakes(b, history.Fail) }, // the second was over: the first may be the later one
 	"violated-looked": func(b *builder) { // renewed 18 s after its end, beside a look that found nobody
@@ -308,6 +411,25 @@ var doubles = map[string]func(*builder){
 		b.note(3*sec, h, history.Lost)
 		b.note(4*sec, h, history.Abstain)
 	},
+	"violated-abstained-once": func(b *builder) { // and then it writes all the same
+		b.setup.SelfFence = "check-session"
+		h, _ := zombie(b)
+		b.note(3*sec, h, history.Lost)
+		b.note(3500*ms, h, history.Abstain)
+		b.write(4*sec, h)
+	},
+	"violated-stranger-key": func(b *builder) { // what it was granted is another key
+		turns(b)
+		b.setup.Keys = append(b.setup.Keys, "other")
+		h := b.grant(2400*ms, 2410*ms, "client-9", "other", 9)
+		b.write(2500*ms, &held{node: "client-9", key: "k", owner: h.owner, token: 9})
+	},
+	"violated-stranger-early": func(b *builder) { // it was granted the key only later
+		turns(b)
+		h := b.grantOf(3*sec, 3010*ms, "client-3", 9)
+		b.write(2500*ms, &held{node: "client-9", key: "k", owner: h.owner, token: 9})
+	},
+	"violated-idle-stalled": func(b *builder) { idlers(b); b.stall(90*ms, "resource", sec) }, // that makes no lock grant twice
 }
 
 // rereads is a write and then a read that sees what stood there before, or not.

@@ -155,6 +155,12 @@ var falseLosses = map[string]func(*builder){
 		b.note(500*ms, h, history.Suspended)
 		b.note(600*ms, h, history.Lost)
 	},
+	"violated-unanswered-once": func(b *builder) { // a renewal since was answered: one unknown does not excuse the rest
+		h := losing(b)
+		b.does(350*ms, h, history.Extend, history.Info)
+		b.does(500*ms, h, history.Extend, history.OK)
+		b.note(700*ms, h, history.Lost)
+	},
 	"holds-unanswered": func(b *builder) {
 		h := losing(b)
 		b.does(500*ms, h, history.Extend, history.Info)

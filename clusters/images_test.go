@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
@@ -95,12 +94,9 @@ func TestWhole(t *testing.T) {
 
 func TestEnsureImagesWarm(t *testing.T) {
 	d := docker(t)
-	begin := time.Now()
-	if err := d.EnsureImages(t.Context(), []string{ClientImage, "dlmtest/redis:latest", ClientImage}, func(string) {}); err != nil {
+	made := func(what string) { t.Errorf("nothing was to be made, and it says %q", what) }
+	if err := d.EnsureImages(t.Context(), []string{ClientImage, "dlmtest/redis:latest", ClientImage}, made); err != nil {
 		t.Fatal(err)
-	}
-	if took := time.Since(begin); took > 500*time.Millisecond {
-		t.Errorf("nothing to make, and it took %v", took)
 	}
 }
 

@@ -150,9 +150,20 @@ func TestDecodeErrors(t *testing.T) {
 func TestValidateNotes(t *testing.T) {
 	setup, _ := sample(0)
 	for _, f := range namesOfType(t, "F") {
-		err := Validate(setup, []Op{{Type: Note, F: f, Fault: &FaultNote{ID: 1, Phase: Begin}}})
+		err := Validate(setup, []Op{{Type: Note, F: f, Fault: &FaultNote{ID: 1, Kind: "pause", Phase: Begin}}})
 		if known := err == nil; known == slices.Contains(operations, f) {
 			t.Errorf("a note %s: %v", f, err)
+		}
+	}
+	fault := func(kind string) Op {
+		return Op{Type: Note, F: Fault, Fault: &FaultNote{ID: 1, Kind: kind, Target: "n", Phase: Begin}}
+	}
+	for want, ops := range map[string][]Op{
+		`line 2 (note fault of process 0 on ""): fault 1 has the kind "flood": want one of ["pause"`: {fault("flood")},
+		`line 2 (note fault of process 0 on ""): fault 1 has the kind "": want one of ["pause"`:      {fault("")},
+	} {
+		if err := Validate(setup, ops); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	err := Validate(setup, []Op{{Type: Note, F: "loss"}})

@@ -40,8 +40,8 @@ func TestPlainIsOp(t *testing.T) {
 			t.Fatalf("fast %+v\nslow %+v\n%s", fast, slow, line)
 		}
 	})
-	if took < all/10 {
-		t.Errorf("the fast path took %d of %d", took, all)
+	if took == 0 {
+		t.Errorf("the fast path took none of %d", all)
 	}
 }
 

@@ -65,6 +65,21 @@ func signs(a checker.Answers) string {
 	return strings.Join(all, " ")
 }
 
+// Tile is one answer in a list: a sign, the style of a page, and the question with its answer.
+type Tile struct{ Sign, Class, Title string }
+
+// AnswerTiles are the answers of a run, or of a cell, as a list shows them.
+func AnswerTiles(a checker.Answers) (all []Tile) {
+	for i, r := range replies(a) {
+		class := checker.Verdict(r).String()
+		if r == checker.No && a.AsExpected {
+			class = "foreseen"
+		}
+		all = append(all, Tile{sign(r), class, questionNames[i].long + " " + inWords(r)})
+	}
+	return all
+}
+
 // shorts are the questions in a word or two each.
 func shorts() (all []string) {
 	for _, q := range questionNames {
@@ -113,6 +128,15 @@ func AnswersText(a checker.Answers) string {
 		words = append(words, questionNames[i].short+" "+reply.String())
 	}
 	return strings.Join(append(words, map[bool]string{true: asExpected, false: notAsExpected}[a.AsExpected]), " · ")
+}
+
+// Answers are those of all cells together. Of a cell that was not judged nothing is known.
+func (x Index) Answers() checker.Answers {
+	all := checker.Skipped()
+	for _, c := range x.Cells {
+		all = all.With(c.Answers)
+	}
+	return all
 }
 
 // overall is the verdict of a run in a few words, and whether it was expected.

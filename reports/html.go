@@ -31,6 +31,9 @@ var (
 	}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
 )
 
+// Style is the look of every page.
+var Style = style
+
 // page is what the template shows.
 type page struct {
 	Run       Run

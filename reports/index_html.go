@@ -56,22 +56,12 @@ type indexRow struct {
 	Cells           []indexCell
 }
 
-// indexTile is one answer of a cell.
-type indexTile struct{ Sign, Class, Title string }
-
 // tiles are the answers of a cell, if any of its runs reached a judgement.
-func (c Cell) tiles() (all []indexTile) {
+func (c Cell) tiles() []Tile {
 	if !c.judged() {
 		return nil
 	}
-	for i, r := range replies(c.Answers) {
-		class := checker.Verdict(r).String()
-		if r == checker.No && c.Answers.AsExpected {
-			class = "foreseen"
-		}
-		all = append(all, indexTile{sign(r), class, questionNames[i].long + " " + inWords(r)})
-	}
-	return all
+	return AnswerTiles(c.Answers)
 }
 
 // indexCell is a cell as a reader sees it.

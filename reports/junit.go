@@ -85,7 +85,7 @@ type junitState struct {
 }
 
 func (s *junitSuite) add(run Run, p checker.Property) {
-	c := junitCase{Class: cmp.Or(strings.Trim(run.Scenario+"."+run.lock(), "."), "dlmtest"), Name: p.Name}
+	c := junitCase{Class: cmp.Or(strings.Trim(run.Scenario+"."+run.lock(), "."), "dlmtest"), Name: p.Name, Out: p.Tested}
 	state := &junitState{Message: p.Reason}
 	switch p.Verdict {
 	case checker.Violated:

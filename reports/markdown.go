@@ -51,7 +51,7 @@ func Markdown(w io.Writer, run Run, setup history.Setup, ops []history.Op, r che
 	}
 	fmt.Fprintf(out, "\n| | property | why |\n|---|---|---|\n")
 	for _, p := range r.Properties {
-		fmt.Fprintf(out, "| %s %s | %s | %s |\n", mark(p.Verdict), p.Verdict, Escaped(p.Name), Escaped(clipped(p.Reason, mostInCell)))
+		fmt.Fprintf(out, "| %s %s | %s | %s |\n", mark(p.Verdict), p.Verdict, Escaped(p.Name), Escaped(strings.TrimSpace(clipped(p.Reason, mostInCell)+" "+p.Tested)))
 	}
 	if err := MarkdownStory(out, "", setup, ops, r); err != nil {
 		return err

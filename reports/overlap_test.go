@@ -116,7 +116,8 @@ func (d *drawer) disagrees(property string, v checker.Violation, bars map[int]*d
 	if len(holds) < 2 {
 		stranger := slices.ContainsFunc(v.Operations, func(i int) bool {
 			op := &d.Trace.Ops[i]
-			return op.Owner != "" && d.ByOwner[op.Owner] == nil
+			g := d.ByOwner[op.Owner]
+			return op.Owner != "" && (g == nil || g.Key.Name != op.Key || g.Sent > op.Time) // or granted it later, or another key
 		})
 		if v.Possible || stranger {
 			return "" // of an acquire without an answer, or of none, there is no lane

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestGreenIsTold: how far a green goes stands beside it, on the terminal and on the page.
+// TestGreenIsTold: how far a green goes stands beside it, wherever a person reads of it.
 func TestGreenIsTold(t *testing.T) {
 	r := quiet(400)
 	r.res.Properties[0].Tested = "Tested by one thing alone."
@@ -36,7 +37,11 @@ func TestGreenIsTold(t *testing.T) {
 	if err := HTML(&page, r.run, r.setup, r.ops, r.res); err != nil {
 		t.Fatal(err)
 	}
-	for where, text := range map[string]string{"terminal": terminal.String(), "page": page.String()} {
+	var md, junit bytes.Buffer
+	if err := errors.Join(Markdown(&md, r.run, r.setup, r.ops, r.res), JUnit(&junit, r.run, r.res)); err != nil {
+		t.Fatal(err)
+	}
+	for where, text := range map[string]string{"terminal": terminal.String(), "page": page.String(), "Markdown": md.String(), "JUnit": junit.String()} {
 		if !strings.Contains(text, "Tested by one thing alone.") {
 			t.Errorf("the %s does not say it", where)
 		}

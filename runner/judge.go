@@ -298,11 +298,8 @@ func readRun(dir string) (reports.Run, error) {
 	if err != nil {
 		return run, err
 	}
-	if err := json.Unmarshal(data, &run); err != nil {
-		return run, fmt.Errorf("%s: %w", runFile, err)
-	}
-	if run.Format > reports.Format {
-		return run, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", runFile, run.Format, reports.Format)
+	if run, err = DecodeRun(filepath.Join(dir, runFile), data); err != nil {
+		return run, err
 	}
 	return settled(run), nil
 }

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -78,8 +77,8 @@ func readResults(dir string) (r checker.Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("%s: %w; dlmtest check %s judges the run again", path, err, dir)
+	if r, err = DecodeResults(path, data); err != nil {
+		return r, fmt.Errorf("%w; dlmtest check %s judges the run again", err, dir)
 	}
 	return r, nil
 }

@@ -101,7 +101,7 @@ func TestNotReplayable(t *testing.T) {
 	for want, spoil := range map[string]func(dir string) error{
 		"dlmtest check":             func(dir string) error { return os.Remove(filepath.Join(dir, resultsFile)) },
 		"this is no run's folder":   func(dir string) error { return os.Remove(filepath.Join(dir, runFile)) },
-		"unexpected end of JSON":    func(dir string) error { return os.WriteFile(filepath.Join(dir, runFile), []byte(`{"id"`), 0o644) },
+		"run.json: line 1: ":        func(dir string) error { return os.WriteFile(filepath.Join(dir, runFile), []byte(`{"id"`), 0o644) },
 		"no such file or directory": os.RemoveAll,
 	} {
 		dir := savedRun(t, options(t, "gc-pause", "redis"), nil)

@@ -37,7 +37,7 @@ With --of DIR nothing runs: the runs of a matrix, or those that many machines di
 dlmtest merged, are decided by the file. They must have been done with its flags and
 scenarios, and a run whose own folder says otherwise than the index is inconclusive.
 
-The gate's folder has gate.txt, gate.json, gate.jsonl, gate.xml (JUnit), gate.sarif and
+The gate's folder has gate.html, gate.txt, gate.json, gate.jsonl, gate.xml (JUnit), gate.sarif and
 gate.md, beside the index of all runs. Where GITHUB_STEP_SUMMARY is set, gate.md is
 added to it.
 

@@ -62,7 +62,7 @@ func newReport() *cobra.Command {
 	flags.BoolVar(&f.force, "force", false, "replace FILE even if it is no report of dlmtest")
 	_ = cmd.RegisterFlagCompletionFunc("format", complete(reportFormats))
 	_ = cmd.RegisterFlagCompletionFunc("align", complete(alignments))
-	cmd.AddCommand(newMerge())
+	cmd.AddCommand(newMerge(), newChoosing())
 	return cmd
 }
 

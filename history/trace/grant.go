@@ -37,6 +37,7 @@ type Grant struct {
 	filed    [2]bool // among the open grants of its node, and of its process
 	Asked    int     // renewals
 	Answered int     // of these, by ok or fail
+	open     []int   // the invokes of those that have no answer, in order
 
 	// What was done and told under it, in order.
 	Reads   []int // answered by ok

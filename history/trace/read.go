@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -39,7 +40,7 @@ func (t *Trace) invoke(i int, op *history.Op) {
 		p.slot = len(k.Waits)
 		k.Waits = append(k.Waits, Wait{Invoke: i, Done: -1, From: op.Time, To: Forever})
 	case history.Write:
-		p.grant = t.ByOwner[op.Owner]
+		p.grant = t.grantOf(op)
 		p.slot = len(t.Writes)
 		t.ByValue[op.Value] = p.slot
 		t.Writes = append(t.Writes, Write{Invoke: i, Apply: -1, Done: -1, Grant: p.grant})
@@ -48,7 +49,7 @@ func (t *Trace) invoke(i int, op *history.Op) {
 		}
 		t.acted(p.grant, i, op, op.Time)
 	case history.Effect:
-		p.grant = t.ByOwner[op.Owner]
+		p.grant = t.grantOf(op)
 		e := t.effectOf(op.Value)
 		e.Invoke = i
 		if p.grant != nil {
@@ -56,14 +57,15 @@ func (t *Trace) invoke(i int, op *history.Op) {
 		}
 		t.acted(p.grant, i, op, op.Time)
 	case history.Extend:
-		if p.grant = t.ByOwner[op.Owner]; p.grant != nil {
+		if p.grant = t.grantOf(op); p.grant != nil {
 			p.grant.Asked++
+			p.grant.open = append(p.grant.open, i)
 		}
 	case history.Change, history.Read:
-		p.grant = t.ByOwner[op.Owner]
+		p.grant = t.grantOf(op)
 		t.shareInvoked(i, op, p.grant)
 	case history.Release:
-		if p.grant = t.ByOwner[op.Owner]; p.grant != nil && !p.grant.inner(i) {
+		if p.grant = t.grantOf(op); p.grant != nil && !p.grant.inner(i) {
 			if p.grant.Release < 0 {
 				p.grant.Release = i
 			}
@@ -74,6 +76,19 @@ func (t *Trace) invoke(i int, op *history.Op) {
 		p.grant.LastSeen = op.Time
 	}
 	t.process[op.Process] = p
+}
+
+// grantOf is the grant that an operation acts on; nil: it is of no such owner, or of another key.
+func (t *Trace) grantOf(op *history.Op) *Grant {
+	if g := t.ByOwner[op.Owner]; g != nil && (op.Key == "" || op.Key == g.Key.Name) {
+		return g
+	}
+	return nil
+}
+
+// Unanswered says whether a renewal of g that was asked for at a time or later has no answer.
+func (t *Trace) Unanswered(g *Grant, from int64) bool {
+	return len(g.open) > 0 && t.Ops[g.open[len(g.open)-1]].Time >= from
 }
 
 // acted chains an act to its grant, as long as the holder believes.
@@ -104,12 +119,12 @@ func (t *Trace) uses(f history.F) bool {
 // and writes all the same has not looked: the message and its work are two
 // threads, and which runs first after a pause is chance. Its belief lasts until
 // that write, also where it says that it looks (check-session): between its look and
-// its write it may have stood, which is the gap that such a check leaves. Only a note
-// that it abstained shows that it heeded the message. And who writes after its node
+// its write it may have stood, which is the gap that such a check leaves. A note that it abstained
+// excuses the write that it did not make, and no later one. And who writes after its node
 // was killed was not dead yet.
 func (t *Trace) unheeded(g *Grant) bool {
 	switch t.Ops[g.EndOp].F {
-	case history.Lost, history.Extend, history.Fault, history.Write, history.Effect, history.Read: // the last three: the use by which it lasted until now
+	case history.Lost, history.Abstain, history.Extend, history.Fault, history.Write, history.Effect, history.Read: // the last three: the use by which it lasted until now
 		return true
 	}
 	return false
@@ -218,6 +233,7 @@ func (t *Trace) extended(i int, op *history.Op, p pending) {
 	}
 	if op.Type != history.Info {
 		g.Answered++
+		g.open = slices.DeleteFunc(g.open, func(asked int) bool { return asked == p.invoke-1 })
 	}
 	switch op.Type {
 	case history.OK:

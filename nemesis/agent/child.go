@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
 
@@ -86,6 +87,7 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 		<-outs // all that it printed is passed on before its exit is
 		<-outs
 		c.exit = exitOf(wait())
+		c.exit.Time = history.Raw()
 		disown(cmd)
 		close(c.ended)
 	}()

@@ -28,6 +28,8 @@ type entry struct {
 	Verdict reports.Outcome // "" where there is none
 	Says    string          // the verdict, or why there is none, in words
 	More    string          // which properties, or how many cells
+	Answers []reports.Tile  // the answers to the questions that head a report; none: nothing was judged
+	Odd     bool            // these are not as expected
 	Report  string          // the page, relative to the list; "": none
 }
 
@@ -109,6 +111,7 @@ func (s *Server) readMatrix(name string, e *entry) {
 	}
 	e.Title = strings.Join([]string{few(x.Scenarios), few(x.Backends)}, " × ")
 	e.Started, e.Verdict, e.Says, e.More = x.Started, x.Worst(), x.Worst().Words(), x.Summary()
+	e.answer(x.Answers())
 	if s.has(name, "index.html") {
 		e.Report = "index.html"
 	}
@@ -144,6 +147,7 @@ func (s *Server) readRun(name string, e *entry) {
 	}
 	var result struct {
 		Verdict    checker.Verdict
+		Answers    *checker.Answers // nil: of an older dlmtest
 		Properties []struct {
 			Name    string
 			Verdict checker.Verdict
@@ -160,6 +164,9 @@ func (s *Server) readRun(name string, e *entry) {
 		}
 		e.Verdict, e.More = reports.OutcomeOf(result.Verdict), strings.Join(of, ", ")
 		e.Says = e.Verdict.Words()
+		if result.Answers != nil {
+			e.answer(*result.Answers)
+		}
 		if run.State == reports.Killed {
 			e.More = strings.TrimSuffix("the run "+killed+"; "+e.More, "; ")
 		}
@@ -171,6 +178,9 @@ func (s *Server) readRun(name string, e *entry) {
 		e.Says = killed + ", " + notJudged
 	}
 }
+
+// answer notes the answers of a run, or of a matrix.
+func (e *entry) answer(a checker.Answers) { e.Answers, e.Odd = reports.AnswerTiles(a), !a.AsExpected }
 
 // held says whether a living process works in a folder.
 func (s *Server) held(name string) bool {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 const secret = "the secret outside"
@@ -70,12 +72,12 @@ func run(t *testing.T, dir, name, started, scenario, backend, verdict string) {
 // raw sends a request line as it is, which no client would, and returns the code and all that came.
 func raw(t *testing.T, at *httptest.Server, method, target, host string) (int, string) {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", strings.TrimPrefix(at.URL, "http://"), 5*time.Second)
+	c, err := net.DialTimeout("tcp", strings.TrimPrefix(at.URL, "http://"), eventually.Most)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(eventually.Most))
 	fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", method, target, host)
 	resp, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
 	if err != nil {
@@ -209,13 +211,29 @@ func TestOnlyReading(t *testing.T) {
 	}
 }
 
+// The list shows the answers of each run, and whether they are as expected.
+func TestListShowsAnswers(t *testing.T) {
+	dir, at := served(t)
+	write(t, filepath.Join(dir, "a", "results.json"), `{"verdict":"violated","answers":{"promise":"yes","data_unfenced":"no","data_fenced":"n/a","went_on":"unknown","as_expected":true}}`)
+	_, body := get(t, at, "/")
+	for _, want := range []string{`class="holds" role="img" title="Did the service keep its promise? Yes"`, `class="foreseen" role="img" title="Was the data saved, without a fence? No"`, "<small>as expected</small>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+	write(t, filepath.Join(dir, "a", "results.json"), `{"verdict":"violated"}`)
+	if _, body := get(t, at, "/"); strings.Contains(body, "as expected") {
+		t.Error("answers of a run that has none")
+	}
+}
+
 // What was recorded is never a page, whatever it is called; pages are sandboxed.
 func TestTypes(t *testing.T) {
 	dir, at := served(t)
 	const text, page = "text/plain; charset=utf-8", "text/html; charset=utf-8"
 	for name, want := range map[string]string{
-		"a/report.html": page, "index.html": page, "a/violations/1.html": page, "a/history.jsonl": text, "a/run.json": "application/json; charset=utf-8",
-		"a/logs/redis.log": text, "a/logs/report.html": text, "a/logs/index.html": text, "a/logs/x.svg": text, "a/logs/x.json": text, "a/logs/violations/1.html": text, "a/logs/noname": text,
+		"a/report.html": page, "index.html": page, "a/violations/1.html": page, "a/side-by-side/gc-pause.html": page, "a/gate.html": page, "a/history.jsonl": text, "a/run.json": "application/json; charset=utf-8",
+		"a/logs/redis.log": text, "a/logs/report.html": text, "a/logs/index.html": text, "a/logs/x.svg": text, "a/logs/x.json": text, "a/logs/violations/1.html": text, "a/logs/side-by-side/1.html": text, "a/logs/gate.html": text, "a/logs/noname": text,
 		"a/evil.html": text, "a/evil.HTML": text, "a/junit.xml": text, "a/evil.xhtml": "application/octet-stream", "a/evil.htm": "application/octet-stream", "a/evil.js": "application/octet-stream", "a/violation.svg": "image/svg+xml", "a/violation.png": "image/png", "a/x.gz": "application/octet-stream",
 	} {
 		write(t, filepath.Join(dir, name), "<script>alert(1)</script>")

@@ -24,8 +24,12 @@ const (
 	plainPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 )
 
-// reportNames are the pages that dlmtest writes; Porcupine's drawings are in violations.
-var reportNames = []string{"report.html", "index.html", "compare.html"}
+// reportNames are the pages that dlmtest writes, and pageFolders hold others: Porcupine's drawings,
+// and the comparisons of a matrix.
+var (
+	reportNames = []string{"report.html", "index.html", "compare.html", "gate.html"}
+	pageFolders = []string{"violations", "side-by-side"}
+)
 
 // texts are shown as they are.
 var texts = []string{"", ".log", ".txt", ".jsonl", ".part", ".md", ".xml", ".yaml", ".yml", ".edn", ".err", ".out", ".html"}
@@ -38,7 +42,7 @@ func typeOf(name string) fileType {
 	ext := strings.ToLower(path.Ext(base))
 	switch {
 	case slices.Contains(strings.Split(dir, "/"), "logs"):
-	case slices.Contains(reportNames, base), folder == "violations" && ext == ".html":
+	case slices.Contains(reportNames, base), slices.Contains(pageFolders, folder) && ext == ".html":
 		return fileType{content: "text/html; charset=utf-8", policy: reportPolicy}
 	case ext == ".json":
 		return fileType{content: "application/json; charset=utf-8", policy: plainPolicy}

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +18,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -199,20 +199,21 @@ func seen(p checker.Property) string {
 const mostOfAFile = 256 << 20
 
 func readRun(dir string) (run reports.Run, result checker.Result, err error) {
-	for name, into := range map[string]any{"run.json": &run, "results.json": &result} {
-		data, err := bounded.ReadFile(filepath.Join(dir, name), mostOfAFile)
+	files := map[string][]byte{"run.json": nil, "results.json": nil}
+	for name := range files {
+		files[name], err = bounded.ReadFile(filepath.Join(dir, name), mostOfAFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			return run, result, fmt.Errorf("%w; want the folder of a run or a matrix that has ended, such as runs/latest (dlmtest check %s judges one that was killed)", err, dir)
 		}
 		if err != nil {
 			return run, result, err
 		}
-		if err := json.Unmarshal(data, into); err != nil {
-			return run, result, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
-		}
 	}
-	if run.Format > reports.Format {
-		return run, result, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", filepath.Join(dir, "run.json"), run.Format, reports.Format)
+	if run, err = runner.DecodeRun(filepath.Join(dir, "run.json"), files["run.json"]); err != nil {
+		return run, result, err
+	}
+	if result, err = runner.DecodeResults(filepath.Join(dir, "results.json"), files["results.json"]); err != nil {
+		return run, result, err
 	}
 	if len(result.Properties) == 0 || len(run.Command) == 0 || run.Backend == "" {
 		return run, result, fmt.Errorf("%s: it was not judged, or does not say how it was run", dir)

@@ -22,6 +22,7 @@ const (
 	markdownFile = "gate.md"
 	junitFile    = "gate.xml"
 	sarifFile    = "gate.sarif"
+	pageFile     = "gate.html"
 )
 
 // Save writes every form of a report, each whole or not at all.
@@ -37,6 +38,7 @@ func Save(dir string, r Report) error {
 		runner.Write(dir, markdownFile, func(w io.Writer) error { return Markdown(w, r) }),
 		runner.Write(dir, junitFile, func(w io.Writer) error { return JUnit(w, r) }),
 		runner.Write(dir, sarifFile, func(w io.Writer) error { return SARIF(w, r) }),
+		runner.Write(dir, pageFile, func(w io.Writer) error { return Page(w, r) }),
 	)
 }
 
@@ -47,13 +49,10 @@ func Open(dir string) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("%s: %w", filepath.Join(dir, reportFile), err)
+	if format := bounded.Format(data, "dlmtest_gate"); format > Format {
+		return r, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", reportFile, format, Format)
 	}
-	if r.Format > Format {
-		return r, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", reportFile, r.Format, Format)
-	}
-	return r, nil
+	return r, bounded.JSON(filepath.Join(dir, reportFile), data, &r)
 }
 
 // Lines writes a JSON object a line: one for each property that was judged, then one

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
 )
 
 // plausible refuses an index that no dlmtest writes: what it says is merged unseen.
@@ -194,7 +194,7 @@ func compare(from *os.Root, r *reports.CellRun) {
 	var result checker.Result
 	data, err := bounded.ReadIn(from, path.Join(r.Dir, resultsFile), mostOfAnIndex)
 	if err == nil {
-		err = json.Unmarshal(data, &result)
+		result, err = runner.DecodeResults(path.Join(r.Dir, resultsFile), data)
 	}
 	if err != nil {
 		Doubt(r, fmt.Sprintf("the run's judgement cannot be read: %v", err))

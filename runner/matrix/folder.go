@@ -61,13 +61,10 @@ func Open(dir string) (reports.Index, error) {
 	if err != nil {
 		return x, err
 	}
-	if err := json.Unmarshal(data, &x); err != nil {
-		return x, fmt.Errorf("%s: %w", filepath.Join(dir, indexFile), err)
+	if format := bounded.Format(data, "dlmtest_index"); format > reports.IndexFormat {
+		return x, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", indexFile, format, reports.IndexFormat)
 	}
-	if x.Format > reports.IndexFormat {
-		return x, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", indexFile, x.Format, reports.IndexFormat)
-	}
-	return x, nil
+	return x, bounded.JSON(filepath.Join(dir, indexFile), data, &x)
 }
 
 // Check judges all runs of a matrix again, with no cluster, and writes its index

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -170,6 +171,9 @@ func (m Merging) build(parts []part) (x reports.Index, err error) {
 	}
 	x = union(parts)
 	x.ID = filepath.Base(out)
+	if err := compareAll(context.Background(), dir, &x, parts...); err != nil {
+		return x, err
+	}
 	if err := errors.Join(save(dir, x), os.Chmod(dir, 0o755)); err != nil {
 		return x, err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
@@ -14,8 +15,8 @@ import (
 
 // compareAll writes a page for each scenario that sets its backends side by side, by a run of each, and
 // enters them into the index. A scenario that ran on one backend only has none, and a run that cannot be
-// read is left out: its own report says why.
-func compareAll(ctx context.Context, dir string, x *reports.Index) error {
+// read is left out: its own report says why. A run lies below the folder of the first part that has its name, or below dir.
+func compareAll(ctx context.Context, dir string, x *reports.Index, parts ...part) error {
 	x.Compared = nil
 	for _, scenario := range x.Scenarios {
 		if ctx.Err() != nil {
@@ -28,7 +29,7 @@ func compareAll(ctx context.Context, dir string, x *reports.Index) error {
 				continue
 			}
 			if r, ok := cell.Typical(); ok {
-				if own, err := bounded.Below(dir, r.Dir); err == nil {
+				if own, err := below(dir, r.Dir, parts); err == nil {
 					add(c, own, path.Join("..", r.Dir, "report.html"))
 				}
 			}
@@ -50,6 +51,16 @@ func compareAll(ctx context.Context, dir string, x *reports.Index) error {
 		x.Compared[scenario] = path.Join(folder, name)
 	}
 	return nil
+}
+
+// below is where a run lies: a link to a part is followed, as a user has named the part, and none within it.
+func below(dir, run string, parts []part) (string, error) {
+	for _, p := range parts {
+		if within, ok := strings.CutPrefix(run, p.name+"/"); ok {
+			return bounded.Below(p.dir, within)
+		}
+	}
+	return bounded.Below(dir, run)
 }
 
 func add(c *reports.Comparison, dir, link string) {

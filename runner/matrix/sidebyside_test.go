@@ -40,6 +40,36 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
+// A matrix that was merged of its parts has these pages as well, and their links lead to the runs where they are now.
+func TestMergeComparesBackends(t *testing.T) {
+	for _, link := range []bool{false, true} {
+		dir, out := t.TempDir(), filepath.Join(t.TempDir(), "whole")
+		x := reports.Index{Format: reports.IndexFormat, Ended: true, Count: 1, Scenarios: []string{"both"}, Backends: []string{"redis", "etcd"}}
+		for i, b := range x.Backends {
+			c := reports.Cell{Scenario: "both", Backend: b, Runs: []reports.CellRun{judgedRun(t, dir, "both_"+b)}}
+			c.Runs[0].Seed = uint64(i + 1)
+			c.Settle()
+			x.Cells = append(x.Cells, c)
+		}
+		if err := save(dir, x); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := Merge(Merging{Dirs: []string{dir}, Out: out, Link: link})
+		if err != nil || whole.Compared["both"] != "side-by-side/both.html" {
+			t.Fatalf("compared %v, %v", whole.Compared, err)
+		}
+		page, err := os.ReadFile(filepath.Join(out, whole.Compared["both"]))
+		for _, c := range whole.Cells {
+			if err != nil || !strings.Contains(string(page), `href="../`+c.Runs[0].Dir+`/report.html"`) {
+				t.Errorf("link %v: the page does not lead to %s: %v", link, c.Runs[0].Dir, err)
+			}
+			if _, err := os.Stat(filepath.Join(out, c.Runs[0].Dir, "results.json")); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // judgedRun judges a recorded history in a folder of the matrix.
 func judgedRun(t *testing.T, dir, name string) reports.CellRun {
 	t.Helper()

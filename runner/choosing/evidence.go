@@ -1,0 +1,150 @@
+// Package choosing makes the page that says which lock to take for what: saved matrices
+// are gathered into a record of what each lock showed, and the advice follows from the
+// record by rules. Nothing is advised that no run has shown.
+package choosing
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/internal/whole"
+)
+
+// Evidence is what saved matrices showed; docs/choosing.json holds it.
+type Evidence struct {
+	Date     string     `json:"date"` // of the newest matrix, UTC
+	Version  string     `json:"version"`
+	Runtime  string     `json:"runtime"`
+	Machine  string     `json:"machine,omitempty"`
+	Commands [][]string `json:"commands"` // that repeat the matrices
+	Locks    []Lock     `json:"locks"`    // the reference locks first
+	Capacity []Capacity `json:"capacity,omitempty"`
+}
+
+// Lock is one lock with all that was seen of it.
+type Lock struct {
+	Backend string   `json:"backend"`
+	Library string   `json:"library,omitempty"` // with its version; "": the reference
+	Servers string   `json:"servers"`           // "3 redis, 3 sentinel"
+	Count   int      `json:"count"`             // of the servers
+	Leased  bool     `json:"leased"`
+	Token   bool     `json:"token"`
+	Acquire *Latency `json:"acquire,omitempty"` // of one client that has nobody to wait for
+	Release *Latency `json:"release,omitempty"`
+	Shown   []Shown  `json:"shown"`
+}
+
+// Latency is how long one kind of operation took.
+type Latency struct {
+	Count int           `json:"count"`
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+}
+
+// Shown is what one cell of a matrix answered.
+type Shown struct {
+	Scenario string          `json:"scenario"`
+	FenceOn  string          `json:"fence_on"` // what registers a token: write or read
+	Runs     int             `json:"runs"`
+	Answers  checker.Answers `json:"answers"`
+	Broken   []string        `json:"broken,omitempty"` // the promises that were broken, by property
+	Once     *Once           `json:"once,omitempty"`   // of a payment: was every order charged once?
+}
+
+// Once says whether an effect outside of the data came once.
+type Once struct {
+	Unfenced checker.Reply `json:"unfenced"`
+	Fenced   checker.Reply `json:"fenced"`
+}
+
+// Capacity is what a lock and a session cost at one server, from dlmtest capacity --json.
+type Capacity struct {
+	Backend string  `json:"backend"`
+	Version string  `json:"version"`
+	Rows    []Slope `json:"rows"`
+}
+
+// Slope is what one more costs.
+type Slope struct {
+	What  string  `json:"what"`
+	Unit  string  `json:"unit"`
+	One   float64 `json:"one"`
+	Error float64 `json:"error"` // half of the 95 % interval
+}
+
+// mostOfEvidence is many times what all locks need.
+const mostOfEvidence = 16 << 20
+
+// Read reads a record.
+func Read(path string) (e Evidence, err error) {
+	text, err := bounded.ReadNamed(path, mostOfEvidence)
+	if err == nil {
+		err = json.Unmarshal(text, &e)
+	}
+	if err != nil {
+		err = fmt.Errorf("record %s: %w", path, err)
+	}
+	return e, err
+}
+
+// Write writes the record as JSON.
+func (e Evidence) Write(path string) error {
+	text, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return err
+	}
+	dir, name := filepath.Split(path)
+	return whole.Write(filepath.Clean(dir), name, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+}
+
+// Name is what the lock is called.
+func (l Lock) Name() string {
+	if l.Library != "" {
+		return l.Library
+	}
+	return l.Backend
+}
+
+// reference says that the lock is dlmtest's own.
+func (l Lock) reference() bool { return l.Library == "" }
+
+// in is what the lock showed in a scenario, with the fence of a kind; nil: it was not run.
+func (l Lock) in(scenario, fenceOn string) *Shown {
+	i := slices.IndexFunc(l.Shown, func(s Shown) bool { return s.Scenario == scenario && s.FenceOn == fenceOn })
+	if i < 0 {
+		return nil
+	}
+	return &l.Shown[i]
+}
+
+// reply is one answer of the lock in a scenario; not asked where it was not run.
+func (l Lock) reply(scenario, fenceOn string, of func(checker.Answers) checker.Reply) checker.Reply {
+	if s := l.in(scenario, fenceOn); s != nil {
+		return of(s.Answers)
+	}
+	return checker.NotAsked
+}
+
+// once says whether an effect outside came once in a scenario.
+func (l Lock) once(scenario string) Once {
+	if s := l.in(scenario, history.OnWrite); s != nil && s.Once != nil {
+		return *s.Once
+	}
+	return Once{checker.NotAsked, checker.NotAsked}
+}
+
+func promise(a checker.Answers) checker.Reply  { return a.Promise }
+func unfenced(a checker.Answers) checker.Reply { return a.Unfenced }
+func fenced(a checker.Answers) checker.Reply   { return a.Fenced }
+func wentOn(a checker.Answers) checker.Reply   { return a.WentOn }
+
+// errThin says that matrices do not show what the page tells.
+var errThin = errors.New("the matrices do not show what the page tells")

@@ -1,0 +1,198 @@
+package choosing
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/capacity"
+	"github.com/dlmtest/dlmtest/runner/matrix"
+)
+
+// The scenarios that the page tells of, in its order.
+const (
+	quiet       = "baseline"          // nothing goes wrong
+	stopped     = "gc-pause"          // a holder stops for longer than its lease
+	between     = "gc-pause-read"     // and wakes between the next holder's read and its write
+	clocks      = "clock-jump"        // the servers' clocks jump
+	amnesia     = "token-amnesia"     // a server loses what it had not fsynced
+	parted      = "partition-halves"  // the servers are parted
+	charged     = "payment-pause"     // an effect outside of the database
+	chargedOnce = "payment-key-pause" // the same with an idempotency key
+)
+
+var told = []string{quiet, stopped, between, clocks, amnesia, parted, charged, chargedOnce}
+
+// Gather reads what saved matrices show. Runs of one client give latencies and nothing
+// else, as no lock excludes anybody there.
+func Gather(dirs []string) (e Evidence, err error) {
+	newest := time.Time{}
+	for _, dir := range dirs {
+		x, err := matrix.Open(dir)
+		if err != nil {
+			return e, err
+		}
+		if x.Started.After(newest) {
+			newest = x.Started
+		}
+		e.Version, e.Commands = cmp.Or(e.Version, x.Version), append(e.Commands, x.Command)
+		if x.Version != e.Version {
+			return e, fmt.Errorf("%w: %s is of dlmtest %s, and others are of %s", errThin, dir, x.Version, e.Version)
+		}
+		for _, c := range x.Cells {
+			if err := e.gather(dir, c); err != nil {
+				return e, err
+			}
+		}
+	}
+	e.Date = newest.UTC().Format(time.DateOnly)
+	slices.SortStableFunc(e.Locks, func(a, b Lock) int { return cmp.Compare(place(a), place(b)) })
+	return e, e.enough()
+}
+
+// place sorts the reference locks before the libraries.
+func place(l Lock) int {
+	if l.reference() {
+		return 0
+	}
+	return 1
+}
+
+// gather adds a cell. One that makes no sense, or was not judged, shows nothing.
+func (e *Evidence) gather(dir string, c reports.Cell) error {
+	i := slices.IndexFunc(c.Runs, func(r reports.CellRun) bool { return r.Dir != "" && r.Answers != nil && !r.Repeated })
+	if i < 0 {
+		return nil
+	}
+	own, err := bounded.Below(dir, c.Runs[i].Dir)
+	if err != nil {
+		return err
+	}
+	out, err := runner.Open(own)
+	if err != nil {
+		return err
+	}
+	if out.Run.Repeat == nil {
+		return fmt.Errorf("%w: %s was written by an older dlmtest", errThin, own)
+	}
+	l := e.lock(out)
+	e.Runtime, e.Machine = out.Run.Repeat.Runtime, out.Run.Machine
+	if len(out.Setup.Clients) == 1 {
+		l.time(out)
+		return nil
+	}
+	fence := cmp.Or(out.Setup.FenceOn, history.OnWrite)
+	if slices.ContainsFunc(l.Shown, func(s Shown) bool { return s.Scenario == c.Scenario && s.FenceOn == fence }) {
+		return fmt.Errorf("%w: %s × %s with --fence-on %s is in two of them", errThin, c.Scenario, l.Name(), fence)
+	}
+	l.Shown = append(l.Shown, Shown{Scenario: c.Scenario, FenceOn: fence, Runs: len(c.Runs), Answers: c.Answers, Broken: broken(out.Setup, c), Once: once(c)})
+	return nil
+}
+
+// lock is the entry of the lock of a run, a new one where it is the first.
+func (e *Evidence) lock(out *runner.Outcome) *Lock {
+	l := Lock{Backend: out.Run.Backend, Leased: out.Setup.Promise.Leased, Token: out.Setup.Promise.Token, Count: len(out.Setup.Servers)}
+	if out.Run.Library != "" && out.Run.Library != history.Reference {
+		l.Library = strings.TrimSpace(out.Run.Library + " " + out.Run.LibraryVersion)
+	}
+	for i := range e.Locks {
+		if e.Locks[i].Backend == l.Backend && e.Locks[i].Library == l.Library {
+			return &e.Locks[i]
+		}
+	}
+	l.Servers = kinds(out.Setup.Servers)
+	e.Locks = append(e.Locks, l)
+	return &e.Locks[len(e.Locks)-1]
+}
+
+// kinds counts servers by their names without their numbers: "3 redis, 3 sentinel".
+func kinds(names []string) string {
+	var order []string
+	n := map[string]int{}
+	for _, name := range names {
+		kind := strings.TrimRight(name, "-0123456789")
+		if n[kind]++; n[kind] == 1 {
+			order = append(order, kind)
+		}
+	}
+	for i, kind := range order {
+		order[i] = fmt.Sprintf("%d %s", n[kind], kind)
+	}
+	return strings.Join(order, ", ")
+}
+
+// time takes the latencies of a run of one client.
+func (l *Lock) time(out *runner.Outcome) {
+	for _, q := range reports.Measure(out.Setup, out.Ops, out.Result).Latencies {
+		took := &Latency{Count: q.Count, P50: q.P50, P99: q.P99}
+		switch q.Operation {
+		case "acquire":
+			l.Acquire = took
+		case "release":
+			l.Release = took
+		}
+	}
+}
+
+// broken are the promises that the service, or the fence of its tokens, broke in any run.
+func broken(setup history.Setup, c reports.Cell) (all []string) {
+	for _, r := range c.Runs {
+		for _, p := range r.Properties {
+			owed, _ := checker.Find(p.Name)
+			ours := owed.Owed == checker.Service || owed.Owed == checker.Fence || owed.Owed == checker.Unleased && !setup.Promise.Leased
+			if p.Verdict == checker.Violated && ours && !slices.Contains(all, p.Name) {
+				all = append(all, p.Name)
+			}
+		}
+	}
+	return all
+}
+
+// once are the answers of a payment, of all runs of a cell that count; nil: it is none.
+func once(c reports.Cell) *Once {
+	const property = "charged-once"
+	asked, worst := false, [2]checker.Verdict{checker.NA, checker.NA}
+	for _, r := range c.Runs {
+		for _, p := range r.Properties {
+			for i, of := range []string{property + "/unfenced", property + "/fenced"} {
+				if p.Name == of && (!r.Repeated || p.Verdict == checker.Violated) {
+					asked, worst[i] = true, checker.Merge(worst[i], p.Verdict)
+				}
+			}
+		}
+	}
+	if !asked {
+		return nil
+	}
+	return &Once{checker.Reply(worst[0]), checker.Reply(worst[1])}
+}
+
+// enough refuses matrices in which what the page tells was not run.
+func (e Evidence) enough() error {
+	for _, scenario := range told {
+		if !slices.ContainsFunc(e.Locks, func(l Lock) bool { return l.reference() && l.in(scenario, history.OnWrite) != nil }) {
+			return fmt.Errorf("%w: %s is in none of them; want %s of the reference locks, and %s with --fence-on read", errThin, scenario, strings.Join(told, ","), between)
+		}
+	}
+	if !slices.ContainsFunc(e.Locks, func(l Lock) bool { return l.in(between, history.OnRead) != nil }) {
+		return fmt.Errorf("%w: %s with --fence-on read is in none of them", errThin, between)
+	}
+	return nil
+}
+
+// Measured adds what dlmtest capacity --json wrote.
+func (e *Evidence) Measured(r capacity.Report) {
+	c := Capacity{Backend: r.Backend, Version: r.Version}
+	for _, row := range r.Rows {
+		c.Rows = append(c.Rows, Slope{What: row.What, Unit: row.Unit, One: row.Line.Slope, Error: row.Line.Error})
+	}
+	e.Capacity = slices.DeleteFunc(e.Capacity, func(o Capacity) bool { return o.Backend == c.Backend })
+	e.Capacity = append(e.Capacity, c)
+}

@@ -1,0 +1,224 @@
+package choosing
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// Short writes the advice as the table that heads the page, and stands in the README.
+func Short(w io.Writer, e Evidence) error {
+	var b strings.Builder
+	b.WriteString("| you need | take | fencing? |\n|---|---|---|\n")
+	for _, n := range e.needs() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", n.What, n.Take, n.Fencing)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Markdown writes the page.
+func Markdown(w io.Writer, e Evidence) error {
+	var b strings.Builder
+	b.WriteString("# Which lock for what\n\n" +
+		"This page is written by `make docs-choosing`: it runs the scenarios named here, and `dlmtest report choosing` makes\n" +
+		"the page of the runs. Each advice follows by a rule from what they showed; no cell is written by hand.\n\n")
+	_ = Short(&b, e)
+	for _, part := range []func(*strings.Builder){e.fencing, e.keys, e.faults, e.costs, e.capacity, e.libraries, e.source} {
+		b.WriteString("\n")
+		part(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// fencing tells what a stopped holder does to the data.
+func (e Evidence) fencing(b *strings.Builder) {
+	b.WriteString("## Do I need fencing?\n\n" +
+		"A holder stops for longer than its lease (`" + stopped + "`), and in `" + between + "` it wakes between the next\n" +
+		"holder's read and its write. Was the data saved?\n\n" +
+		"| lock | leases | `" + stopped + "`: no fence | with a fence | did others work on? | `" + between + "`: no fence | a fence of writes | a fence of reads too |\n" +
+		"|---|---|---|---|---|---|---|---|\n")
+	for _, l := range e.references(func(l Lock) bool { return l.in(stopped, history.OnWrite) != nil }) {
+		fmt.Fprintf(b, "| `%s` | %s |", l.Name(), map[bool]string{true: "yes", false: "no"}[l.Leased])
+		for _, r := range []checker.Reply{
+			l.reply(stopped, history.OnWrite, unfenced), l.reply(stopped, history.OnWrite, fenced), l.reply(stopped, history.OnWrite, wentOn),
+			l.reply(between, history.OnWrite, unfenced), l.reply(between, history.OnWrite, fenced), l.reply(between, history.OnRead, fenced),
+		} {
+			fmt.Fprintf(b, " %s |", word(r))
+		}
+		b.WriteString("\n")
+	}
+	leased := func(l Lock) bool { return l.Leased && l.reply(stopped, history.OnWrite, unfenced) == checker.No }
+	if lost := e.references(leased); len(lost) > 0 {
+		fmt.Fprintf(b, "\nWithout a fence a stopped holder of %s cost an update. No lease length closes that hole.\n", names(lost, "and"))
+	}
+	if late := e.references(func(l Lock) bool {
+		return l.reply(between, history.OnWrite, fenced) == checker.No && l.reply(between, history.OnRead, fenced) == checker.Yes
+	}); len(late) > 0 {
+		fmt.Fprintf(b, "A fence that only writes tell of their tokens lost one with %s; one that reads tell, too, saved it. See [fencing.md](fencing.md).\n", names(late, "and"))
+	}
+}
+
+// keys tells when nothing but an idempotency key helps.
+func (e Evidence) keys(b *strings.Builder) {
+	b.WriteString("## When does only an idempotency key help?\n\n" +
+		"When the effect is outside of the data that checks tokens. A cashier stops before it charges a card (`" + charged + "`);\n" +
+		"in `" + chargedOnce + "` each charge carries its order as idempotency key. Was every order charged once?\n\n" +
+		"| lock | no fence | with a fence | with the key |\n|---|---|---|---|\n")
+	for _, l := range e.references(func(l Lock) bool { return l.in(charged, history.OnWrite) != nil }) {
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", l.Name(), word(l.once(charged).Unfenced), word(l.once(charged).Fenced), word(l.once(chargedOnce).Unfenced))
+	}
+}
+
+// faults tells which promises each fault broke.
+func (e Evidence) faults(b *strings.Builder) {
+	b.WriteString("## What breaks the lock itself?\n\n" +
+		"Did the service keep its promise: no two leases at once, tokens that rise, no release of another's lock?\n\n| lock |")
+	for _, s := range inside {
+		fmt.Fprintf(b, " `%s` |", s)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(inside)) + "\n")
+	for _, l := range e.references(func(Lock) bool { return true }) {
+		fmt.Fprintf(b, "| `%s` |", l.Name())
+		for _, s := range inside {
+			fmt.Fprintf(b, " %s |", l.kept(s))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n`" + amnesia + "` takes the power from a server that leaves its fsync to the system; `--fsync always` makes the difference.\n" +
+		"`" + parted + "` draws from the seed who is parted from whom: one run shows one way. [findings.md](findings.md) has more.\n")
+}
+
+// kept says whether a lock kept its promise in a scenario, and which it broke.
+func (l Lock) kept(scenario string) string {
+	text := word(l.reply(scenario, history.OnWrite, promise))
+	if shown := l.in(scenario, history.OnWrite); shown != nil && len(shown.Broken) > 0 {
+		text += ": " + strings.Join(shown.Broken, ", ")
+	}
+	return text
+}
+
+// costs tells what each lock takes.
+func (e Evidence) costs(b *strings.Builder) {
+	b.WriteString("## What does it cost?\n\n" +
+		"One client that has nobody to wait for, and whose messages take 5 ± 2 ms to the servers (`own-key`): what counts are round\n" +
+		"trips, and what must be durable. Compare the medians with each other, not with your\n" +
+		"network; the 99 % says as much of what else the machine did.\n\n" +
+		"| lock | servers | acquire: median | 99 % | release: median | 99 % |\n|---|---|---|---|---|---|\n")
+	for _, l := range e.references(func(Lock) bool { return true }) {
+		fmt.Fprintf(b, "| `%s` | %s |%s%s\n", l.Name(), l.servers(), l.Acquire.cells(), l.Release.cells())
+	}
+}
+
+// servers are how many it takes, and of what where they differ.
+func (l Lock) servers() string {
+	if strings.Contains(l.Servers, ",") {
+		return fmt.Sprintf("%d (%s)", l.Count, l.Servers)
+	}
+	return fmt.Sprint(l.Count)
+}
+
+// cells are a latency in two cells of a table.
+func (t *Latency) cells() string {
+	if t == nil {
+		return " not measured | |"
+	}
+	return fmt.Sprintf(" %s | %s |", millis(t.P50), millis(t.P99))
+}
+
+func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }
+
+// capacity tells what one more costs a server.
+func (e Evidence) capacity(b *strings.Builder) {
+	b.WriteString("## How much does a server bear?\n\n")
+	if len(e.Capacity) == 0 {
+		b.WriteString("Not measured for this page: [capacity.md](capacity.md).\n")
+		return
+	}
+	b.WriteString("What one more costs a server, by `dlmtest capacity`; of a quorum, each of its servers. How it is measured: [capacity.md](capacity.md).\n\n| |")
+	var rows []string
+	for _, c := range e.Capacity {
+		fmt.Fprintf(b, " %s %s |", c.Backend, c.Version)
+		for _, r := range c.Rows {
+			if !slices.Contains(rows, general(r.What)) {
+				rows = append(rows, general(r.What))
+			}
+		}
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(e.Capacity)) + "\n")
+	for _, what := range rows {
+		fmt.Fprintf(b, "| %s |", what)
+		for _, c := range e.Capacity {
+			text := ""
+			if i := slices.IndexFunc(c.Rows, func(r Slope) bool { return general(r.What) == what }); i >= 0 {
+				text = c.Rows[i].text()
+			}
+			fmt.Fprintf(b, " %s |", text)
+		}
+		b.WriteString("\n")
+	}
+}
+
+// general is what a row measures, whatever a server calls its own figure.
+func general(what string) string {
+	first, own, ok := strings.Cut(what, ", ")
+	if ok && strings.HasPrefix(first, "memory") && own != "as the kernel counts it" {
+		return first + ", what the server holds"
+	}
+	return what
+}
+
+func (s Slope) text() string {
+	name, by := "bytes", 1.0
+	switch {
+	case s.One >= 1e6:
+		name, by = "MB", 1e6
+	case s.One >= 1e3:
+		name, by = "kB", 1e3
+	}
+	digits := 0
+	if by > 1 {
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f ± %.*f %s%s", digits, s.One/by, digits, s.Error/by, name, strings.TrimPrefix(s.Unit, "bytes"))
+}
+
+// libraries tells the same of libraries, as far as it was run.
+func (e Evidence) libraries(b *strings.Builder) {
+	b.WriteString("## Libraries\n\n" +
+		"The same of libraries as they come, with a stopped holder (`" + stopped + "`). What each is: [libraries.md](libraries.md),\n" +
+		"[libraries-other-languages.md](libraries-other-languages.md). Each takes the servers of its backend.\n\n" +
+		"| library | on | token | promise kept | no fence | with a fence | did others work on? |\n|---|---|---|---|---|---|---|\n")
+	n := 0
+	for _, l := range e.Locks {
+		if l.reference() {
+			continue
+		}
+		n++
+		fmt.Fprintf(b, "| %s | `%s` | %s | %s | %s | %s | %s |\n", l.Name(), l.Backend, map[bool]string{true: "yes", false: "no"}[l.Token], l.kept(stopped),
+			word(l.reply(stopped, history.OnWrite, unfenced)), word(l.reply(stopped, history.OnWrite, fenced)), word(l.reply(stopped, history.OnWrite, wentOn)))
+	}
+	if n == 0 {
+		b.WriteString("\nNone was run for this page.\n")
+	}
+}
+
+// source tells where the page comes from.
+func (e Evidence) source(b *strings.Builder) {
+	fmt.Fprintf(b, "## Where this comes from\n\nRuns of %s with dlmtest %s. %s `–` does not apply, or was not run; `?` was not decided. Again:\n\n```\n", e.Date, e.Version, e.Machine)
+	for _, c := range e.Commands {
+		b.WriteString(strings.Join(c, " ") + "\n")
+	}
+	b.WriteString("```\n")
+}
+
+// word is an answer in a cell.
+func word(r checker.Reply) string {
+	return map[checker.Reply]string{checker.Yes: "yes", checker.No: "**no**", checker.NotKnown: "?", checker.NotAsked: "–"}[r]
+}
