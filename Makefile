@@ -94,7 +94,7 @@ test-race: test-deps images ## every package that starts a goroutine, with the r
 
 .PHONY: test-race-quick
 test-race-quick: ## some of them, in about a minute; without gcc it says so and does nothing
-	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
+	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -vet=off -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
 
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn, FUZZTIME=30s each
@@ -140,6 +140,7 @@ bench-worker: test-deps ## print operations a second of a worker that records, b
 bench-check: ## print figures of the models beside their goals, from files and beside Porcupine, and the judge on awkward shapes up to MOST=1000000; PLOT=file.svg draws them
 	@PLOT=$(abspath $(PLOT)) $(GO) test -timeout 60m -run '^$$' -bench Goals -benchtime 1x ./checker/models
 	@MOST=$(MOST) $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkShapes$$' -benchtime 1x ./checker
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkEDN$$' -benchtime 1x ./checker/formats
 
 .PHONY: bench-report
 bench-report: test-deps ## print figures of the report of a million operations in a real Chromium: size, first paint, frames a second

@@ -25,11 +25,12 @@ type doubt struct {
 // the property to the test, and adds what is known of the run as a whole.
 func conclude(r *run, result *Result) {
 	result.Counts = r.counts
-	vacuous, incomplete := r.vacuous(), r.incomplete()
-	result.TooLittle, result.Incomplete = r.tooLittle || len(vacuous) > 0, len(incomplete) > 0
-	doubts := append(append(vacuous, incomplete...), r.unobserved()...)
+	vacuous, incomplete, unobserved := r.vacuous(), r.incomplete(), r.unobserved()
+	result.TooLittle, result.Incomplete = r.tooLittle || len(vacuous)+len(unobserved) > 0, len(incomplete) > 0
+	doubts := slices.Concat(vacuous, incomplete, unobserved)
 	for _, i := range r.Jumps {
 		if n := r.Ops[i].Length; n > hostClockLimit || n < -hostClockLimit {
+			result.ClockMoved = true
 			doubts = append(doubts, doubt{text: fmt.Sprintf("The host's clock moved by %s at %s.", length(n), r.seconds(r.Ops[i].Time))})
 		}
 	}

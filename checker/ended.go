@@ -6,13 +6,13 @@ import (
 	"github.com/dlmtest/dlmtest/history/trace"
 )
 
-// noticed is how long after its end a server may be noted to have ended: the runner looks
-// ten times a second.
+// noticed is how long after its end a server may be noted to have ended: its agent reads its
+// last words first.
 const noticed = int64(200 * time.Millisecond)
 
 // ended are the servers that ended by themselves, as kills that last until a later fault has
-// started the server again, or for ever. That is what a fault before has shown, and whoever
-// is not served for it is not blamed a second time.
+// started the server again, or for ever. That is what a fault before has shown, or an error of
+// the run, and whoever is not served for it is not blamed a second time.
 func (r *run) ended() []*trace.Fault {
 	if r.known.ended != nil {
 		return r.known.ended

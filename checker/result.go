@@ -65,6 +65,7 @@ type Result struct {
 	// Why a property is unknown, apart from the lock: the run can be repeated.
 	TooLittle      bool  `json:"too_little,omitempty"`      // fewer grants, waits or faults were seen than a verdict needs
 	Incomplete     bool  `json:"incomplete,omitempty"`      // records are missing
+	ClockMoved     bool  `json:"clock_moved,omitempty"`     // that of the host, meanwhile
 	FirstViolation int64 `json:"first_violation,omitempty"` // ns from the first grant to the first violation
 }
 

@@ -128,7 +128,7 @@ func (r *run) incomplete() []doubt {
 }
 
 // mayMiss says whether a violation may come of a record that is missing. Without those
-// of a server it is not known whether a stall touches it.
+// of a server, or of the agent of the resource, it is not known whether a stall touches it.
 func (r *run) mayMiss(v *Violation) bool {
 	if len(r.cuts) == 0 {
 		return false
@@ -142,8 +142,10 @@ func (r *run) mayMiss(v *Violation) bool {
 		case to <= c.from:
 			return false
 		case c.role == theResource:
-			return r.rests.absent || c.why != "" && c.name != "" // its agent notes the stalls of the resource, too
+			return r.rests.absent || !r.rests.steady && c.why != "" && c.name != ""
+		case c.role == aServer:
+			return !r.rests.steady
 		}
-		return c.role == aServer || r.rests.others || slices.ContainsFunc(v.Operations, func(i int) bool { return r.Ops[i].Node == c.name })
+		return r.rests.others || slices.ContainsFunc(v.Operations, func(i int) bool { return r.Ops[i].Node == c.name })
 	})
 }

@@ -66,7 +66,7 @@ func TestMissingReleaseIsNoOverlap(t *testing.T) {
 		}, Unknown},
 		"another client has no end": {func(b *builder) { b.truncated("client-1", 90*ms); b.ended("client-3") }, Violated},
 		"it went on after that":     {func(b *builder) { b.truncated("client-1", 90*ms); b.lives("client-1", 150*ms); b.ended("client-1") }, Violated},
-		"a server may have stalled": {func(b *builder) { b.truncated("client-1", 90*ms); b.ended("server-1") }, Unknown},
+		"a server has no end":       {func(b *builder) { b.truncated("client-1", 90*ms); b.ended("server-1") }, Violated},
 		"the resource is not read":  {func(b *builder) { b.truncated("client-1", 90*ms); b.ended("resource") }, Violated},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 var agentBinary string
@@ -172,7 +174,7 @@ func TestUpCancelled(t *testing.T) {
 		c.Down(t.Context())
 		t.Skip("this machine was faster")
 	}
-	eventually(t, "nothing of the run", func() bool { return len(ofRun(t, d, run)) == 0 })
+	eventually.True(t, "nothing of the run", func() bool { return len(ofRun(t, d, run)) == 0 })
 }
 
 func TestNoDocker(t *testing.T) {

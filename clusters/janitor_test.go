@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/clusters/engine"
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // A runner killed by SIGKILL leaves no container, no network and no janitor.
@@ -39,9 +40,9 @@ func TestKilledRunner(t *testing.T) {
 	runner.Process.Kill()
 	runner.Wait()
 	begin := time.Now()
-	eventually(t, "nothing of the run", func() bool { return len(ofRun(t, d, run)) == 0 })
+	eventually.True(t, "nothing of the run", func() bool { return len(ofRun(t, d, run)) == 0 })
 	t.Logf("gone after %v", time.Since(begin))
-	eventually(t, "no janitor", func() bool { return janitors() == 0 })
+	eventually.True(t, "no janitor", func() bool { return janitors() == 0 })
 }
 
 // A killed runner that is still bringing nodes up: the daemon may finish a
@@ -57,7 +58,7 @@ func TestKilledDuringUp(t *testing.T) {
 		time.Sleep(after * time.Millisecond)
 		runner.Process.Kill()
 		runner.Wait()
-		eventually(t, "no janitor", func() bool { return janitors() == 0 })
+		eventually.True(t, "no janitor", func() bool { return janitors() == 0 })
 		if left := ofRun(t, d, run); len(left) > 0 {
 			t.Errorf("killed after %d ms: left %v", after, left)
 		}
@@ -168,7 +169,7 @@ func TestJanitorKillsGroup(t *testing.T) {
 	go func() { ended <- sleep.Wait() }()
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Second):
+	case <-time.After(eventually.Most):
 		t.Error("the group lives")
 		sleep.Process.Kill()
 	}
@@ -206,15 +207,4 @@ func janitors() int {
 		}
 	}
 	return n
-}
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for range 200 {
-		if is() {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("not in 20 s: %s", what)
 }

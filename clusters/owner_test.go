@@ -3,6 +3,8 @@ package clusters
 import (
 	"os/exec"
 	"testing"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 func TestOwnerLife(t *testing.T) {
@@ -39,7 +41,7 @@ func zombie(t *testing.T) int {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Wait() })
-	eventually(t, "a zombie", func() bool {
+	eventually.True(t, "a zombie", func() bool {
 		_, state, err := processStart(cmd.Process.Pid)
 		return err == nil && state == 'Z'
 	})

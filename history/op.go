@@ -51,7 +51,7 @@ const (
 	Held      F = "held"       // the harness itself held a client for Length ns: at the checkpoint that Value names, if it names one
 	End       F = "end"        // its Node records nothing more, and has said that it made Length records; it has the time of the last one
 	Unparsed  F = "unparsed"   // what goes through one of the client's links is not understood any more: a fault that waits for a message there cannot begin
-	ServerEnd F = "server-end" // the program of Node, a server, has ended by itself after a fault had begun: Error is how, and its last words
+	ServerEnd F = "server-end" // the program of Node, a server, has ended by itself: Error is how, and its last words
 	Adapter   F = "adapter"    // the client's adapter broke the lock client protocol: nothing is known of the lock
 )
 

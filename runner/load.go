@@ -132,24 +132,48 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 }
 
 // deadNode is an error when a child has ended that no fault had killed, or a whole node
-// has gone. A server that ends after a fault has begun is what the fault has shown: the
-// run goes on without it, as a real cluster would have to.
+// has gone.
 func (s *stage) deadNode(say Progress) error {
+	if err := s.endedServers(say); err != nil {
+		return err
+	}
 	for _, n := range s.nodes() {
+		exits := n.exits
+		if slices.Contains(s.servers, n) {
+			exits = nil
+		}
 		select {
-		case e := <-n.exits:
-			if slices.Contains(s.servers, n) && s.rec.live().Faults > 0 {
-				s.rec.note(history.Op{Time: history.Raw(), Node: n.Name(), F: history.ServerEnd, Error: e.Reason + lastLines(n.lastWords())})
-				say.Line(fmt.Sprintf("%s has ended by itself (%s): the run goes on without it", n.Name(), e.Reason))
-				continue
-			}
-			return s.explain(n.lastSaid("its program has ended during the run: " + e.Reason))
+		case e := <-exits:
+			return s.ended(n, e)
 		case <-n.gone:
 			return fmt.Errorf("%s: the node has gone during the run: somebody has killed it, memory ran out, or the connection to the Docker daemon was lost", n.Name())
 		default:
 		}
 	}
 	return nil
+}
+
+// endedServers notes the servers that have ended by themselves: whom they do not serve any
+// more is not to blame for it. One that ends after a fault has begun is what the fault has
+// shown: the run goes on without it, as a real cluster would have to. Without a fault
+// it is an error.
+func (s *stage) endedServers(say Progress) error {
+	for _, n := range s.servers {
+		select {
+		case e := <-n.exits:
+			s.rec.note(history.Op{Time: e.Time, Node: n.Name(), F: history.ServerEnd, Error: e.Reason + lastLines(n.lastWords())})
+			if s.rec.live().Faults == 0 {
+				return s.ended(n, e)
+			}
+			say.Line(fmt.Sprintf("%s has ended by itself (%s): the run goes on without it", n.Name(), e.Reason))
+		default:
+		}
+	}
+	return nil
+}
+
+func (s *stage) ended(n *node, e agent.Exit) error {
+	return s.explain(n.lastSaid("its program has ended during the run: " + e.Reason))
 }
 
 // lastLines are the last words of a server, where they end with what it died of.

@@ -78,6 +78,9 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		}
 		loadErr = stage.finish(context.WithoutCancel(ctx), limit)
 	}
+	if err := stage.endedServers(p); loadErr == nil { // since the load's last look
+		loadErr = err
+	}
 	stage.drain(context.WithoutCancel(ctx), interrupted, p)
 	if blamed := rec.blame(); loadErr == nil { // an adapter shows at the end whether it ends
 		loadErr = blamed

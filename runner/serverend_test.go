@@ -17,9 +17,9 @@ func (silent) Phase(string)         {}
 func (silent) Line(string)          {}
 func (silent) Live(Counts, float64) {}
 
-// A server that ends after a fault has begun is what the fault has shown: it is noted, and
-// the run goes on. One that ends without any, or a client's or the resource's program at
-// any time, stops the run.
+// A server that ends is noted, at the time that its agent told. After a fault has begun
+// that is what the fault has shown, and the run goes on. One that ends without any, or a
+// client's or the resource's program at any time, stops the run.
 func TestServerThatEndsUnderAFault(t *testing.T) {
 	for name, c := range map[string]struct {
 		who     string
@@ -44,18 +44,18 @@ func TestServerThatEndsUnderAFault(t *testing.T) {
 			if c.faulted {
 				rec.note(history.Op{Time: 1, Node: "server", F: history.Fault, Fault: &history.FaultNote{ID: 1, Kind: "crash", Target: "server", Phase: history.Begin}})
 			}
-			nodes[c.who].exits <- agent.Exit{Code: 2, Reason: "exit status 2"}
+			nodes[c.who].exits <- agent.Exit{Time: 7, Code: 2, Reason: "exit status 2"}
 			err = s.deadNode(silent{})
 			if c.goesOn != (err == nil) {
 				t.Fatalf("%v", err)
 			}
 			told := ""
 			for _, op := range rec.ops {
-				if op.F == history.ServerEnd {
+				if op.F == history.ServerEnd && op.Time == 7 {
 					told = op.Node + ": " + op.Error
 				}
 			}
-			if c.goesOn != strings.Contains(told, "server: exit status 2; its last words: panic: no log") {
+			if (c.who == "server") != strings.Contains(told, "server: exit status 2; its last words: panic: no log") {
 				t.Errorf("noted: %q", told)
 			}
 			select {

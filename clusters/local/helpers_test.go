@@ -102,14 +102,3 @@ func anyAlive(pids []int) bool {
 	}
 	return false
 }
-
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for range 500 {
-		if is() {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("not in 10 s: %s; folders %v", what, folders())
-}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // A runner killed by SIGKILL leaves no process and no folder.
@@ -28,7 +29,7 @@ func TestKilledRunner(t *testing.T) {
 			if line, err := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
 				t.Fatalf("runner said %q, %v", line, err)
 			}
-			eventually(t, "two agents, a child of one, and the run's first process",
+			eventually.True(t, "two agents, a child of one, and the run's first process",
 				func() bool { return len(descendants(cmd.Process.Pid)) >= 4 })
 		}
 		time.Sleep(after * time.Millisecond)
@@ -36,7 +37,7 @@ func TestKilledRunner(t *testing.T) {
 		cmd.Process.Kill()
 		cmd.Wait()
 		begin := time.Now()
-		eventually(t, "no process and no folder of the run", func() bool { return len(folders()) == 0 && !anyAlive(below) })
+		eventually.True(t, "no process and no folder of the run", func() bool { return len(folders()) == 0 && !anyAlive(below) })
 		t.Logf("killed after %d ms: gone after %v", after, time.Since(begin))
 	}
 }
@@ -58,7 +59,7 @@ func TestSweep(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	eventually(t, "no process", func() bool { return !anyAlive(below) })
+	eventually.True(t, "no process", func() bool { return !anyAlive(below) })
 	if len(folders()) != 1 {
 		t.Fatalf("folders %v", folders())
 	}

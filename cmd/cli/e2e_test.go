@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -133,11 +134,11 @@ func runIn(t testing.TB, out string, args ...string) finished {
 	return f
 }
 
-// nothingLeft wants no container and no network of dlmtest within ten seconds.
+// nothingLeft wants no container and no network of dlmtest, after a while.
 func nothingLeft(t testing.TB) {
 	t.Helper()
 	var left string
-	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(eventually.Most); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		if left = leftovers(t, false); left == "" {
 			return
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/nemesis"
 )
 
@@ -123,11 +124,11 @@ func watchHost(t *testing.T, before map[string]string, clock reading, stop chan 
 	}
 }
 
-// wantHost waits some seconds, for the kernel removes a container's things later.
+// wantHost waits, for the kernel removes a container's things later.
 func wantHost(t *testing.T, before map[string]string, look func() map[string]string) {
 	t.Helper()
 	var now map[string]string
-	for range 50 {
+	for end := time.Now().Add(eventually.Most); time.Now().Before(end); {
 		if now = look(); maps.Equal(before, now) {
 			return
 		}

@@ -180,7 +180,7 @@ func (c stuckCase) ends(t *testing.T, program, dir string, signal syscall.Signal
 		if code != c.code {
 			t.Errorf("exit code %d, want %d\n%s", code, c.code, &said)
 		}
-	case <-time.After(5 * time.Second): // a second and less on a machine that is not busy
+	case <-time.After(30 * time.Second): // a second and less on a machine that is not busy
 		_ = cmd.Process.Kill() // or nothing ends it
 		<-ended
 		t.Fatalf("it goes on after a signal\n%s", &said)

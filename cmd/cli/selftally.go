@@ -33,9 +33,10 @@ func (t *trial) stateOf(out *runner.Outcome, err error) state {
 }
 
 // unseen says that a run did not decide what it was to, for a reason that another run may
-// not have. A broken lock may have shown something else; a sound one shows nothing at all.
+// not have. A broken lock may have shown something else; a sound one shows nothing at all. A
+// lie that was believed is wrong, whatever else is doubted.
 func (t *trial) unseen(r checker.Result) bool {
-	open := r.Verdict == checker.Unknown || r.Verdict == checker.Violated && t.part == "controls"
+	open := r.Verdict == checker.Unknown && (t.part != "lies" || r.Counts.FaultsSeen == 0) || r.Verdict == checker.Violated && t.part == "controls"
 	return open && (r.TooLittle || matrix.Disturbed(r))
 }
 

@@ -13,6 +13,7 @@ import (
 func TestSelftestTellsUnclearFromWrong(t *testing.T) {
 	sound := &trial{part: "sound", met: func(r checker.Result) bool { return r.Verdict == checker.Holds }}
 	control := &trial{part: "controls", met: func(r checker.Result) bool { return false }}
+	lie := &trial{part: "lies", met: func(r checker.Result) bool { return r.Verdict == checker.Unknown && r.Counts.FaultsSeen == 0 }}
 	open := []checker.Property{{Verdict: checker.Unknown}}
 	disturbed := []checker.Property{{Verdict: checker.Unknown, Disturbed: true}}
 	for name, c := range map[string]struct {
@@ -27,6 +28,11 @@ func TestSelftestTellsUnclearFromWrong(t *testing.T) {
 		"too little":                       {sound, checker.Result{Verdict: checker.Unknown, TooLittle: true}, nil, trialUnclear, exitInconclusive},
 		"disturbed":                        {sound, checker.Result{Verdict: checker.Unknown, Properties: disturbed}, nil, trialUnclear, exitInconclusive},
 		"records missing":                  {sound, checker.Result{Verdict: checker.Unknown, Incomplete: true, Properties: open}, nil, trialUnclear, exitInconclusive},
+		"the host's clock moved":           {sound, checker.Result{Verdict: checker.Unknown, ClockMoved: true, Properties: open}, nil, trialUnclear, exitInconclusive},
+		"a control, and the clock moved":   {control, checker.Result{Verdict: checker.Unknown, ClockMoved: true, Properties: open}, nil, trialUnclear, exitInconclusive},
+		"red, and the clock moved":         {sound, checker.Result{Verdict: checker.Violated, ClockMoved: true, Properties: open}, nil, trialWrong, exitViolated},
+		"a lie":                            {lie, checker.Result{Verdict: checker.Unknown, TooLittle: true}, nil, trialPassed, exitHolds},
+		"a lie that was believed":          {lie, checker.Result{Verdict: checker.Unknown, TooLittle: true, Counts: checker.Counts{FaultsSeen: 1}}, nil, trialWrong, exitViolated},
 		"unknown for no such reason":       {sound, checker.Result{Verdict: checker.Unknown}, nil, trialWrong, exitViolated},
 		"a control that is green":          {control, checker.Result{Verdict: checker.Holds, TooLittle: true}, nil, trialWrong, exitViolated},
 		"a control that saw too little":    {control, checker.Result{Verdict: checker.Violated, TooLittle: true}, nil, trialUnclear, exitInconclusive},

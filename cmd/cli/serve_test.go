@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // TestServe starts the command on a free port, asks it, and ends it as Ctrl-C does.
@@ -42,7 +44,7 @@ func TestServe(t *testing.T) {
 	if err := json.Unmarshal(line, &said); err != nil || said.Event != "serving" || !strings.HasPrefix(said.URL, "http://127.0.0.1:") || said.Dir != dir {
 		t.Fatalf("%s: %v", line, err)
 	}
-	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}}
+	client := http.Client{Timeout: eventually.Most, Transport: &http.Transport{}}
 	resp, err := client.Get(said.URL)
 	if err != nil {
 		t.Fatal(err)

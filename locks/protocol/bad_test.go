@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/protocol"
 )
@@ -232,15 +233,7 @@ func use(t *testing.T, cmd protocol.Command) error {
 // nothingLeft looks for processes that have the mark in their environment.
 func nothingLeft(t *testing.T, mark string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		left := marked(mark)
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("still running: %v", left)
-		}
-	}
+	eventually.True(t, "nothing of the adapter runs", func() bool { return len(marked(mark)) == 0 })
 }
 
 func marked(mark string) (left []string) {

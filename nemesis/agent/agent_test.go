@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
@@ -113,12 +114,9 @@ func (r *remote) do(c Command) Message {
 	return r.until(func(m Message) bool { return m.Re == c.ID })
 }
 
-// patience is far more than anything takes that a test waits for.
-const patience = time.Minute
-
 func (r *remote) until(match func(Message) bool) Message {
 	r.t.Helper()
-	limit := time.AfterFunc(patience, func() { _ = r.out.CloseWithError(os.ErrDeadlineExceeded) })
+	limit := time.AfterFunc(eventually.Most, func() { _ = r.out.CloseWithError(os.ErrDeadlineExceeded) })
 	defer limit.Stop()
 	for i, m := range r.seen {
 		if match(m) {
@@ -136,7 +134,7 @@ func (r *remote) until(match func(Message) bool) Message {
 		}
 		r.seen = append(r.seen, m)
 	}
-	r.t.Fatalf("the agent ended, or what is waited for did not come within %v: %v", patience, r.lines.Err())
+	r.t.Fatalf("the agent ended, or what is waited for did not come within %v: %v", eventually.Most, r.lines.Err())
 	return Message{}
 }
 
@@ -217,7 +215,7 @@ func TestHealthTellsOfADeadServer(t *testing.T) {
 func TestPauseAtTheCheckpoint(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})
-	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "pause", Min: 100 * time.Millisecond, Max: 5 * time.Second}})
+	r.do(Command{Do: ArmCheckpoint, Arm: &Arm{Fault: 1, Checkpoint: "before-write", Kind: "pause", Min: 100 * time.Millisecond, Max: time.Minute}})
 	hit := r.until(func(m Message) bool { return m.Hit != nil }).Hit
 	if hit.Owner != "o1" {
 		t.Fatalf("hit %+v", hit)
@@ -330,15 +328,7 @@ func TestKillEndsGrandchildrenInSessionsOfTheirOwnEvenWhenStopped(t *testing.T) 
 	r.until(func(m Message) bool { n, _ := fmt.Sscan(m.Log, &pid); return n == 1 })
 	r.do(Command{Do: Inject, Arm: &Arm{Fault: 1, Kind: "pause", Max: time.Minute}})
 	r.do(Command{Do: Kill})
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		s, err := readStat(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || s.state == 'Z' {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d is still there in state %c", pid, s.state)
-		}
-	}
+	eventually.True(t, "the grandchild is gone", func() bool { return len((&kill{pids: []int{pid}}).living()) == 0 })
 }
 
 func TestEOFKillsTheChild(t *testing.T) {

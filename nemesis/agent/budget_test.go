@@ -7,9 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // What a process has touched is counted, and what it shares once.
@@ -57,18 +57,16 @@ func TestOverdrawn(t *testing.T) {
 		}
 		t.Cleanup(c.kill)
 		a.child = c
-		for deadline := time.Now().Add(5 * time.Second); len(c.processes()) < 2 && time.Now().Before(deadline); {
-			time.Sleep(time.Millisecond)
-		}
-		started := c.processes()[1]
+		var all []int
+		eventually.True(t, "the child has started another", func() bool { all = c.processes(); return len(all) > 1 })
 		a.overdrawn("used too much")
 		a.out.close()
-		k := kill{pids: []int{started}}
-		for deadline := time.Now().Add(5 * time.Second); len(k.living()) > 0 && time.Now().Before(deadline); {
-			time.Sleep(time.Millisecond)
-		}
-		if len(k.living()) > 0 || worker != (a.stopped("test") == nil) {
-			t.Errorf("worker %v: %v live, the child: %v", worker, k.living(), a.stopped("test"))
+		started := kill{pids: all[1:]}
+		eventually.True(t, "what it has started is gone", func() bool { return len(started.living()) == 0 })
+		if !worker {
+			eventually.True(t, "the server has ended", func() bool { return a.stopped("test") != nil })
+		} else if err := a.stopped("test"); err != nil {
+			t.Errorf("the worker was ended, too: %v", err)
 		}
 		want := `"error":"the server of node-1 used too much`
 		if worker {

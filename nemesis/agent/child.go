@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
 
@@ -85,6 +87,7 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 		<-outs // all that it printed is passed on before its exit is
 		<-outs
 		c.exit = exitOf(wait())
+		c.exit.Time = history.Raw()
 		disown(cmd)
 		close(c.ended)
 	}()
@@ -108,7 +111,7 @@ func exitOf(err error) Exit {
 	if err == nil {
 		return Exit{Reason: "exit status 0"}
 	}
-	if e, ok := err.(*exec.ExitError); ok {
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
 		return Exit{Code: e.ExitCode(), Reason: e.String()}
 	}
 	return Exit{Code: -1, Reason: err.Error()}

@@ -46,6 +46,7 @@ func (a *agent) endRecords(m Message) {
 		case <-c.ended:
 		}
 	}
+	a.beats.look()
 	a.mu.Lock()
 	missing := a.former.and(c)
 	missing.Passed = a.passed()

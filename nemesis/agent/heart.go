@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,25 +16,37 @@ const beat = 10 * time.Millisecond
 type heart struct {
 	count atomic.Int64
 	least atomic.Int64 // ns; gaps shorter than this are not reported; 0: none are
+
+	stalled func(at int64, gap time.Duration)
+	mu      sync.Mutex
+	last    int64 // raw ns: of the beat before
 }
 
 // startHeart beats until the process ends; stalled gets each gap that is at least
 // the limit, with the raw time of its end.
 func startHeart(stalled func(at int64, gap time.Duration)) *heart {
-	h := &heart{}
+	h := &heart{stalled: stalled, last: history.Raw()}
 	go func() {
-		last := history.Raw()
 		for range time.Tick(beat) {
-			now := history.Raw()
-			gap := time.Duration(now-last) - beat
-			if least := h.least.Load(); least > 0 && gap >= time.Duration(least) {
-				stalled(now, gap)
-			}
-			last = now
+			h.look()
 			h.count.Add(1)
 		}
 	}()
 	return h
+}
+
+// look reports the gap since the last beat, if it is one. Who ends the records looks once
+// more: what kept the agent from beating may have kept it from being asked as well, and
+// which of both comes first is chance.
+func (h *heart) look() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := history.Raw()
+	gap := time.Duration(now-h.last) - beat
+	if least := h.least.Load(); least > 0 && gap >= time.Duration(least) {
+		h.stalled(now, gap)
+	}
+	h.last = now
 }
 
 func (h *heart) limit(d time.Duration) { h.least.Store(int64(d)) }

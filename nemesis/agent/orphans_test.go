@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // daemon is a program that leaves its group, its session and its parent, as daemons do,
@@ -18,14 +19,15 @@ const daemon = `(setsid sh -c '(while :; do echo >>"$0"; sleep 0.005; done) & ec
 // grown waits until a file has grown, and returns its length.
 func grown(t *testing.T, file string, from int64) int64 {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		if i, err := os.Stat(file); err == nil && i.Size() > from {
-			return i.Size()
+	var size int64
+	eventually.True(t, file+" grows", func() bool {
+		i, err := os.Stat(file)
+		if err == nil {
+			size = i.Size()
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not grow", file)
-		}
-	}
+		return err == nil && size > from
+	})
+	return size
 }
 
 func TestPauseAndKillReachDaemons(t *testing.T) {
@@ -69,16 +71,33 @@ func TestPauseWithAHoleIsMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := left(fmt.Sprintf("/proc/%d/status", pid))
-	for deadline := time.Now().Add(patience); left(fmt.Sprintf("/proc/%d/status", pid)) == was && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "it has run", func() bool { return left(fmt.Sprintf("/proc/%d/status", pid)) != was })
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
-	for s, err := readStat(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && s.state != 'T'; s, err = readStat(fmt.Sprintf("/proc/%d/stat", pid)) {
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "it is stopped", func() bool {
+		s, err := readStat(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || s.state == 'T'
+	})
 	r.do(Command{Do: Heal, Fault: 1})
 	missed := r.fault(1, history.Missed)
 	if !strings.Contains(missed.Fault.Proof, "has run meanwhile") && !strings.Contains(missed.Fault.Proof, "came meanwhile") {
 		t.Errorf("proof %q", missed.Fault.Proof)
+	}
+}
+
+// One process that cannot be woken keeps no other asleep.
+func TestResumeReachesAll(t *testing.T) {
+	var woken []int
+	err := resume([]int{1, 2, 3, 4}, func(pid int, _ syscall.Signal) error {
+		switch pid {
+		case 4:
+			return syscall.EPERM
+		case 2:
+			return syscall.ESRCH // it has ended
+		}
+		woken = append(woken, pid)
+		return nil
+	})
+	if fmt.Sprint(woken) != "[3 1]" || err == nil || err.Error() != "resume: process 4: operation not permitted" {
+		t.Errorf("woke %v: %v", woken, err)
 	}
 }

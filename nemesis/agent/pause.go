@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"syscall"
@@ -152,11 +153,15 @@ func (p *pause) prove() (string, bool) {
 }
 
 // heal sends SIGCONT, the root last, so that it does not see children stopped.
-func (p *pause) heal() (string, error) {
-	for _, pid := range slices.Backward(p.pids) {
-		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil && err != syscall.ESRCH {
-			return "", fmt.Errorf("resume: process %d: %w", pid, err)
+func (p *pause) heal() (string, error) { return "", resume(p.pids, syscall.Kill) }
+
+// resume lets go on whom it can: one that refuses keeps no other stopped.
+func resume(pids []int, kill func(int, syscall.Signal) error) error {
+	var errs []error
+	for _, pid := range slices.Backward(pids) {
+		if err := kill(pid, syscall.SIGCONT); err != nil && err != syscall.ESRCH {
+			errs = append(errs, fmt.Errorf("resume: process %d: %w", pid, err))
 		}
 	}
-	return "", nil
+	return errors.Join(errs...)
 }

@@ -155,6 +155,7 @@ type Over struct {
 
 // Exit says how a child ended.
 type Exit struct {
+	Time   int64  `json:"time"` // raw MONOTONIC, ns: when it was known
 	Code   int    `json:"code"` // -1 when killed by a signal
 	Reason string `json:"reason"`
 }

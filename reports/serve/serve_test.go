@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 const secret = "the secret outside"
@@ -70,12 +72,12 @@ func run(t *testing.T, dir, name, started, scenario, backend, verdict string) {
 // raw sends a request line as it is, which no client would, and returns the code and all that came.
 func raw(t *testing.T, at *httptest.Server, method, target, host string) (int, string) {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", strings.TrimPrefix(at.URL, "http://"), 5*time.Second)
+	c, err := net.DialTimeout("tcp", strings.TrimPrefix(at.URL, "http://"), eventually.Most)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(eventually.Most))
 	fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", method, target, host)
 	resp, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
 	if err != nil {

@@ -68,8 +68,8 @@ func (m *matrix) repeats(j job) {
 }
 
 // Disturbed says that the machine and not the lock left a property open: it stalled a
-// node, or not all that was recorded came.
+// node, moved its clock, or not all that was recorded came.
 func Disturbed(r checker.Result) bool {
 	open := slices.ContainsFunc(r.Properties, func(p checker.Property) bool { return p.Verdict == checker.Unknown })
-	return open && (r.Incomplete || slices.ContainsFunc(r.Properties, func(p checker.Property) bool { return p.Disturbed }))
+	return open && (r.Incomplete || r.ClockMoved || slices.ContainsFunc(r.Properties, func(p checker.Property) bool { return p.Disturbed }))
 }

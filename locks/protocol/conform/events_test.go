@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/protocol"
 	"github.com/dlmtest/dlmtest/locks/protocol/adapter"
@@ -98,7 +99,7 @@ func (s *session) again() net.Conn {
 		if err != nil {
 			continue
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_ = conn.SetReadDeadline(time.Now().Add(eventually.Most))
 		if _, err := conn.Read(make([]byte, 1)); err == nil { // the server's greeting: a cut link has none
 			_ = conn.SetReadDeadline(time.Time{})
 			return conn

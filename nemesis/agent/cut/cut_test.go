@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/nftables"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // conn is an established TCP connection to an echo server.
@@ -61,7 +63,7 @@ func (c *conn) flows(line string) {
 
 func (c *conn) comes(line string) {
 	c.t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(eventually.Most))
 	if got, err := c.lines.ReadString('\n'); err != nil || got != line+"\n" {
 		c.t.Fatalf("got %q, %v, want %q", got, err, line)
 	}

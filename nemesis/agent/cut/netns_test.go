@@ -8,11 +8,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/nftables"
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // node is a network namespace on a bridge of the test's own, and a thread in it.
@@ -95,7 +96,7 @@ func meet(t *testing.T, a, b *node) {
 		at := netip.AddrPortFrom(family(b.addr), ProbePort).String()
 		b.do(t, func() (err error) { e, err = ServeProbe(at); return err })
 		a.do(t, func() error {
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), eventually.Most)
 			defer cancel()
 			_, err := Ping(ctx, at)
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
@@ -92,7 +93,7 @@ func TestHeldRequestOutlivesItsClient(t *testing.T) {
 	time.Sleep(50 * time.Millisecond)
 	heal(t, f)
 	direct := dial(t, addr)
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(eventually.Most); ; time.Sleep(time.Millisecond) {
 		direct.say("EXISTS k")
 		if line, _ := direct.in.ReadString('\n'); line == ":1\r\n" {
 			break

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
@@ -103,7 +104,7 @@ var watched = map[string]bool{}
 func noneLeft(t *testing.T, before int) {
 	t.Helper()
 	after := goroutines()
-	for deadline := time.Now().Add(time.Second); after > before; after = goroutines() {
+	for deadline := time.Now().Add(eventually.Most); after > before; after = goroutines() {
 		if time.Now().After(deadline) {
 			t.Errorf("%d goroutines of links are left, before %d", after, before)
 			return
@@ -150,7 +151,7 @@ func (c *client) say(line string) {
 // hears demands a line of the server.
 func (c *client) hears(want string) {
 	c.t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(eventually.Most))
 	got, err := c.in.ReadString('\n')
 	if err != nil || strings.TrimSpace(got) != want {
 		c.t.Fatalf("got %q, %v, want %q", got, err, want)
@@ -171,7 +172,7 @@ func (c *client) silent() {
 // broken demands that the connection ends with an error.
 func (c *client) broken() {
 	c.t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(eventually.Most))
 	if _, err := c.in.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		c.t.Fatalf("got %v, want an end", err)
 	}
@@ -246,11 +247,7 @@ func TestManyConnections(t *testing.T) {
 	}
 	all.Wait()
 	heal(t, f)
-	for deadline := time.Now().Add(5 * time.Second); l.Stats().Open > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d connections are left", l.Stats().Open)
-		}
-	}
+	eventually.True(t, "no connections are left", func() bool { return l.Stats().Open == 0 })
 }
 
 // A client that only closes its sending end still gets its answer.
@@ -304,7 +301,7 @@ func measured(t *testing.T, addr string, p wire.Protocol) time.Duration {
 	t.Helper()
 	best := time.Hour
 	for range 5 {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Most)
 		d, err := Measure(ctx, addr, p)
 		cancel()
 		if err != nil {

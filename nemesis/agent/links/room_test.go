@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
@@ -58,11 +59,7 @@ func TestRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	arrived.Wait()
-	for deadline := time.Now().Add(5 * time.Second); held.room.held.Load() != 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d bytes are still counted", held.room.held.Load())
-		}
-	}
+	eventually.True(t, "no bytes are counted any more", func() bool { return held.room.held.Load() == 0 })
 }
 
 // Bytes that a fault swallows or cuts off take no room for ever.

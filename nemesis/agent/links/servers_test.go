@@ -19,6 +19,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/internal/loopback"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
@@ -69,7 +70,7 @@ func TestEtcdHoldAnswerOfTxn(t *testing.T) {
 	}
 	f := must(t)(l.HoldAnswer(When{Name: "HEADERS", Contains: "/etcdserverpb.KV/Txn"}))
 	granted := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Most)
 	defer cancel()
 	go func() { granted <- concurrency.NewMutex(s, "lock").Lock(ctx) }()
 	<-f.Hit()
@@ -96,7 +97,7 @@ func TestEtcdHoldAnswerOfTxn(t *testing.T) {
 
 func etcd(t *testing.T, addr string) *clientv3.Client {
 	t.Helper()
-	c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, DialTimeout: 10 * time.Second})
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, DialTimeout: eventually.Most})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func TestPostgresHoldCommit(t *testing.T) {
 	addr := postgres(t)
 	l := open(t, addr, wire.Postgres)
 	logMeasured(t, addr, l, wire.Postgres)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Most)
 	defer cancel()
 	through, direct := pgConn(ctx, t, l.Addr()), pgConn(ctx, t, addr)
 	if _, err := direct.Exec(ctx, "CREATE TABLE t (n int)"); err != nil {

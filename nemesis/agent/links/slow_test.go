@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
@@ -33,20 +34,16 @@ func TestHealWithDataInFlight(t *testing.T) {
 	l := open(t, echo(t), wire.None)
 	c := dial(t, l.Addr())
 	want := numbers(200_000)
-	f := must(t)(l.Latency(10*time.Second, 5*time.Second))
+	f := must(t)(l.Latency(time.Hour, time.Minute))
 	g := must(t)(l.Bandwidth(1000))
 	go func() { _, _ = c.Write(want) }()
 	time.Sleep(200 * time.Millisecond)
 	heal(t, f)
 	heal(t, g)
-	start := time.Now()
 	got := make([]byte, len(want))
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(eventually.Most))
 	if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%v, or other bytes than were sent", err)
-	}
-	if d := time.Since(start); d > 3*time.Second {
-		t.Errorf("it took %v after the heal", d)
 	}
 }
 
@@ -67,11 +64,11 @@ func TestBandwidth(t *testing.T) {
 	start := time.Now()
 	go func() { _, _ = c.Write(want) }()
 	got := make([]byte, len(want))
-	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(eventually.Most))
 	if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%v, or other bytes than were sent", err)
 	}
-	if d := time.Since(start); d < 450*time.Millisecond || d > 4*time.Second {
+	if d := time.Since(start); d < 450*time.Millisecond {
 		t.Errorf("50 kB at 100 kB/s there and back took %v", d)
 	}
 	if p := f.Proof(); p.Bytes != 100_000 {
@@ -159,9 +156,7 @@ func TestAnEndIsDelayed(t *testing.T) {
 	heal(t, f) // then at once
 	select {
 	case <-ends:
-	case <-time.After(patience):
+	case <-time.After(eventually.Most):
 		t.Error("the end did not come after the heal")
 	}
 }
-
-const patience = time.Minute

@@ -9,6 +9,7 @@ import (
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
 
+	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 )
 
@@ -45,7 +46,7 @@ func TestUnparsedIsPassedOnAndTold(t *testing.T) {
 			if u.Link != "redis-1" || !strings.Contains(u.String(), "link to redis-1 is not understood from byte 11") {
 				t.Errorf("%s", u)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(eventually.Most):
 			t.Fatal("nobody was told")
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 func TestPatched(t *testing.T) {
@@ -32,5 +34,5 @@ func TestExecAfterSettleShows(t *testing.T) {
 	}
 	_, _ = r.in.WriteString("\n")
 	_, _ = r.out.ReadString('\n')
-	await(t, "only sh is left attached", func() bool { n, _ := p.Attached(); return n == 1 })
+	eventually.True(t, "only sh is left attached", func() bool { n, _ := p.Attached(); return n == 1 })
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 func state(t *testing.T, pid int) string {
@@ -18,15 +20,6 @@ func state(t *testing.T, pid int) string {
 		return "gone"
 	}
 	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))[0]
-}
-
-func await(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !f(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }
 
 // killsChildren kills programs right after their exec, when their clocks are about to be bent.
@@ -99,7 +92,7 @@ func TestStopWhileTraced(t *testing.T) {
 		pid := cmd.Process.Pid
 		time.Sleep(100 * time.Millisecond)
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
-		await(t, "every thread is in state T", func() bool {
+		eventually.True(t, "every thread is in state T", func() bool {
 			tasks, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
 			for _, task := range tasks {
 				tid, _ := strconv.Atoi(task.Name())
@@ -110,7 +103,7 @@ func TestStopWhileTraced(t *testing.T) {
 			return true
 		})
 		_ = syscall.Kill(pid, syscall.SIGCONT)
-		await(t, "it runs again", func() bool { return state(t, pid) == "S" })
+		eventually.True(t, "it runs again", func() bool { return state(t, pid) == "S" })
 		_ = cmd.Process.Kill()
 		_ = process.Wait()
 		if err := process.Settle(); err != nil {

@@ -1,0 +1,47 @@
+package checker
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// What is called steady rests on nothing that a server's agent records: with the end of those
+// records missing, its violations stand.
+func TestSteadyReadsNoServer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		setup, ops := garbage(t)
+		setup.Servers = append(slices.Clone(setup.Servers), "server")
+		without := Judge(setup, ops)
+		last := int64(0)
+		if len(ops) > 0 {
+			last = ops[len(ops)-1].Time
+		}
+		all := slices.Clone(ops)
+		at := func(name string) int64 { return rapid.Int64Range(0, last).Draw(t, name) }
+		for range rapid.IntRange(1, 3).Draw(t, "stalls") {
+			all = append(all, history.Op{Time: at("stall"), Node: "server", Type: history.Note, F: history.Stall, Length: 2000})
+		}
+		kind, begin := rapid.SampledFrom([]string{"pause", "kill", "clock", "crash"}).Draw(t, "kind"), at("begin")
+		for phase, time := range map[history.Phase]int64{history.Begin: begin, history.Observed: last, history.Heal: last} {
+			all = append(all, history.Op{Time: time, Node: "server", Type: history.Note, F: history.Fault, Fault: &history.FaultNote{ID: 7, Kind: kind, Target: "server", Phase: phase}})
+		}
+		all = append(all, history.Op{Time: at("end"), Node: "server", Type: history.Note, F: history.ServerEnd, Error: "panic"})
+		history.Sort(all)
+		with := Judge(setup, all)
+		for i, p := range without.Properties {
+			if c, _ := Find(p.Name); !c.rests.steady {
+				continue
+			}
+			q := with.Properties[i]
+			for _, key := range setup.Keys {
+				if got, want := instants(q, key), instants(p, key); !slices.Equal(got, want) || (p.Verdict == Violated) != (q.Verdict == Violated) {
+					t.Fatalf("%s: %s at %v, with what the server's agent recorded %s at %v", p.Name, p.Verdict, want, q.Verdict, got)
+				}
+			}
+		}
+	})
+}
