@@ -510,4 +510,18 @@ func halfGivenBack(depth int32) func(*builder) {
 var nestsHeld = map[string]func(*builder){
 	"unknown-half-released": halfGivenBack(1),
 	"violated-all-released": halfGivenBack(0), // it was told to be free
+	"unknown-inner-unknown": func(b *builder) { // whether it took the lock a second time is unknown, and the last release says so
+		b.kind(history.Reentrant)
+		b.setup.Promise.Leased = false
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.op(20*ms, h.node, history.Invoke, history.Acquire, "k")
+		b.op(500*ms, h.node, history.Info, history.Acquire, "k").Owner = h.owner
+		b.does(600*ms, h, history.Release, history.Info)
+		b.does(sec, h, history.Release, history.OK)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.refused(2*sec, 8*sec)
+		b.op(9*sec, "runner", history.Note, history.Final, "")
+		b.refused(9*sec, 15*sec)
+	},
 }

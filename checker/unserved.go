@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"sort"
+
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
@@ -43,12 +45,10 @@ func (r *run) unrenewed(in *incident, limit int64, f *found) {
 		if in.hit[g.Node] != nil || whole.From >= whole.To {
 			continue
 		}
-		for _, s := range without(whole, r.outages(g.Node)) {
-			if s.To-s.From > limit {
-				during, begins := in.told(s.From, s.To)
-				f.add(r, Violation{Key: g.Key.Name, At: s.From + limit, Operations: append(begins, u.ops...)},
-					"During %s %s was not answered its renewals of %q for %s from %s.", during, g.Who(), g.Key.Name, length(s.To-s.From), r.seconds(s.From))
-			}
+		if whole.To-whole.From > limit {
+			during, begins := in.told(whole.From, whole.To)
+			f.add(r, Violation{Key: g.Key.Name, At: whole.From + limit, Operations: append(begins, u.ops...)},
+				"During %s %s was not answered its renewals of %q for %s from %s.", during, g.Who(), g.Key.Name, length(whole.To-whole.From), r.seconds(whole.From))
 		}
 	}
 }
@@ -72,16 +72,20 @@ func (r *run) unservedFor(limit int64) []unserved {
 		if op.Type != history.Invoke || op.F != history.Extend || g == nil {
 			continue
 		}
+		w := trace.Wait{Invoke: i, Done: -1, From: op.Time, To: trace.Forever}
+		if done, ended := r.Ended(i); ended {
+			w.Done, w.To = done, r.Ops[done].Time
+		}
+		if r.outOf(g.Node, w.From, w.To) { // it may be lost with what its own node has lost
+			end(g)
+			continue
+		}
 		u := open[g]
 		if u == nil {
 			u = &unserved{Span: trace.Span{From: op.Time, To: op.Time}, grant: g}
 			open[g] = u
 		}
 		u.ops = append(u.ops, i)
-		w := trace.Wait{Invoke: i, Done: -1, From: op.Time, To: trace.Forever}
-		if done, ended := r.Ended(i); ended {
-			w.Done, w.To = done, r.Ops[done].Time
-		}
 		if w.Done >= 0 && r.Ops[w.Done].Type != history.Info { // whatever it is told
 			u.To = min(w.To, g.Until)
 			end(g)
@@ -94,4 +98,20 @@ func (r *run) unservedFor(limit int64) []unserved {
 	}
 	r.known.lapses = all
 	return all
+}
+
+// outOf says whether a fault was on a node, or on its links, at any time from one instant to
+// another, or shortly before.
+func (r *run) outOf(node string, from, to int64) bool {
+	for at, spans := range [][]trace.Span{r.outages(node), r.ownFaults(node)} {
+		lingers := r.aftermath()
+		if at > 0 {
+			lingers = 0 // they are with their aftermath
+		}
+		i := sort.Search(len(spans), func(i int) bool { return after(spans[i].To, lingers) >= from })
+		if i < len(spans) && spans[i].From <= to {
+			return true
+		}
+	}
+	return false
 }

@@ -56,6 +56,19 @@ func (t *Trace) resume(g *Grant, depth int) {
 	t.hold(g)
 }
 
+// keeps takes a release that its client meant as the last and of which the service says that
+// the lock is held still. The belief of a client that was told of its loss stays over.
+func (t *Trace) keeps(g *Grant, i int, op *history.Op, invoke int) {
+	g.Nest.Again = append(g.Nest.Again, i)
+	if g.EndOp == g.Release {
+		t.resume(g, int(op.Depth))
+		t.acted(g, i, op, t.Ops[invoke].Time)
+		return
+	}
+	g.Nest.depth = int(op.Depth)
+	g.Release, g.Done, g.Released = -1, -1, -1
+}
+
 // unnested takes the end of an inner release, and says whether it was one.
 func (t *Trace) unnested(i int, op *history.Op, g *Grant, invoke int) bool {
 	if !g.Nest.releasing[invoke] {

@@ -201,6 +201,9 @@ func (t *Trace) acquired(i int, op *history.Op, p pending, invoke *history.Op) {
 		}
 	case history.Info:
 		if owner := cmp.Or(op.Owner, invoke.Owner); owner != "" {
+			if g := t.ByOwner[owner]; g != nil {
+				g.Unsure(p.invoke - 1) // it may have it once more
+			}
 			t.Ghosts[owner] = GhostRef{key: k, Info: i}
 		}
 	}
@@ -275,10 +278,8 @@ func (t *Trace) released(i int, op *history.Op, p pending) {
 		return
 	}
 	t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
-	if op.Depth > 0 && g.Nest.Open > 0 && g.EndOp == p.invoke-1 { // what was unknown had not happened: it has the lock still
-		g.Nest.Again = append(g.Nest.Again, i)
-		t.resume(g, int(op.Depth))
-		t.acted(g, i, op, t.Ops[p.invoke-1].Time)
+	if op.Depth > 0 && g.Nest.Open > 0 { // what was unknown had not happened, or had: its client has the lock still
+		t.keeps(g, i, op, p.invoke-1)
 		return
 	}
 	if g.Released < 0 || t.Ops[g.Released].Depth > 0 { // that one was told to be an inner one
