@@ -140,6 +140,7 @@ bench-worker: test-deps ## print operations a second of a worker that records, b
 bench-check: ## print figures of the models beside their goals, from files and beside Porcupine, and the judge on awkward shapes up to MOST=1000000; PLOT=file.svg draws them
 	@PLOT=$(abspath $(PLOT)) $(GO) test -timeout 60m -run '^$$' -bench Goals -benchtime 1x ./checker/models
 	@MOST=$(MOST) $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkShapes$$' -benchtime 1x ./checker
+	@$(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkEDN$$' -benchtime 1x ./checker/formats
 
 .PHONY: bench-report
 bench-report: test-deps ## print figures of the report of a million operations in a real Chromium: size, first paint, frames a second

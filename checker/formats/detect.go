@@ -24,6 +24,9 @@ func FormatOf(in io.Reader) (string, error) {
 
 // Detect finds the format of a file from its first bytes.
 func Detect(first []byte) (string, error) {
+	if bytes.HasPrefix(first, []byte(blocksMagic)) {
+		return "jepsen-blocks", nil
+	}
 	c, rest, err := opening(first)
 	if isFptlin(first) {
 		return "fptlin", nil
@@ -121,6 +124,8 @@ func detectJSON(first []byte) (string, error) {
 		switch name.text {
 		case "dlmtest_history":
 			found = "dlmtest"
+		case "ClientId", "Input":
+			found = "etcd"
 		case "call", "ret", "out":
 			found = "operations"
 		case "type":

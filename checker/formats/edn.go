@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"strings"
 	"unicode/utf8"
 )
 
@@ -13,6 +12,7 @@ type edn struct {
 	*source
 	depth int
 	left  int // forms that may still be built of the value at hand; below 0: only skip
+	words map[string]word
 }
 
 // blank skips white space, comments and discarded forms, and shows what follows.
@@ -192,13 +192,20 @@ func (p *edn) string(f form, k kind) (form, error) {
 			if err := p.escape(k == symbol); err != nil {
 				return form{}, err
 			}
-		default:
+		case c <= ' ': // among them an end of a line
 			if err := p.keep(); err != nil {
+				return form{}, err
+			}
+		default:
+			if err := p.run(quoteStops); err != nil {
 				return form{}, err
 			}
 		}
 	}
 }
+
+// What ends a run of plain bytes: in a string, and in a name or a number.
+var quoteStops, tokenStops = stopsAt(`"\\`), stopsAt(",;()[]{}\"\\")
 
 // escape reads \n and the like; of a regular expression any.
 func (p *edn) escape(any bool) error {
@@ -235,57 +242,29 @@ func (p *edn) token(f form) (form, error) {
 			return form{}, err
 		}
 	}
-	for {
-		c, ok := p.peek()
-		if !ok { // nothing ends in the middle of a word
-			return form{}, p.cut()
-		}
-		if c <= ' ' || strings.IndexByte(",;()[]{}\"\\", c) >= 0 {
-			break
-		}
-		if err := p.keep(); err != nil {
-			return form{}, err
-		}
+	if err := p.rest(); err != nil {
+		return form{}, err
 	}
 	if p.left < 0 && f.line > 0 {
 		return f, nil
 	}
-	return f.classify(string(p.text))
+	w, err := p.word(f)
+	f.kind, f.text = w.kind, w.text
+	return f, err
 }
 
-// classify says what a token is.
-func (f form) classify(s string) (form, error) {
-	f.text = s
-	switch {
-	case !utf8.ValidString(s):
-		return f, f.errorf("a name that is no UTF-8")
-	case s == "nil":
-		f.kind, f.text = null, ""
-	case s == "true", s == "false":
-		f.kind = boolean
-	case strings.HasPrefix(s, ":"):
-		f.kind, f.text = keyword, s[1:]
-		if s == ":" {
-			return f, f.errorf("a keyword without a name")
+// rest reads a token to its end.
+func (p *edn) rest() error {
+	for {
+		c, ok := p.peek()
+		if !ok { // nothing ends in the middle of a word
+			return p.cut()
 		}
-	case s != "" && (s[0] >= '0' && s[0] <= '9' || len(s) > 1 && strings.IndexByte("+-", s[0]) >= 0 && s[1] >= '0' && s[1] <= '9'):
-		return f.number(s)
-	default:
-		f.kind = symbol
+		if tokenStops[c] {
+			return nil
+		}
+		if err := p.run(tokenStops); err != nil {
+			return err
+		}
 	}
-	return f, nil
-}
-
-// number reads 3, -3, 3N, 1.5, 1.5M; what only Clojure knows (0x1f, 1/3) is a symbol.
-func (f form) number(s string) (form, error) {
-	plain := strings.TrimPrefix(s, "+")
-	switch {
-	case isWhole(strings.TrimSuffix(plain, "N")):
-		f.kind, f.text = whole, strings.TrimSuffix(plain, "N")
-	case isFraction(strings.TrimSuffix(plain, "M")):
-		f.kind, f.text = fraction, strings.TrimSuffix(plain, "M")
-	default:
-		f.kind = symbol
-	}
-	return f, nil
 }

@@ -23,10 +23,11 @@ const (
 	list   // vectors, lists, arrays
 	dict   // keys and values take turns in items
 	set
-	large // more than mostForms: it was skipped over
+	large    // more than mostForms: it was skipped over
+	blockRef // of Jepsen's file: what it stands for is the block of that number
 )
 
-var kinds = [...]string{"nothing", "nil", "a truth value", "a whole number", "a number", "a string", "a keyword", "a name", "a list", "a map", "a set", "a large collection"}
+var kinds = [...]string{"nothing", "nil", "a truth value", "a whole number", "a number", "a string", "a keyword", "a name", "a list", "a map", "a set", "a large collection", "a block"}
 
 func (k kind) String() string { return kinds[k] }
 
@@ -137,7 +138,12 @@ func isWhole(s string) bool {
 	if digits == "" || len(digits) > 1 && digits[0] == '0' || s == "-0" {
 		return false
 	}
-	return strings.Trim(digits, "0123456789") == ""
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 func isFraction(s string) bool {

@@ -5,6 +5,7 @@
 package formats
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -29,10 +30,12 @@ func Formats() []Format {
 	return []Format{
 		{"dlmtest", "history.jsonl of a run of dlmtest: its locks, or with --part its guarded resource", (*Reader).readDlmtest},
 		{"jepsen", "Jepsen's EDN: one vector or list of maps, or one map after the other; [key value] tuples; tagged literals", (*Reader).readEDN},
+		{"jepsen-blocks", "Jepsen's test.jepsen: the history that is stored in its blocks", (*Reader).readBlocks},
 		{"jepsen-log", "Jepsen's log: lines that end in PROCESS :invoke :read nil", (*Reader).readLog},
 		{"kv", "Porcupine's key-value lines: EDN maps that all have a :key", (*Reader).readKV},
 		{"timelock", "AtlasDB TimeLock's JSON: an invoke's value is the name of the lock, an ok's its answer; events of one time count as concurrent", (*Reader).readTimelock},
 		{"elle", "elle-cli's JSON: one array of objects, or one after the other", (*Reader).readElle},
+		{"etcd", "etcd's robustness tests: operations.json of each client, or the folder that has the folders of all of them", (*Reader).readEtcd},
 		{"fptlin", "fptlin's text: # rmw, then PROCESS rmw OLD NEW START END", (*Reader).readFptlin},
 		{"operations", `JSON objects of one whole operation each: "process", "f", "value", "call", "ret", "out"`, (*Reader).readOperations},
 	}
@@ -92,6 +95,12 @@ func Open(in io.Reader, file string, o Options) (*Reader, error) {
 			return nil, &Error{File: file, Err: err}
 		}
 		r.Format = name
+	}
+	if r.Format == "jepsen-blocks" { // the history is anywhere in it
+		if first, err = io.ReadAll(io.LimitReader(text, largestTest+1)); err != nil {
+			return nil, &Error{File: file, Err: err}
+		}
+		text = bytes.NewReader(first)
 	}
 	r.in = text
 	if err := r.survey(first); err != nil {

@@ -14,20 +14,19 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// The fuzz targets give a reader anything at all: it must end, with an error that
-// names the file, or with events of which every process keeps its rules.
-
-func FuzzJepsen(f *testing.F)     { fuzz(f, "jepsen") }
-func FuzzJepsenLog(f *testing.F)  { fuzz(f, "jepsen-log") }
-func FuzzKV(f *testing.F)         { fuzz(f, "kv") }
-func FuzzElle(f *testing.F)       { fuzz(f, "elle") }
-func FuzzOperations(f *testing.F) { fuzz(f, "operations") }
-func FuzzDlmtest(f *testing.F)    { fuzz(f, "dlmtest") }
-func FuzzTimelock(f *testing.F)   { fuzz(f, "timelock") }
-func FuzzFptlin(f *testing.F)     { fuzz(f, "fptlin") }
-func FuzzDetect(f *testing.F)     { fuzz(f, "") }
-
-func fuzz(f *testing.F, format string) {
+// FuzzRead gives the reader of each format anything at all, and the one who finds out
+// which it is: it must end, with an error that names the file, or with events of which
+// every process keeps its rules.
+func FuzzRead(f *testing.F) {
+	names := []string{""}
+	for _, format := range Formats() {
+		names = append(names, format.Name)
+	}
+	add := func(text []byte) {
+		for i := range names {
+			f.Add(uint8(i), text)
+		}
+	}
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) == 0 {
 		f.Fatal("no seeds", err)
@@ -37,15 +36,18 @@ func fuzz(f *testing.F, format string) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(text)
+		add(text)
+	}
+	for _, header := range []int{14, 28} {
+		add(storedTest(header, 1, []any{opOut{typ: "invoke", f: "acquire"}, opOut{index: 1, typ: "ok", f: "acquire", rest: mapOut{keywordOut("owner"), "a"}}}, true))
 	}
 	for _, odd := range []string{"", "[", "({", `{:a #_ #_ b}`, "#a#b#c[]", "{:process 0N :type :invoke :f :read}", `["\ud800\u0041"]`, "#:a{:b \\{}", "\xef\xbb\xbf[]",
 		`{"process":0,"f":"acquire","value":true,"call":0,"ret":1,"out":"ok"}`, "INFO - \t:invoke\t", " - 0 :ok :read 1 2\n", "# rmw\n0 rmw 0 1 1 2\n", `[ {"process":0,"type":"invoke","f":"lock","value":"a","time":0}, {"process":0,"type":"ok","f":"lock","value":"","time":0} ]`,
 		"2019-01-01 00:00:00,1\tINFO\t[jepsen worker 1] jepsen.util: [ 7 ] 1\t:invoke\t:acquire\tnil\n", "{:process 0 :type :invoke :f :release}{:process 0 :type :ok :f :release :owner \"a\"}", "#{#{", "##Inf", "{{:a 1} 2}"} {
-		f.Add([]byte(odd))
+		add([]byte(odd))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		_, _, events, err := drain(bytes.NewReader(text), Options{Format: format})
+	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
+		_, _, events, err := drain(bytes.NewReader(text), Options{Format: names[int(which)%len(names)]})
 		var at *Error
 		if err != nil && (!errors.As(err, &at) || at.File != "file") {
 			t.Errorf("an error without a place: %v", err)

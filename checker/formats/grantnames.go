@@ -26,6 +26,8 @@ type holder struct {
 type named struct {
 	name, owner string
 	given       bool // it was given back, or that was tried
+	unsure      bool // whether it was, or for how long it is good, is not known
+	token       int64
 }
 
 func holderOf(e *models.Event) holder {
@@ -55,6 +57,9 @@ func (g *grantNames) of(e *models.Event) (string, error) {
 		return e.Owner, nil
 	case takes && e.Type == history.Fail:
 		delete(g.used, call.name)
+		if last := g.now[holderOf(e)]; last != nil && (!last.given || last.unsure) && e.Owner != "" {
+			return "", fmt.Errorf("%s is refused what it may hold itself, which a dlmtest history cannot say: write EDN", clip(e.Owner))
+		}
 	case takes && e.Type == history.OK:
 		return g.granted(call, e)
 	case takes:
@@ -62,7 +67,7 @@ func (g *grantNames) of(e *models.Event) (string, error) {
 			g.now[holderOf(e)] = call
 		}
 	case e.F != models.Extend:
-		call.given = true
+		call.given, call.unsure = true, call.unsure || e.Type == history.Info
 	}
 	return call.name, nil
 }
@@ -75,12 +80,19 @@ func (g *grantNames) granted(call *named, e *models.Event) (string, error) {
 	if last := g.now[holderOf(e)]; last != nil && !last.given {
 		return "", fmt.Errorf("%s is granted the lock again before it gave it back, which a dlmtest history cannot say: write EDN", clip(who))
 	}
+	if last := g.now[holderOf(e)]; last != nil && e.Token > 0 && last.token == e.Token {
+		return "", fmt.Errorf("%s is told once more of the grant that it has (token %d), which a dlmtest history cannot say: write EDN", clip(who), e.Token)
+	}
+	if last := g.now[holderOf(e)]; last != nil && last.unsure && e.Owner != "" {
+		return "", fmt.Errorf("%s is granted the lock again after a release of unknown outcome, which may end this grant, too; a dlmtest history cannot say that: write EDN", clip(who))
+	}
 	if call.owner != e.Owner && call.owner != "" && e.Owner != "" {
 		return "", fmt.Errorf("it is granted to %s, but was asked for by %s", clip(who), clip(call.owner))
 	}
 	if call.name == "" {
 		call.name = g.fresh(who)
 	}
+	call.token = e.Token
 	g.now[holderOf(e)] = call
 	return call.name, nil
 }

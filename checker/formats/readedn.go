@@ -82,7 +82,7 @@ func (r *Reader) readMap(p *edn, keyed bool) error {
 
 // entry reads one key and its value; what is not known it skips over.
 func (p *edn) entry(s *step) error {
-	name, err := p.value()
+	name, err := p.name()
 	if err != nil {
 		return err
 	}
@@ -92,13 +92,27 @@ func (p *edn) entry(s *step) error {
 		}
 		return err
 	}
-	which, known := fields[name.text]
-	if !known || name.kind != keyword {
+	if name.which == 0 {
 		return p.discard()
 	}
 	value, err := p.value()
 	if err != nil {
 		return err
 	}
-	return s.set(which, ":"+name.text, value)
+	return s.set(name.which, name.written, value)
+}
+
+// name reads the key of an entry, which is mostly a keyword.
+func (p *edn) name() (word, error) {
+	c, ok, err := p.blank()
+	if err != nil || !ok || c != ':' {
+		_, err := p.value() // no name of a field is one
+		return word{}, err
+	}
+	f := form{line: p.line, column: p.column}
+	p.text = p.text[:0]
+	if err := p.rest(); err != nil {
+		return word{}, err
+	}
+	return p.word(f)
 }

@@ -48,12 +48,15 @@ type seen struct {
 	tuples         answer
 }
 
+// surveyed is how many operations are looked at of a file that is in memory as a whole.
+const surveyed = 2000
+
 // survey looks at the beginning of a file to find out what the values of its lock
 // operations are, and whether values are [key value] tuples. It takes only what no other
 // reading explains: that a value stands beside an owner, so it is the key; that a grant
 // repeats it, so it is an id; that all are truth values, so they are answers.
 func (r *Reader) survey(first []byte) error {
-	looks := map[string]func(*Reader) error{"jepsen": (*Reader).readEDN, "jepsen-log": (*Reader).readLog, "elle": (*Reader).readElle, "kv": (*Reader).readKV}
+	looks := map[string]func(*Reader) error{"jepsen": (*Reader).readEDN, "jepsen-log": (*Reader).readLog, "elle": (*Reader).readElle, "kv": (*Reader).readKV, "jepsen-blocks": (*Reader).readBlocks}
 	read := looks[r.Format]
 	if read == nil {
 		if r.role == "" {
@@ -66,7 +69,11 @@ func (r *Reader) survey(first []byte) error {
 	}
 	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{}}
 	at := &Reader{Format: r.Format, Skipped: map[string]int{}, o: r.o, in: bytes.NewReader(first), processes: map[int]*pending{}}
-	at.looking = func(st *step) bool { return s.look(r, st) }
+	n := 0
+	at.looking = func(st *step) bool {
+		n++
+		return s.look(r, st) && (r.Format != "jepsen-blocks" || n < surveyed)
+	}
 	_ = read(at) // what is wrong with the file is said when it is read
 	if r.tuples == "" && s.tuples != "" {
 		r.tuples = s.tuples

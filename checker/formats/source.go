@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // The limits of what one file may hold, so that memory stays bounded whatever
@@ -115,6 +116,32 @@ func (s *source) keepAs(b byte) error {
 	}
 	s.text = append(s.text, b)
 	s.skip()
+	return nil
+}
+
+// stops are bytes at which a run ends.
+type stops [256]bool
+
+func stopsAt(bytes string) *stops {
+	var all stops
+	for c := range 256 {
+		all[c] = c <= ' ' || strings.IndexByte(bytes, byte(c)) >= 0
+	}
+	return &all
+}
+
+// run adds the bytes that are at hand and are no stops to the text. None may be a line's end.
+func (s *source) run(until *stops) error {
+	n := s.pos
+	for n < s.end && !until[s.buf[n]] {
+		n++
+	}
+	if len(s.text)+n-s.pos > longestText {
+		return s.errorf("longer than %d bytes", longestText)
+	}
+	s.text = append(s.text, s.buf[s.pos:n]...)
+	s.column += n - s.pos
+	s.pos = n
 	return nil
 }
 

@@ -148,6 +148,9 @@ func (p *pending) completes(e *models.Event) error {
 	switch {
 	case isLock(e.F):
 		return nil
+	case e.F == models.Request:
+		e.Old = p.old
+		return nil
 	case e.F == models.Read && failed:
 		e.Value = ""
 		return nil

@@ -102,5 +102,8 @@ func opOf(e *models.Event) (history.Op, error) {
 	if op.Key == "" {
 		op.Key = theKey
 	}
+	if e.Refused && op.Error == "" { // else nothing tells it from a failure that says nothing
+		op.Error = "refused"
+	}
 	return op, nil
 }

@@ -239,7 +239,8 @@ func (f *front) done(c *client, e *Event, at Ref) (why string) {
 			return why
 		case why != "":
 			f.breaks(k, at, why)
-		case f.nobodys(op, k): // from here on nobody knows who holds
+		case f.nobodys(op, k): // from here on nobody knows who holds, and since it was called
+			f.found.drop(k.name, op.call.Index)
 			f.breaks(k, at, fmt.Sprintf("%s says that its %s was ok, and for whom is not told, as it is elsewhere", op.who(), op.F))
 		case taking(op.F):
 			f.fit++
@@ -250,6 +251,9 @@ func (f *front) done(c *client, e *Event, at Ref) (why string) {
 		f.counts.Unknown++
 		if k.broken == "" && f.name == "reentrant" && !f.collects && f.nobodys(op, k) { // it may be of the holder, in a new process
 			f.breaks(k, at, fmt.Sprintf("%s does not know whether its release had an effect, and for whom is not told", op.who()))
+		}
+		if k.broken == "" {
+			f.leaveLoose(op, k)
 		}
 	default:
 		return fmt.Sprintf("%q is not how an operation ends", e.Type)
@@ -272,7 +276,7 @@ func (f *front) told(c *client, e *Event) (why string, misfit bool) {
 	if e.Lease != 0 {
 		op.Lease = e.Lease
 	}
-	if op.F == Read {
+	if op.F == Read || op.F == Request {
 		op.Value = e.Value
 	}
 	if f.owners && e.Owner != "" && e.Owner != op.owner.name {
@@ -387,6 +391,9 @@ func (f *front) End() Result {
 	slices.SortFunc(open, func(a, b *client) int { return a.op.call.Index - b.op.call.Index })
 	for _, c := range open {
 		c.op.Type = history.Info
+		if c.key.broken == "" {
+			f.leaveLoose(&c.op, c.key)
+		}
 		f.finish(c, Ref{Index: f.counts.Events, Time: f.last})
 	}
 	names := make([]string, 0, len(f.keys))
@@ -395,9 +402,11 @@ func (f *front) End() Result {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if k := f.keys[name]; k.broken == "" {
+		k := f.keys[name]
+		if k.broken == "" {
 			k.judge.end()
 		}
+		f.explainLoose(k)
 	}
 	for _, k := range f.unjudged[:min(len(f.unjudged), unjudgedKept)] {
 		r.Unjudged = append(r.Unjudged, keyed(k)+k.broken)

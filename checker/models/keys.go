@@ -43,6 +43,7 @@ type keyLog struct {
 	untold  int    // acquires of unknown outcome whose answer would have told the owner, not used up
 	used    bool   // some of them are used up
 	since   int    // index of the first of their calls
+	loose   *Ref   // the call of the first release or renewal of unknown outcome whose owner nobody knows
 	broken  string // which assumption it breaks, and where: what follows is not judged
 	beyond  bool   // of what is collected: it goes on behind where a sweep gave the key up
 }

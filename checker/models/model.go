@@ -58,6 +58,7 @@ var Models = []Model{
 	{"register", "A read returns what was written last.", searchAssumed, searched("register")},
 	{"cas-register", "A register with compare-and-set, which fails only where the value is another.", searchAssumed, searched("cas-register")},
 	{"kv", "A register with append.", searchAssumed, searched("kv")},
+	{Etcd, "etcd's keys, whose revision each change raises by one: ranges, transactions and leases, as its robustness tests record them.", searchAssumed + " The cluster was new; leases end when they are revoked; reads of an old revision tell the revision alone.", searched(Etcd)},
 }
 
 const (

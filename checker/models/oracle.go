@@ -54,7 +54,7 @@ func Asker(ctx context.Context, self []string) func(string, Options, []Op) strin
 
 // onlySearched says whether no sweep decides a model, but only Porcupine.
 func onlySearched(model string) bool {
-	return slices.Contains([]string{"register", "cas-register", "kv"}, model)
+	return slices.Contains([]string{"register", "cas-register", "kv", Etcd}, model)
 }
 
 // RunChild starts self, writes the name of a model and a question to it, and
@@ -189,7 +189,7 @@ func opsOf(m Model, o Options, events []Event, whole *bool) [][]Op {
 	var keys []*collector
 	inner := f.judge
 	f.judge = func(k *keyLog, fd *found) judge {
-		c := &collector{judge: inner(k, fd), key: k, reentrant: m.Name == "reentrant"}
+		c := &collector{judge: inner(k, fd), key: k, front: f}
 		keys = append(keys, c)
 		return c
 	}
@@ -221,13 +221,13 @@ type collector struct {
 	key    *keyLog
 	ops    []Op
 	untold []int // of ops: see operation
-	// Who holds a reentrant lock may ask for it again and not learn what came of it, and
-	// go on as another process: its release may be of anybody, too.
-	reentrant bool
+	front  *front
 }
 
 func (c *collector) done(op *operation) {
-	if op.untold || c.reentrant && op.Type == history.Info && op.F == Release && op.owner.name == "" {
+	// Who holds a reentrant lock may ask for it again and not learn what came of it, and
+	// go on as another process: its release may be of anybody, too.
+	if op.untold || op.Type == history.Info && (c.front.loose(op) || c.front.name == "reentrant" && op.F == Release && op.owner.name == "") {
 		c.untold = append(c.untold, len(c.ops))
 	}
 	if op.owner != nil && op.owner.name == "" && taking(op.F) && op.Type == history.OK {

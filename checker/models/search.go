@@ -19,7 +19,7 @@ type search struct {
 }
 
 func searched(name string) func(Options) Decider {
-	fs := map[string][]F{"register": {Read, Write}, "cas-register": {Read, Write, CAS}, "kv": {Read, Write, Append}}[name]
+	fs := map[string][]F{"register": {Read, Write}, "cas-register": {Read, Write, CAS}, "kv": {Read, Write, Append}, Etcd: {Request}}[name]
 	return func(o Options) Decider {
 		return newFront(rules{name: name, fs: fs, judge: func(k *keyLog, f *found) judge {
 			return &search{k: k, found: f, name: name, o: o, calls: map[int]Ref{}}
@@ -76,6 +76,9 @@ func (s *search) report() {
 	}
 	op := s.ops[n]
 	s.found.add(op.Return, s.k.name, []Ref{s.calls[op.Call], s.calls[op.Return]}, func() string {
+		if op.F == Request {
+			return fmt.Sprintf("No order explains what process %d was told at %s (Porcupine): %s, after it had asked for %s.", op.Process, s.calls[op.Return], op.Value, op.Old)
+		}
 		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s (Porcupine).", op.F, op.Value, op.Process, keyed(s.k), s.calls[op.Return])
 	})
 }

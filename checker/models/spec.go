@@ -23,6 +23,8 @@ type spec struct {
 	// that the end of the history is as good a place for it as never. The search
 	// is far shorter for it.
 	total bool
+	// who has the lock, for an operation of which nobody knows for whom it was.
+	who func(state any) []string
 	// asserts says that a failure is an observation too; else it is left out.
 	asserts func(*Op) bool
 }
@@ -41,8 +43,10 @@ func (s spec) porcupine(o Options) porcupine.Model {
 				return []any{state}
 			}
 			var next []any
-			if after, legal := s.step(o, state, op); legal {
-				next = append(next, after)
+			for _, one := range s.asked(state, op) {
+				if after, legal := s.step(o, state, one); legal {
+					next = append(next, after)
+				}
 			}
 			if op.Type == history.Info && !s.total {
 				next = append(next, state)
@@ -104,8 +108,8 @@ func nobody(Options) any { return heldBy{} }
 var specs = map[string]spec{
 	Claims: {init: func(Options) any { return claimed{} }, step: claimsStep,
 		asserts: func(op *Op) bool { return op.Refused && !taking(op.F) }},
-	"mutex": {init: nobody, step: mutexStep},
-	"try": {init: nobody, asserts: func(op *Op) bool { return op.F == Try },
+	"mutex": {init: nobody, step: mutexStep, who: whoHolds},
+	"try": {init: nobody, who: whoHolds, asserts: func(op *Op) bool { return op.F == Try },
 		step: func(o Options, state any, op *Op) (any, bool) {
 			if op.Type == history.Fail {
 				s := state.(heldBy)
@@ -114,15 +118,16 @@ var specs = map[string]spec{
 			return mutexStep(o, state, op)
 		}},
 	"reentrant":     {init: func(Options) any { return again{} }, step: reentrantStep},
-	"semaphore":     {init: func(Options) any { return crowd{} }, step: semaphoreStep},
-	"rwlock":        {init: func(Options) any { return rw{} }, step: rwStep},
+	"semaphore":     {init: func(Options) any { return crowd{} }, step: semaphoreStep, who: whoHolds},
+	"rwlock":        {init: func(Options) any { return rw{} }, step: rwStep, who: whoHolds},
 	"ownerless":     {init: func(Options) any { return 0 }, step: ownerlessStep},
-	"fenced-mutex":  {init: func(Options) any { return fenced{} }, step: fencedStep},
-	"lease":         {init: func(Options) any { return leased{} }, step: leaseStep},
-	"lease-windows": {init: func(Options) any { return leased{} }, step: leaseStep},
+	"fenced-mutex":  {init: func(Options) any { return fenced{} }, step: fencedStep, who: whoHolds},
+	"lease":         {init: func(Options) any { return leased{} }, step: leaseStep, who: whoHolds},
+	"lease-windows": {init: func(Options) any { return leased{} }, step: leaseStep, who: whoHolds},
 	"lease-untimed": {init: func(Options) any { return lent{} }, step: untimedStep},
 	"fenced-register": {init: func(o Options) any { return stored{value: o.Init} }, step: guardedStep,
 		asserts: func(op *Op) bool { return op.F == Write }},
+	Etcd:       {init: newEtcd, step: etcdStep},
 	"register": {total: true, init: func(o Options) any { return o.Init }, step: registerStep},
 	"kv":       {total: true, init: func(o Options) any { return o.Init }, step: registerStep},
 	"cas-register": {total: true, init: func(o Options) any { return o.Init }, step: registerStep,

@@ -107,10 +107,18 @@ func (s *search) zoned(bad []int) {
 	if len(bad) == 0 {
 		return
 	}
-	last := slices.MaxFunc(bad, func(a, b int) int { return cmp.Compare(s.ops[a].Return, s.ops[b].Return) })
+	returned := func(i int) int { // what nobody knows the outcome of has no return, and perhaps no end
+		if s.ops[i].Type == history.OK {
+			return s.ops[i].Return
+		}
+		return -1
+	}
+	last := slices.MaxFunc(bad, func(a, b int) int { return cmp.Compare(returned(a), returned(b)) })
 	var refs []Ref
 	for _, i := range bad {
-		refs = append(refs, s.calls[s.ops[i].Call], s.calls[s.ops[i].Return])
+		if refs = append(refs, s.calls[s.ops[i].Call]); returned(i) >= 0 {
+			refs = append(refs, s.calls[s.ops[i].Return])
+		}
 	}
 	op := &s.ops[last]
 	why := ", beside the operations of another value that stood there all the time"

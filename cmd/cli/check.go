@@ -72,7 +72,7 @@ func newCheck() *cobra.Command {
 				}
 			}
 			if isStore(path) && model.name == "" {
-				return usageError{fmt.Errorf("%s is a folder of Jepsen's: --model says by which model its history is judged", path)}
+				return usageError{fmt.Errorf("%s is a folder of another suite: --model says by which model its history is judged", path)}
 			}
 			if model.name != "" || path == "-" || err == nil && !info.IsDir() {
 				return checkFile(cmd, path, &from, &model, &show, asJSON)

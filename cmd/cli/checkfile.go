@@ -66,19 +66,39 @@ func checkFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 	if asJSON {
 		return verdictError{judged.Verdict, json.NewEncoder(cmd.OutOrStdout()).Encode(judged)}
 	}
-	if source := sourceVerdict(judged.File); source != "" {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s by its own results.edn\n", judged.File, source)
+	if said, by := sourceVerdict(judged.File); said != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s by its own %s\n", judged.File, said, by)
 	}
 	judged.text(cmd.OutOrStdout(), leftOut, cmp.Or(judged.took, time.Since(begun)))
 	return verdictError{judged.Verdict, nil}
 }
 
 // isStore says whether a folder is one that Jepsen stored.
-func isStore(dir string) bool { return dir != "-" && storedHistory(dir) != "" }
+func isStore(dir string) bool {
+	return dir != "-" && (storedHistory(dir) != "" || len(etcdFiles(dir)) > 0)
+}
+
+// historyIn is the history that a folder stands for: Jepsen's, that of etcd's clients,
+// which is the folder itself, or that of a run.
+func historyIn(dir string) string {
+	if stored := storedHistory(dir); stored != "" {
+		return stored
+	}
+	if len(etcdFiles(dir)) > 0 {
+		return dir
+	}
+	return filepath.Join(dir, "history.jsonl")
+}
+
+// etcdFiles are what the clients of etcd's robustness tests recorded, each its own part.
+func etcdFiles(dir string) []string {
+	files, _ := filepath.Glob(filepath.Join(dir, "client-*", "operations.json")) // fails only for a bad pattern
+	return files
+}
 
 // storedHistory is the history in a folder of Jepsen's; empty: there is none.
 func storedHistory(dir string) string {
-	for _, name := range []string{"history.edn", "history.txt", "jepsen.log"} {
+	for _, name := range []string{"history.edn", "test.jepsen", "history.txt", "jepsen.log"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 			return filepath.Join(dir, name)
 		}
@@ -123,7 +143,7 @@ func judgePath(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 		return nil, "", err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = cmp.Or(storedHistory(path), filepath.Join(path, "history.jsonl"))
+		path = historyIn(path)
 	}
 	if m.name == "fenced-register" && !cmd.Flags().Changed("part") {
 		from.part = formats.PartFenced

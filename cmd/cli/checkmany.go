@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 )
@@ -55,7 +57,12 @@ func checkMany(cmd *cobra.Command, paths []string, from *historyFlags, m *modelF
 		if errors.As(err, &wrong) {
 			return nil, err
 		}
-		rows = append(rows, row{path, j, err, time.Since(begun), sourceVerdict(path)})
+		took := time.Since(begun)
+		if j != nil { // of a folder it is the file in it
+			path = j.File
+		}
+		said, _ := sourceVerdict(path)
+		rows = append(rows, row{path, j, err, took, said})
 	}
 	return rows, nil
 }
@@ -114,15 +121,32 @@ func worst(rows []row) error {
 
 var validKey = regexp.MustCompile(`:valid\?\s+(true|false|:unknown)`)
 
-// sourceVerdict is what Jepsen wrote beside a history, in results.edn: the last :valid?
-// of it, which is that of the whole, as the map is written with the parts first; empty:
-// there is none, or the parts do not agree and the whole cannot be told from them.
-func sourceVerdict(path string) string {
+// sourceVerdict is what Jepsen found of a history, in the file itself or beside it, and
+// which file says so; empty: none does.
+func sourceVerdict(path string) (verdict, file string) {
+	words := map[string]string{"true": "valid", "false": "invalid"}
+	if filepath.Ext(path) == ".jepsen" {
+		if f, err := os.Open(path); err == nil {
+			defer f.Close()
+			if verdict := words[formats.StoredVerdict(f)]; verdict != "" {
+				return verdict, filepath.Base(path)
+			}
+		}
+	}
+	if verdict := words[verdictBeside(path)]; verdict != "" {
+		return verdict, "results.edn"
+	}
+	return "", ""
+}
+
+// verdictBeside is the last :valid? of results.edn, which is that of the whole, as the map
+// is written with the parts first.
+func verdictBeside(path string) (found string) {
 	text, err := bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"), 1<<24) // nobody has named it
 	if err != nil {
 		return ""
 	}
-	depth, found := 0, ""
+	depth := 0
 	for i, c := range string(text) { // of the outermost map alone
 		switch c {
 		case '{', '[', '(':
@@ -131,7 +155,7 @@ func sourceVerdict(path string) string {
 			depth--
 		case ':':
 			if m := validKey.FindStringSubmatchIndex(string(text[i:min(len(text), i+40)])); depth == 1 && m != nil && m[0] == 0 {
-				found = map[string]string{"true": "valid", "false": "invalid"}[string(text[i+m[2]:i+m[3]])]
+				found = string(text[i+m[2] : i+m[3]])
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func TestVerdictBesideIsNoPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := make(chan string, 1)
-	go func() { said <- sourceVerdict(filepath.Join(dir, "history.edn")) }()
+	go func() { verdict, _ := sourceVerdict(filepath.Join(dir, "history.edn")); said <- verdict }()
 	select {
 	case verdict := <-said:
 		if verdict != "" {

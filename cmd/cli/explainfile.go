@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +22,7 @@ func explainFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFl
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = cmp.Or(storedHistory(path), filepath.Join(path, "history.jsonl"))
+		path = historyIn(path)
 	} else if path != "-" && errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
 	}
@@ -104,7 +102,7 @@ func eventOf(e *models.Event) string {
 var asks = map[models.F]string{
 	models.Acquire: "asks for the lock", models.AcquireR: "asks for the lock, to read", models.Try: "tries to take the lock",
 	models.Release: "gives the lock back", models.ReleaseR: "gives the lock back, as a reader",
-	models.Read: "reads", models.Write: "writes", models.Append: "appends", models.CAS: "compares and sets",
+	models.Read: "reads", models.Write: "writes", models.Append: "appends", models.CAS: "compares and sets", models.Request: "asks etcd",
 }
 
 // says tells one event in plain words.

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -97,7 +98,7 @@ func (h *historyFlags) open(cmd *cobra.Command, path string) (r *formats.Reader,
 	name := "standard input"
 	if path != "-" {
 		name = path
-		file, err := os.Open(path)
+		file, err := openHistory(path)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
 		} else if err != nil {
@@ -111,6 +112,45 @@ func (h *historyFlags) open(cmd *cobra.Command, path string) (r *formats.Reader,
 		return nil, nil, err
 	}
 	return r, close, nil
+}
+
+// openHistory opens a file, or the files of a folder in which etcd's clients have theirs.
+func openHistory(path string) (io.ReadCloser, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return os.Open(path)
+	}
+	all := &several{}
+	for _, name := range etcdFiles(path) {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all.files = append(all.files, file)
+	}
+	if len(all.files) == 0 {
+		return os.Open(path) // says that it is a folder when it is read
+	}
+	var parts []io.Reader
+	for _, file := range all.files {
+		parts = append(parts, file)
+	}
+	all.Reader = io.MultiReader(parts...)
+	return all, nil
+}
+
+// several files are read one after the other.
+type several struct {
+	io.Reader
+	files []*os.File
+}
+
+// Close closes them all.
+func (s *several) Close() (err error) {
+	for _, file := range s.files {
+		err = errors.Join(err, file.Close())
+	}
+	return err
 }
 
 // leftOut tells on stderr what of a history was not taken.
