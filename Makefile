@@ -94,7 +94,7 @@ test-race: test-deps images ## every package that starts a goroutine, with the r
 
 .PHONY: test-race-quick
 test-race-quick: ## some of them, in about a minute; without gcc it says so and does nothing
-	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
+	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -vet=off -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
 
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn, FUZZTIME=30s each
@@ -192,6 +192,12 @@ mutants: ## plant mistakes in the checkers one at a time, SAMPLE=200 of them or 
 .PHONY: judge-power
 judge-power: ## plant each defect in N=100 simulated histories, count what the judge sees, and write docs/judge.md
 	@$(GO) test -timeout 60m -count 1 -v -run '^TestPower$$' ./checker/power -each $(or $(N),100) -page $(abspath docs/judge.md)
+
+.PHONY: controls
+controls: build ## run each lock that is broken on purpose, and baseline on each sound one, N=20 times and count: all of these must be caught, none of those red; RUNTIME=local, PARALLEL=2, PART=controls,sound
+	@bin/dlmtest selftest --part $(or $(PART),controls$(comma)sound) --count $(or $(N),20) --parallel $(or $(PARALLEL),2) --runtime $(or $(RUNTIME),local) --out build/controls
+
+comma := ,
 
 .PHONY: gate-proof
 gate-proof: build ## hold the gate against N=20 trees as they are and 20 with a planted bug; RUNTIME=local needs no Docker

@@ -1,6 +1,7 @@
 package dlmtest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,7 +36,7 @@ func inner(t *testing.T, name string, env ...string) string {
 	cmd := exec.CommandContext(t.Context(), self, "-test.v", "-test.count=1", "-test.artifacts", "-test.outputdir", t.TempDir(), "-test.run", "^TestInner$/^"+name+"$")
 	cmd.Env = append(append(os.Environ(), "DLMTEST_INNER=1"), env...)
 	out, err := cmd.CombinedOutput()
-	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+	if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)
 	}
 	return string(out)

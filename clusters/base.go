@@ -146,7 +146,7 @@ type whole struct {
 
 func (w whole) Read(p []byte) (int, error) {
 	n, err := w.out.Read(p)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		if failed := w.wait(); failed != nil {
 			return n, failed
 		}

@@ -78,7 +78,7 @@ func messages(r io.Reader, line func(string)) error {
 	for dec := json.NewDecoder(r); ; {
 		var m struct{ Stream, Status, Error string }
 		err := dec.Decode(&m)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

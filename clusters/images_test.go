@@ -86,7 +86,7 @@ func TestMessages(t *testing.T) {
 func TestWhole(t *testing.T) {
 	for _, want := range []error{nil, errors.New("exit status 1")} {
 		text, err := io.ReadAll(whole{out: bytes.NewReader([]byte("tar")), wait: func() error { return want }})
-		if string(text) != "tar" || err != want {
+		if string(text) != "tar" || !errors.Is(err, want) {
 			t.Errorf("%q, %v, want %v", text, err, want)
 		}
 	}

@@ -58,7 +58,7 @@ func Decode(in io.Reader) (Setup, []Op, error) {
 	lines := bufio.NewReaderSize(in, LineLimit)
 	first, err := nextLine(lines)
 	if err != nil {
-		if err == io.EOF || errors.Is(err, ErrTruncated) && !stdjson.Valid(first) {
+		if errors.Is(err, io.EOF) || errors.Is(err, ErrTruncated) && !stdjson.Valid(first) {
 			err = errors.New("no header: want {\"dlmtest_history\":1,…}")
 		}
 		if !errors.Is(err, ErrTruncated) {
@@ -107,7 +107,7 @@ func readOps(lines *bufio.Reader, size int64) ([]Op, error) {
 	parse := newParser()
 	for {
 		line, err := nextLine(lines)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return ops, nil
 		}
 		cut := errors.Is(err, ErrTruncated)
@@ -135,9 +135,9 @@ func readOps(lines *bufio.Reader, size int64) ([]Op, error) {
 func nextLine(lines *bufio.Reader) ([]byte, error) {
 	line, err := lines.ReadSlice('\n')
 	switch {
-	case err == bufio.ErrBufferFull:
+	case errors.Is(err, bufio.ErrBufferFull):
 		return nil, fmt.Errorf("longer than %d bytes: no line of a history is, so this is none, or it is damaged; dlmtest list formats has what can be read", LineLimit)
-	case err == io.EOF && len(line) > 0:
+	case errors.Is(err, io.EOF) && len(line) > 0:
 		return line, ErrTruncated
 	}
 	return line, err

@@ -78,7 +78,7 @@ func (p *parser) string() (string, error) {
 	if err == nil {
 		return p.names.of(b), nil
 	}
-	if err != errNotPlain {
+	if !errors.Is(err, errNotPlain) {
 		return "", err
 	}
 	to := from + 1

@@ -15,7 +15,7 @@ import (
 func Stream(in io.Reader, each func(*Op) error) error {
 	lines := bufio.NewReaderSize(in, LineLimit)
 	first, err := nextLine(lines)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = errors.New("no header: want {\"dlmtest_history\":1,…}")
 	}
 	if err == nil {
@@ -84,7 +84,7 @@ func parseBatches(lines *bufio.Reader, full chan<- batch, empty <-chan []Op, sto
 			index++
 		}
 		ended := b.err != nil
-		if b.err == io.EOF {
+		if errors.Is(b.err, io.EOF) {
 			b.err = nil
 		}
 		full <- b // there is room for as many as there are
@@ -97,7 +97,7 @@ func parseBatches(lines *bufio.Reader, full chan<- batch, empty <-chan []Op, sto
 // next reads the line of an operation whose index is set; io.EOF: there is none.
 func (p *parser) next(lines *bufio.Reader, op *Op) error {
 	line, err := nextLine(lines)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return err
 	}
 	if err == nil || errors.Is(err, ErrTruncated) {

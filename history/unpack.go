@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 )
 
@@ -45,7 +46,7 @@ func Unpack(in io.Reader, bytesAsked int) (text io.Reader, first []byte, err err
 func look(in io.Reader, most int) ([]byte, error) {
 	first := make([]byte, most)
 	n, err := io.ReadFull(in, first)
-	if err == io.EOF || err == io.ErrUnexpectedEOF { // of what is packed it comes again when the rest is read
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // of what is packed it comes again when the rest is read
 		err = nil
 	}
 	return first[:n], err

@@ -129,7 +129,7 @@ func (l *serviceLock) each(ctx context.Context, call func(context.Context, int) 
 		case errors.Is(err, ErrNotHeld) && open == nil, errors.Is(err, errDefinite) && !errors.Is(err, errBusy) && open == nil, ctx.Err() != nil:
 			return a, err
 		case errors.Is(err, ErrNotHeld):
-			return a, fmt.Errorf("%s, and before: %w", err, open)
+			return a, fmt.Errorf("%s, and before: %w", err.Error(), open)
 		}
 		if !errors.Is(err, errDefinite) {
 			open = err

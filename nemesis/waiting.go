@@ -73,7 +73,7 @@ func (s Stage) member(ctx context.Context, at *agent.Hit) ([]Victim, error) {
 	}
 	found := slices.DeleteFunc(slices.Clone(s.Servers), func(v Victim) bool { return !holds[v.Name()] })
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no server says that it holds the lock for %s: %v", at.Owner, last)
+		return nil, fmt.Errorf("no server says that it holds the lock for %s: %s", at.Owner, fmt.Sprint(last))
 	}
 	return s.some(found, 1)
 }

@@ -269,8 +269,9 @@ func pageLightDarkAndPaper(t *testing.T, s scene) {
 
 func pageSmallScreen(t *testing.T, s scene) {
 	p := browser.Show(t, s.browser, s.page, "")
-	p.Do(chromedp.EmulateViewport(400, 800))
+	p.Do(chromedp.EmulateViewport(390, 800))
 	p.View()
+	p.Phone()
 	if wide := browser.Eval[int](p, `document.documentElement.scrollWidth`); wide > 400 {
 		t.Errorf("the page is %d pixels wide on a screen of 400", wide)
 	}

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"image"
 	"image/png"
 	"io"
@@ -39,7 +40,7 @@ func elements(t *testing.T, text []byte) (shape, chars string) {
 	var names, all strings.Builder
 	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return names.String(), all.String()
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -168,7 +169,7 @@ func FuzzParse(f *testing.F) {
 		s, err := scenarios.Parse("fuzz.yaml", data)
 		if err == nil {
 			roundTrip(t, s)
-		} else if _, ok := err.(scenarios.Problems); !ok || err.Error() == "" {
+		} else if !errors.As(err, &scenarios.Problems{}) || err.Error() == "" {
 			t.Errorf("%T %v is no Problems", err, err)
 		}
 	})

@@ -3,6 +3,7 @@ package workloads
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -43,7 +44,7 @@ func Store(ctx context.Context, in io.Reader, w io.Writer, listen string, rules 
 	if err := resource.Serve(ctx, listen, rules, emit); err != nil {
 		return err
 	}
-	if err := context.Cause(ctx); err != context.Canceled {
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return out.Encode(agent.Line{End: &agent.Ended{Ops: ops}})

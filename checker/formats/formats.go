@@ -130,7 +130,7 @@ func (r *Reader) Events() iter.Seq2[models.Event, error] {
 		if err == nil && r.count == 0 {
 			err = &Error{Err: fmt.Errorf("no operation of a client in it%s", r.nothing())}
 		}
-		if err == nil || err == errStop {
+		if err == nil || errors.Is(err, errStop) {
 			return
 		}
 		var at *Error

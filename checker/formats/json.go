@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"io"
 	"unicode/utf8"
 )
@@ -89,7 +90,7 @@ func (p *jsonText) add(f *form, items ...form) {
 
 // ended gives the error for which reading ended early, if there is one.
 func (p *jsonText) ended() error {
-	if p.failed == io.EOF {
+	if errors.Is(p.failed, io.EOF) {
 		return nil
 	}
 	return p.failed

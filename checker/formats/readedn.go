@@ -28,7 +28,7 @@ func (r *Reader) readMaps(keyed bool) error {
 	switch {
 	case err != nil:
 		return err
-	case !ok && (end != 0 || p.failed != io.EOF):
+	case !ok && (end != 0 || !errors.Is(p.failed, io.EOF)):
 		return p.cut()
 	case !ok:
 		return nil

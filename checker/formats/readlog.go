@@ -18,11 +18,11 @@ func (r *Reader) readLog() error {
 	for n := 1; ; n++ {
 		b, err := lines.ReadSlice('\n')
 		switch {
-		case err == io.EOF && len(b) == 0:
+		case errors.Is(err, io.EOF) && len(b) == 0:
 			return nil
-		case err == io.EOF: // a number that is cut off is another number
+		case errors.Is(err, io.EOF): // a number that is cut off is another number
 			return r.at(n, ErrTruncated)
-		case err == bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 			return r.at(n, fmt.Errorf("longer than %d bytes", longestText))
 		case err != nil:
 			return err

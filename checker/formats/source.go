@@ -151,7 +151,7 @@ func (s *source) errorf(format string, args ...any) error {
 
 // cut is the error of a file that ends too early, or of one that cannot be read.
 func (s *source) cut() error {
-	if s.failed != nil && s.failed != io.EOF {
+	if s.failed != nil && !errors.Is(s.failed, io.EOF) {
 		return s.failed
 	}
 	return &Error{Line: s.line, Column: s.column, Err: ErrTruncated}

@@ -116,7 +116,7 @@ func TestBrokenAssumptions(t *testing.T) {
 func TestErrorStays(t *testing.T) {
 	d := newMutex(Options{})
 	first := d.Add(Event{Line: 3, Process: 1, Type: history.OK, F: Acquire})
-	if again := d.Add(Event{Line: 4, Process: 1, Type: history.Invoke, F: Acquire}); first == nil || again != first {
+	if again := d.Add(Event{Line: 4, Process: 1, Type: history.Invoke, F: Acquire}); first == nil || !errors.Is(again, first) {
 		t.Errorf("then %v, want %v", again, first)
 	}
 }

@@ -153,7 +153,7 @@ type prog struct {
 	born  int // the life of its node in which it was started
 }
 
-var errKilled = errors.New("killed")
+var errKilled any = errors.New("killed")
 
 func (n *node) start(f func(*prog)) {
 	p := &prog{node: n, in: make(chan any), born: n.life}

@@ -134,8 +134,8 @@ func TestActionRunsAGate(t *testing.T) {
 	}
 	out, err := bash(t, "-e", script, "DOCKER_HOST=unix:///nowhere/docker.sock", "ACTION="+dir, "CONFIG="+config, "BUDGET=5m", "PARALLEL=1",
 		"RUNTIME=docker", "OUT="+filepath.Join(dir, "out"), "GITHUB_OUTPUT="+output)
-	if code := err.(*exec.ExitError).ExitCode(); code != exitFailed {
-		t.Errorf("exit %d, want %d (no daemon answers)\n%s", code, exitFailed, out)
+	if ended := (*exec.ExitError)(nil); !errors.As(err, &ended) || ended.ExitCode() != exitFailed {
+		t.Errorf("%v, want exit %d (no daemon answers)\n%s", err, exitFailed, out)
 	}
 	said, err := os.ReadFile(output)
 	if err != nil || !regexp.MustCompile(`(?m)^folder=.*_gate$`).Match(said) || !strings.Contains(string(said), "state=broken") {

@@ -131,7 +131,7 @@ func handover(t *trial) error {
 	time.Sleep(t.Lease / 4)
 	select {
 	case w := <-ch:
-		return fmt.Errorf("granted to a second client while the first holds it (error %v)", w.err)
+		return fmt.Errorf("granted to a second client while the first holds it (error %s)", fmt.Sprint(w.err))
 	default:
 	}
 	released := time.Now()
@@ -228,7 +228,7 @@ func waitsOn(t *trial) error {
 	}()
 	select {
 	case w := <-ch:
-		return fmt.Errorf("the wait ended with its context (%v): then its promise must not say that it has no limit", w.err)
+		return fmt.Errorf("the wait ended with its context (%s): then its promise must not say that it has no limit", fmt.Sprint(w.err))
 	case <-time.After(t.Lease / 2):
 	}
 	if err := t.release(a, g); err != nil {

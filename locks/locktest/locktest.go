@@ -263,7 +263,7 @@ func (t *trial) release(c locks.Client, g *locks.Grant) error {
 
 func want(target, err error, what string) error {
 	if !errors.Is(err, target) {
-		return fmt.Errorf("%s: got %v, want an error that matches %q", what, err, target)
+		return fmt.Errorf("%s: got %s, want an error that matches %q", what, fmt.Sprint(err), fmt.Sprint(target))
 	}
 	return nil
 }

@@ -54,10 +54,10 @@ func open(err error) error {
 // asProblem takes an error without a kind for one that leaves the outcome open.
 func asProblem(err error) *problem {
 	var p *problem
-	if errors.As(err, &p) {
-		return p
+	if !errors.As(err, &p) {
+		errors.As(open(err), &p)
 	}
-	return open(err).(*problem)
+	return p
 }
 
 // unchanged says of a failure, whatever it is, that nothing was changed all the same.

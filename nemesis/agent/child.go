@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -110,7 +111,7 @@ func exitOf(err error) Exit {
 	if err == nil {
 		return Exit{Reason: "exit status 0"}
 	}
-	if e, ok := err.(*exec.ExitError); ok {
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
 		return Exit{Code: e.ExitCode(), Reason: e.String()}
 	}
 	return Exit{Code: -1, Reason: err.Error()}

@@ -174,6 +174,14 @@ func Is[T comparable](p *Tab, js string, want T) {
 	}
 }
 
+// Phone wants what a phone shows to be read from top to bottom: no table goes sideways, and no column is so narrow that
+// its words are broken.
+func (p *Tab) Phone() {
+	p.Helper()
+	Is(p, `[...document.querySelectorAll("table")].filter(t => t.offsetParent && t.closest(".figures, details") === null && t.scrollWidth > innerWidth).map(t => t.className).join()`, "")
+	Is(p, `[...document.querySelectorAll(".story td, .properties td, .listed td, .side td, .side th[scope=row]")].filter(c => c.offsetParent && c.textContent.trim().length > 12 && c.clientWidth < 60).map(c => c.className + ": " + c.textContent).join()`, "")
+}
+
 // Until waits for an expression to be true.
 func (p *Tab) Until(js string) {
 	p.Helper()

@@ -49,7 +49,7 @@ func load(path string) (*results, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, k); err != nil || k.All == nil {
-		return nil, fmt.Errorf("%s is no file of results (%v): remove it to begin anew", path, err)
+		return nil, fmt.Errorf("%s is no file of results (%w): remove it to begin anew", path, err)
 	}
 	return k, nil
 }

@@ -120,7 +120,7 @@ func says(ok bool, err error) error {
 // from version to version, their words did not.
 func definite(err error) bool {
 	var parts []error
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // all that is joined must be definite, not one of it
 	case interface{ WrappedErrors() []error }:
 		parts = e.WrappedErrors()
 	case interface{ Unwrap() []error }:

@@ -8,17 +8,18 @@ import (
 
 // Wire stamps what a client library sends for a lock library that tells nothing of its
 // requests: the library's user gives it the connections, and these keep the newest
-// moment at which a request was written that names a key.
+// moment at which a request was written that names a key, and their number.
 type Wire struct {
 	names func(request []byte) (key string)
 
-	mu sync.Mutex
-	at map[string]int64
+	mu    sync.Mutex
+	at    map[string]int64
+	asked map[string]int // how often
 }
 
 // NewWire takes what finds the key that a request asks for; "": it asks for none.
 func NewWire(names func(request []byte) string) *Wire {
-	return &Wire{names: names, at: map[string]int64{}}
+	return &Wire{names: names, at: map[string]int64{}, asked: map[string]int{}}
 }
 
 // On passes on a connection that has just been made. One of TCP stays one whose socket
@@ -41,11 +42,20 @@ func (w *Wire) Since(key string, since int64) (at int64, ok bool) {
 	return at, at >= since
 }
 
+// Asked is how often a key was asked for. A library that repeats what was not answered asks twice, and
+// the answer to the second is that of a service that may have done the first.
+func (w *Wire) Asked(key string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked[key]
+}
+
 // note stamps before the write: no request is older than its stamp.
 func (w *Wire) note(b []byte) {
 	if key := w.names(b); key != "" {
 		w.mu.Lock()
 		w.at[key] = Monotonic()
+		w.asked[key]++
 		w.mu.Unlock()
 	}
 }

@@ -214,5 +214,5 @@ func refused(err error, what string, code protocol.Code) error {
 	case err == nil:
 		return fmt.Errorf("%s was answered with ok, not with the error %s", what, code)
 	}
-	return fmt.Errorf("%s was answered with %v, not with the error %s", what, err, code)
+	return fmt.Errorf("%s was answered with %s, not with the error %s", what, fmt.Sprint(err), code)
 }

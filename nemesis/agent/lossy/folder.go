@@ -1,6 +1,7 @@
 package lossy
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -27,7 +28,7 @@ func entries(fd, limit int) ([]fuse.DirEntry, syscall.Errno) {
 	f := os.NewFile(uintptr(opened), "folder")
 	defer func() { _ = f.Close() }()
 	found, err := f.ReadDir(limit)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, unix.EIO
 	}
 	all := make([]fuse.DirEntry, 0, len(found))

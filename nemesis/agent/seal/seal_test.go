@@ -82,11 +82,11 @@ func attack(parent string) map[string]string {
 func changeSegment() error {
 	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o555)
 	if err != nil {
-		return fmt.Errorf("shmget: %v", err)
+		return fmt.Errorf("shmget: %w", err)
 	}
 	var d unix.SysvShmDesc
 	if _, err := unix.SysvShmCtl(id, unix.IPC_STAT, &d); err != nil {
-		return fmt.Errorf("shmctl of a look: %v", err)
+		return fmt.Errorf("shmctl of a look: %w", err)
 	}
 	d.Perm.Mode = 0o755
 	_, err = unix.SysvShmCtl(id, unix.IPC_SET, &d)

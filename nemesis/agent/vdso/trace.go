@@ -211,7 +211,7 @@ func origin(tid int) (ours, group bool) {
 		_                     [108]byte
 	}
 	if err := ptrace(unix.PTRACE_GETSIGINFO, tid, uintptr(unsafe.Pointer(&info))); err != nil {
-		return false, err == unix.EINVAL
+		return false, errors.Is(err, unix.EINVAL)
 	}
 	return info.code == siTkill && (int(info.pid) == os.Getpid() || info.pid == 0), false
 }
