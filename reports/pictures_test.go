@@ -26,10 +26,10 @@ func TestPictures(t *testing.T) {
 	picture(redlock, dir, "report-words", "section.prose")
 	picture(redlock, dir, "report-story", "#story")
 	redlock.Click(`[data-do="fit"]`)
-	picture(redlock, dir, "report-run", "figure")
+	picture(redlock, dir, "report-run", "figure:has(#timeline)")
 	redlock.Click(`[data-do="story"]`)
 	browser.Eval[chromedp.Void](redlock, `{ const all = [...document.querySelectorAll("#story .zombie a")]; all[all.length - 1].click(); }`)
-	picture(redlock, dir, "report-step", "figure")
+	picture(redlock, dir, "report-step", "figure:has(#timeline)")
 
 	etcd := browser.Open(t, b, "file://"+filepath.Join(from, "samples", "etcd-report", "report.html"))
 	etcd.Do(chromedp.EmulateViewport(1020, 900))
