@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -106,7 +107,41 @@ func (r *run) disturbed(ops []int) bool {
 		return false
 	}
 	r.stalled()
-	from, to := r.Ops[ops[0]].Time, r.Ops[ops[len(ops)-1]].Time
-	return stalledIn(r.known.servers, from, to) ||
-		slices.ContainsFunc(ops, func(op int) bool { return stalledIn(r.known.stalls[r.Ops[op].Node], from, to) })
+	to := r.Ops[ops[len(ops)-1]].Time
+	return stalledIn(r.known.servers, r.Ops[ops[0]].Time, to) ||
+		slices.ContainsFunc(r.parties(ops), func(p party) bool { return stalledIn(r.known.stalls[p.node], p.from, to) })
+}
+
+// party is who takes part in a violation, and from when on what happens to it matters.
+type party struct {
+	node string
+	from int64
+}
+
+// parties are whose operations these are: who recorded them, and, of what the resource
+// logged, whose request it was. What is done on a grant, a stall since that grant may have
+// delayed.
+func (r *run) parties(ops []int) (all []party) {
+	for _, i := range ops {
+		op, first := &r.Ops[i], r.Ops[ops[0]].Time
+		all = append(all, party{op.Node, first})
+		asked := -1
+		switch op.F {
+		case history.Apply:
+			if slot, known := r.ByValue[op.Value]; known {
+				asked = r.Writes[slot].Invoke
+			}
+		case history.Happened:
+			if e := r.ByEffect[op.Value]; e != nil {
+				asked = e.Invoke
+			}
+		}
+		if asked >= 0 {
+			all = append(all, party{r.Ops[asked].Node, min(first, r.Ops[asked].Time)})
+		}
+		if g := r.ByOwner[op.Owner]; op.Owner != "" && g != nil {
+			all = append(all, party{g.Node, min(first, g.Sent)})
+		}
+	}
+	return all
 }

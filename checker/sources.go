@@ -146,6 +146,6 @@ func (r *run) mayMiss(v *Violation) bool {
 		case c.role == aServer:
 			return !r.rests.steady
 		}
-		return r.rests.others || slices.ContainsFunc(v.Operations, func(i int) bool { return r.Ops[i].Node == c.name })
+		return r.rests.others || slices.ContainsFunc(r.parties(v.Operations), func(p party) bool { return p.node == c.name })
 	})
 }

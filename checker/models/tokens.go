@@ -148,6 +148,8 @@ func (t *tokens) renewed(op *operation) bool {
 		t.found.add(op.ret.Index, t.k.name, []Ref{op.call, op.ret}, func() string {
 			return fmt.Sprintf("%s was told %sat %s that its lease is renewed, but it had been granted none, or had given it back.", op.who(), keyed(t.k), op.ret)
 		})
+	case later.token > held && later.owner != o && o.name != "" && t.k.untold > 0:
+		t.found.doubted(fmt.Sprintf("%s renewed %sat %s after %s had been granted it, and an acquire of unknown outcome and owner may have granted it anew", op.who(), keyed(t.k), op.ret, later.who()))
 	case later.token > held && later.owner != o:
 		t.found.add(op.ret.Index, t.k.name, []Ref{later.call, later.ret, op.call, op.ret}, func() string {
 			return fmt.Sprintf("%s was told %sat %s that its lease with token %d is renewed; %s had been granted it at %s with token %d, before that was asked.",
