@@ -3,6 +3,7 @@ package choosing
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ import (
 	"github.com/dlmtest/dlmtest/runner/capacity"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
+
+// kernelBuild is what follows the two numbers of a kernel's version: it names a build, not what it can do.
+var kernelBuild = regexp.MustCompile(`(Linux \d+\.\d+)[^ ,]*`)
 
 // The scenarios that the page tells of, in its order.
 const (
@@ -83,7 +87,7 @@ func (e *Evidence) gather(dir string, c reports.Cell) error {
 		return fmt.Errorf("%w: %s was written by an older dlmtest", errThin, own)
 	}
 	l := e.lock(out)
-	e.Runtime, e.Machine = out.Run.Repeat.Runtime, out.Run.Machine
+	e.Runtime, e.Machine = out.Run.Repeat.Runtime, kernelBuild.ReplaceAllString(out.Run.Machine, "$1")
 	if len(out.Setup.Clients) == 1 {
 		l.time(out)
 		return nil
