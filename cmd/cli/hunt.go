@@ -221,6 +221,9 @@ func (f *huntFlags) tell(dir string, r *hunt.Report) {
 	if never := r.Unreached(); len(never) > 0 {
 		fmt.Fprintf(stdout, "never seen at a victim: %s\n", strings.Join(never, ", "))
 	}
+	if once := r.SeenOnce(); len(once) > 0 {
+		fmt.Fprintf(stdout, "violated and not seen again, so no findings: %s\n", strings.Join(once, ", "))
+	}
 	fmt.Fprintf(stdout, "report %s\n", filepath.Join(dir, "index.html"))
 }
 

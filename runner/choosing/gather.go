@@ -2,7 +2,9 @@ package choosing
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,6 +42,9 @@ func Gather(dirs []string) (e Evidence, err error) {
 	newest := time.Time{}
 	for _, dir := range dirs {
 		x, err := matrix.Open(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return e, fmt.Errorf("%s is no saved matrix: %w; dlmtest run --scenario gc-pause,baseline --backend all makes one", dir, err)
+		}
 		if err != nil {
 			return e, err
 		}

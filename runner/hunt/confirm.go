@@ -62,7 +62,7 @@ func (h *Hunt) candidates(ctx context.Context, number int, t scenarios.Scenario,
 			err = errors.Join(err, h.found(c, why, number, t, seed, shows[c.Property]))
 			continue
 		}
-		h.dismiss(c, decision, why)
+		h.Watch.Says(fmt.Sprintf("no finding, %s: %s", c.Property, h.dismiss(c, decision, why)))
 	}
 	return errors.Join(err, h.clear())
 }
@@ -88,7 +88,8 @@ func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
 	return false
 }
 
-func (h *Hunt) dismiss(c *candidate, decision Decision, why string) {
+// dismiss files a violation that is no finding, and returns why it is none.
+func (h *Hunt) dismiss(c *candidate, decision Decision, why string) string {
 	if why == "" {
 		why = fmt.Sprintf("not decided: seen again in %d of %d, at the reference lock in %d of %d", c.Found.Seen,
 			c.Found.Of, c.Reference.Seen, c.Reference.Of)
@@ -96,11 +97,12 @@ func (h *Hunt) dismiss(c *candidate, decision Decision, why string) {
 	for _, d := range h.Report.Left {
 		if d.Cause == c.cause {
 			d.Times, d.Decision, d.Why = d.Times+1, decision, why
-			return
+			return why
 		}
 	}
 	h.Report.Left = append(h.Report.Left, &Dismissed{Property: c.Property, Cause: c.cause, Decision: decision,
 		Why: why, Times: 1})
+	return why
 }
 
 // look runs a trial again and at the reference lock until all is decided. The reference comes

@@ -59,10 +59,11 @@ func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*
 	return out, nil
 }
 
-type silent struct{}
+// listener keeps what a hunt says.
+type listener struct{ said []string }
 
-func (silent) Tried(Tried, *Report) {}
-func (silent) Says(string)          {}
+func (*listener) Tried(Tried, *Report) {}
+func (l *listener) Says(line string)   { l.said = append(l.said, line) }
 
 // hunting is a hunt of a broken lock in the world, for as many runs as it may make.
 func hunting(t *testing.T, w *world, dir string, most int) *Hunt {
@@ -71,7 +72,7 @@ func hunting(t *testing.T, w *world, dir string, most int) *Hunt {
 	w.t, w.runs = t, map[string]int{}
 	s := Spec{Options: runner.Options{Backend: "broken/no-owner-check", Settings: settings.Default()}, Dir: dir,
 		Seed: 7, For: time.Hour,
-		Watch: silent{}, Run: w.run, Applies: runner.Applies}
+		Watch: &listener{}, Run: w.run, Applies: runner.Applies}
 	if err := s.ForLock(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +115,9 @@ func TestHuntAndResume(t *testing.T) {
 	}
 	if len(r.Left) != 1 || r.Left[0].Decision != Shared || r.Left[0].Times <= dismissals || w.runs["redis"] > 10 {
 		t.Errorf("%+v, the reference ran %d times", r.Left, w.runs["redis"])
+	}
+	if said := h.Watch.(*listener).said; !slices.Contains(said, "no finding, mutual-exclusion: "+r.Left[0].Why) {
+		t.Errorf("why it is none is not told: %q", said)
 	}
 	s, err := scenarios.Load(filepath.Join(dir, r.Findings[0].Scenario))
 	if err != nil || s.Clients < 3 || s.Expected["broken/no-owner-check"]["release-by-owner"].Verdict != checker.Violated {

@@ -80,6 +80,17 @@ type Dismissed struct {
 	Times    int      `json:"times"`
 }
 
+// SeenOnce are the properties whose violation did not come again often enough to be a finding.
+func (r *Report) SeenOnce() (properties []string) {
+	for _, d := range r.Left {
+		if d.Decision == Passing {
+			properties = append(properties, d.Property)
+		}
+	}
+	slices.Sort(properties)
+	return slices.Compact(properties)
+}
+
 // Cover says how often a fault was tried at a trigger, and what came of it.
 type Cover struct {
 	Fault   string `json:"fault"`
