@@ -149,6 +149,8 @@ func hostileCalls(h hostileFolder) map[string][][]string {
 		"doctor":                {{}, {"--json"}},
 		"list":                  {{evil}, {}, {"--json"}},
 		"images build":          {{}, {evil}},
+		"man":                   {{filepath.Join(h.gate, evil)}},
+		"schema":                {{evil}, {"gate"}},
 		"selftest":              {{"--part", evil}, {evil}},
 		"gate":                  {{"--config", h.gate}, {"--config", evil}, {"--config", h.gate, "--of", h.matrix}, {"--config", h.gate, "--of", evil}},
 		"gate init":             {{h.run}, {h.matrix}, {evil}},
