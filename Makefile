@@ -231,7 +231,7 @@ lint: ## golangci-lint, staticcheck and govulncheck, built from the Go module pr
 	@GO="$(GO)" .ci/vuln
 
 # The newest that builds with the Go of go.mod.
-GORELEASER := github.com/goreleaser/goreleaser/v2@v2.15.0
+RELEASER ?= GOFLAGS= $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.0
 
 .PHONY: man
 man: build ## write the manual pages: build/man
@@ -248,12 +248,12 @@ image: build ## build the image dlmtest/dlmtest of the Dockerfile, with the serv
 
 .PHONY: release
 release: ## what .github/workflows/release.yml does of a tag: archives, checksums, the image, a draft on GitHub
-	GOFLAGS= $(GO) run $(GORELEASER) release --clean
+	$(RELEASER) release --clean
 
 .PHONY: release-snapshot
 release-snapshot: ## the same of this tree, without publishing, and without the image (see make image): build/dist
-	GOFLAGS= $(GO) run $(GORELEASER) check
-	GOFLAGS= $(GO) run $(GORELEASER) release --snapshot --clean --skip=docker
+	$(RELEASER) check
+	$(RELEASER) release --snapshot --clean --skip=docker
 
 .PHONY: clean
 clean: ## remove what was built, the images too; runs are kept
