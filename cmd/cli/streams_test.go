@@ -149,6 +149,8 @@ func hostileCalls(h hostileFolder) map[string][][]string {
 		"doctor":                {{}, {"--json"}},
 		"list":                  {{evil}, {}, {"--json"}},
 		"images build":          {{}, {evil}},
+		"images key":            {{}, {evil}},
+		"images list":           {{}, {evil}},
 		"man":                   {{filepath.Join(h.gate, evil)}},
 		"schema":                {{evil}, {"gate"}},
 		"selftest":              {{"--part", evil}, {evil}},
