@@ -24,29 +24,30 @@ const Format = 1
 
 // Report is hunt.json: what a hunt has tried and found.
 type Report struct {
-	Format   int             `json:"format"`
-	Lock     string          `json:"lock"`
-	Settings map[string]any  `json:"settings"` // beside their defaults
-	Version  string          `json:"version"`
-	Command  []string        `json:"command"`
-	Seed     uint64          `json:"seed"`
-	Started  time.Time       `json:"started"`
-	Seconds  float64         `json:"seconds"`          // of all its sessions
-	Trials   int             `json:"trials"`           // that were judged
-	Parallel int             `json:"parallel"`         // runs at a time, in the last session
-	Shard    string          `json:"shard,omitempty"`  // the part of the trials that was tried, such as 2/5
-	Merged   []string        `json:"merged,omitempty"` // folders of the shards that this was made of
-	Next     int             `json:"next"`             // number of the next trial
-	Runs     int             `json:"runs"`             // with repeats, those of the reference lock, and of shrinking
-	Failed   int             `json:"failed"`           // trials that reached no judgement
-	Features int             `json:"features"`         // that were seen in any trial
-	Messages []links.Passed  `json:"messages"`         // that faults could wait for
-	Findings []*Finding      `json:"findings"`
-	Left     []*Dismissed    `json:"dismissed"` // violations that are no findings, and why
-	Coverage []Cover         `json:"coverage"`
-	Stopped  string          `json:"stopped,omitempty"`    // why it ended before its time
-	Little   string          `json:"too_little,omitempty"` // why finding nothing says nothing
-	coverage map[Cover]Cover // by fault and trigger
+	Format    int             `json:"format"`
+	Lock      string          `json:"lock"`
+	Settings  map[string]any  `json:"settings"` // beside their defaults
+	Version   string          `json:"version"`
+	Command   []string        `json:"command"`
+	Seed      uint64          `json:"seed"`
+	Started   time.Time       `json:"started"`
+	Seconds   float64         `json:"seconds"`          // of all its sessions
+	Trials    int             `json:"trials"`           // that were judged
+	Parallel  int             `json:"parallel"`         // runs at a time, in the last session
+	Shard     string          `json:"shard,omitempty"`  // the part of the trials that was tried, such as 2/5
+	Merged    []string        `json:"merged,omitempty"` // folders of the shards that this was made of
+	Next      int             `json:"next"`             // number of the next trial
+	Runs      int             `json:"runs"`             // with repeats, those of the reference lock, and of shrinking
+	Disturbed int             `json:"disturbed"`        // trials that the machine disturbed, and in which something stayed open
+	Failed    int             `json:"failed"`           // trials that reached no judgement
+	Features  int             `json:"features"`         // that were seen in any trial
+	Messages  []links.Passed  `json:"messages"`         // that faults could wait for
+	Findings  []*Finding      `json:"findings"`
+	Left      []*Dismissed    `json:"dismissed"` // violations that are no findings, and why
+	Coverage  []Cover         `json:"coverage"`
+	Stopped   string          `json:"stopped,omitempty"`    // why it ended before its time
+	Little    string          `json:"too_little,omitempty"` // why finding nothing says nothing
+	coverage  map[Cover]Cover // by fault and trigger
 }
 
 // Finding is a violation that this lock shows and should not.

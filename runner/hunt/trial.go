@@ -163,6 +163,9 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 	return errors.Join(err, h.locked(func() error {
 		h.broken = 0
 		h.Report.Trials++
+		if !usable(out) {
+			h.Report.Disturbed++
+		}
 		h.Report.cover(t, out.Ops)
 		tried.Fresh = h.pool.Add(number, t, tried.Seen)
 		h.talk.Lock()
@@ -204,6 +207,8 @@ func (h *Hunt) little() string {
 			r.Trials)
 	case r.Failed > r.Trials:
 		return fmt.Sprintf("%d of %d trials reached no judgement; the last: %v", r.Failed, r.Failed+r.Trials, h.last)
+	case r.Disturbed*2 > r.Trials:
+		return fmt.Sprintf("%d of %d trials were disturbed by a busy machine; let fewer run at a time with --parallel", r.Disturbed, r.Trials)
 	case seen == 0:
 		return "no fault was seen at a victim; dlmtest doctor says what this machine lacks"
 	}
