@@ -38,6 +38,7 @@ var endings = map[string]func(*cobra.Command) ending{
 	"corpus":   endingOfCorpus,
 	"conform":  endingOfConform,
 	"capacity": always(clears),
+	"init":     always(clears), // with --conform there is a cluster, of a process of its own
 	"doctor":   always(clears), // it tries containers and namespaces
 	// mmdebstrap has mounts of its own, which it takes away itself.
 	"images build": always(clears),

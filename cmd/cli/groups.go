@@ -15,7 +15,7 @@ func groups() []group {
 		{"judge", "Judge:", []*cobra.Command{newCheck(), newExplain(), newConvert()}},
 		{"show", "Show:", []*cobra.Command{newReport(), newServe(), newList(), newSchema()}},
 		{"gate", "Gate:", []*cobra.Command{newGate(), newDiff()}},
-		{"tools", "Tools:", []*cobra.Command{newConform(), newSelftest(), newDoctor(), newImages(), newMan()}},
+		{"tools", "Tools:", []*cobra.Command{newConform(), newInit(), newSelftest(), newDoctor(), newImages(), newMan()}},
 	}
 }
 

@@ -147,6 +147,7 @@ func hostileCalls(h hostileFolder) map[string][][]string {
 		"conform":               {{"--endpoint", "127.0.0.1:1", "--", h.adapter}, {"--json", "--endpoint", "127.0.0.1:1", "--", h.adapter}, {"--endpoint", evil, "--", evil}, {"--backend", evil}, {"--backend", "redis", "--library", evil}},
 		"capacity":              {{"--backend", evil}, {"--backend", "redis", "--runtime", evil}},
 		"doctor":                {{}, {"--json"}},
+		"init":                  {{evil}, {"go", evil}, {"go", filepath.Dir(h.scenario)}},
 		"list":                  {{evil}, {}, {"--json"}},
 		"images build":          {{}, {evil}},
 		"images key":            {{}, {evil}},
