@@ -40,7 +40,7 @@ type beginning struct {
 }
 
 // languages are those that init writes for.
-var languages = []string{"go", "java", "python"}
+var languages = []string{"go", "python"}
 
 const beginLong = `Write into a project what tests its lock with dlmtest: the folder dlmtest with an adapter
 that runs as it is, a gate file and a README, and .github/workflows/dlmtest.yml. Nothing
@@ -51,7 +51,7 @@ func newInit() *cobra.Command {
 	var conform, asJSON bool
 	var where string
 	cmd := &cobra.Command{
-		Use:       "init go|java|python [DIR]",
+		Use:       "init go|python [DIR]",
 		Short:     "Write adapter, gate file and CI workflow for your own lock",
 		Long:      beginLong,
 		Example:   "  dlmtest init go\n  dlmtest init python ../mylock --conform --runtime local",
@@ -103,10 +103,6 @@ func begin(language, dir string) (beginning, error) {
 	case "python":
 		b.Main, b.Instead, b.Image, b.Adapter = "mylock.py", "redis-py's lock", "dlmtest/client-python:latest", "python3 /adapter/mylock.py"
 		b.copies = map[string]string{"mylock.py": "redis_py.py", "dlmtest_adapter.py": "dlmtest_adapter.py"}
-	case "java":
-		b.Backend, b.Main, b.Instead, b.Image = "zookeeper", "Curator.java", "Apache Curator's InterProcessMutex", "dlmtest/client-java:latest"
-		b.Adapter = "java -cp /usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar /adapter/Curator.java"
-		b.copies = map[string]string{"Curator.java": "Curator.java"}
 	default:
 		return b, usageError{unknown("language", language, near.Nearest(language, languages), "dlmtest init --help")}
 	}

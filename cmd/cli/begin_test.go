@@ -48,9 +48,9 @@ func in(t *testing.T, dir string, env []string, argv ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// What init writes for Python and Java keeps what it claims, as it is, on a real server.
+// What init writes for Python keeps what it claims, as it is, on a real server.
 func TestInitConforms(t *testing.T) {
-	for _, language := range []string{"python", "java"} {
+	for _, language := range []string{"python"} {
 		dir := open(t)
 		out, code := in(t, dir, nil, dlmtest(t), "init", language, "--conform", "--runtime", "local")
 		if code != 0 {
