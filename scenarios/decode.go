@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -76,20 +77,29 @@ func (e *Expectation) UnmarshalYAML(node *yaml.Node) error {
 
 // MarshalYAML writes a verdict alone where there is no note.
 func (e Expectation) MarshalYAML() (any, error) {
-	if e.Note == "" {
-		return e.Verdict.String(), nil
+	word := e.Verdict.String()
+	if e.Sometimes {
+		word = mayBe + word
 	}
-	return struct{ Verdict, Note string }{e.Verdict.String(), e.Note}, nil
+	if e.Note == "" {
+		return word, nil
+	}
+	return struct{ Verdict, Note string }{word, e.Note}, nil
 }
+
+// mayBe comes before a verdict that some runs show and others do not.
+const mayBe = "may be "
 
 var verdicts = []string{
 	checker.Holds.String(), checker.Violated.String(), checker.Unknown.String(), checker.NA.String(),
+	mayBe + checker.Violated.String(),
 }
 
 func (e *Expectation) setVerdict(word string) error {
 	if err := checkVerdict(word); err != nil {
 		return err
 	}
+	word, e.Sometimes = strings.CutPrefix(word, mayBe)
 	return e.Verdict.UnmarshalText([]byte(word))
 }
 

@@ -175,10 +175,11 @@ type Span struct {
 
 // Expectation is what one backend is expected to show of one property. In a
 // file it is a verdict ("holds"), or a verdict with a reason ("{verdict: holds,
-// note: …}").
+// note: …}"). Where chance decides it is "may be violated".
 type Expectation struct {
-	Verdict checker.Verdict `yaml:"verdict"`
-	Note    string          `yaml:"note,omitempty"`
+	Verdict   checker.Verdict `yaml:"verdict"`
+	Note      string          `yaml:"note,omitempty"`
+	Sometimes bool            `yaml:"-"` // see checker.Expectation
 }
 
 // Concerns says whether the scenario is about a backend; see Backends.
