@@ -11,14 +11,14 @@ import (
 type Expectation struct {
 	Verdict Verdict `json:"verdict"`
 	Note    string  `json:"note,omitempty"`
-	// Sometimes says that chance decides: some runs show the verdict, and others hold or do not
-	// put it to the test.
+	// Sometimes says that chance decides: some runs show the verdict, and others hold or do not put the
+	// property to the test.
 	Sometimes bool `json:"sometimes,omitempty"`
 }
 
 // allows says whether a verdict is as expected.
 func (e Expectation) allows(is Verdict) bool {
-	return is == e.Verdict || e.Sometimes && (is == Holds || is == Unknown)
+	return is == e.Verdict || e.Sometimes && is != Violated
 }
 
 // Difference is a property that is otherwise than expected.

@@ -92,7 +92,7 @@ const mayBe = "may be "
 
 var verdicts = []string{
 	checker.Holds.String(), checker.Violated.String(), checker.Unknown.String(), checker.NA.String(),
-	mayBe + checker.Violated.String(),
+	mayBe + checker.Violated.String(), mayBe + checker.Unknown.String(),
 }
 
 func (e *Expectation) setVerdict(word string) error {
