@@ -220,7 +220,7 @@ proto: ## write the Go code of locks/lockpb/lock.proto anew: needs protobuf-comp
 	@PATH="$(abspath build/protoc):$$PATH" protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative locks/lockpb/lock.proto
 
 .PHONY: tidy
-tidy: ## go mod tidy, also of the modules in examples (-e: tests of dependencies that cannot be had are left out)
+tidy: ## go mod tidy, also of the modules in examples (-e: tests of dependencies that are not to be found are left out)
 	$(GO) mod tidy
 	cd examples/gomodule && $(GO) mod tidy -e
 

@@ -18,6 +18,7 @@ import (
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/gate"
 	"github.com/dlmtest/dlmtest/runner/hunt"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 const huntLong = `Search for what nobody has described: draw short trials (how the lock is used, and what goes
@@ -43,6 +44,8 @@ type huntFlags struct {
 	adapter                              adapterFlags
 	limit                                time.Duration
 	seed                                 uint64
+	parallel                             int
+	shard                                string
 	json, first                          bool
 }
 
@@ -56,6 +59,7 @@ func newHunt() *cobra.Command {
   dlmtest hunt --library redsync@v4.12.0 --for 5m --runtime local --seed 7
   dlmtest hunt --backend redis --adapter 'python3 /adapter/mine.py' --adapter-files ./mine
   dlmtest hunt --backend etcd --known gate.yaml
+  dlmtest hunt --library redislock --seed 7 --shard 2/4 --out shards
   dlmtest hunt --library redislock --resume runs/20261122T210000.000_hunt --for 30m`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.hunt(cmd) },
@@ -69,6 +73,8 @@ func newHunt() *cobra.Command {
 	flags.DurationVar(&f.limit, "for", 10*time.Minute, "how long to hunt; a finding is made small in the last part of it")
 	flags.BoolVar(&f.first, "first", false, "end with the first finding, as it was seen; --resume makes it small")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every trial (default: a new one, printed)")
+	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine bears)")
+	flags.StringVar(&f.shard, "shard", "", "hunt in every n-th trial only: `i/n`, or auto; needs --seed. dlmtest report merge puts the parts together")
 	flags.StringVar(&f.known, "known", "", "gate `file`: what it accepts of this lock is no finding under the same kinds of faults")
 	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "etcd", "strict", "endpoint",
 		"compose", "allow-host", "runtime")
@@ -96,6 +102,8 @@ func (f *huntFlags) options(cmd *cobra.Command) (o runner.Options, err error) {
 	switch {
 	case len(libraries)+len(backends) == 0:
 		return o, usageError{errors.New("no lock is named: want --library NAME, --backend NAME, or --adapter COMMAND with --backend NAME; dlmtest list shows them")}
+	case f.parallel != 0 && parallelWithin(f.parallel) != nil:
+		return o, parallelWithin(f.parallel)
 	case f.limit <= 0:
 		return o, usageError{fmt.Errorf("--for %v: want a time, such as 10m", f.limit)}
 	}
@@ -121,8 +129,14 @@ func (f *huntFlags) spec(cmd *cobra.Command) (s hunt.Spec, err error) {
 	if s.Options, err = f.options(cmd); err != nil {
 		return s, err
 	}
+	if s.Shard, err = f.shardOf(); err != nil {
+		return s, err
+	}
 	if s.Seed == 0 {
 		s.Seed = newSeed()
+	}
+	if s.Parallel = f.parallel; s.Parallel == 0 {
+		s.Parallel = huntParallel()
 	}
 	if f.known != "" {
 		c, err := gate.Load(f.known)
@@ -137,6 +151,24 @@ func (f *huntFlags) spec(cmd *cobra.Command) (s hunt.Spec, err error) {
 		return s, err
 	}
 	return s, f.folder(&s)
+}
+
+// shardOf reads --shard.
+func (f *huntFlags) shardOf() (s matrix.Shard, err error) {
+	switch {
+	case f.shard == "":
+		return s, nil
+	case f.seed == 0 && f.resume == "":
+		return s, usageError{errors.New("--shard needs --seed, the same for each shard: else each would draw its own")}
+	case f.shard == "auto":
+		s, err = matrix.ShardOf(os.LookupEnv)
+	default:
+		s, err = matrix.ParseShard(f.shard)
+	}
+	if err != nil {
+		err = usageError{fmt.Errorf("--shard %s: %w", f.shard, err)}
+	}
+	return s, err
 }
 
 // folder is the one to go on with, or a new one.
@@ -168,8 +200,8 @@ func (f *huntFlags) hunt(cmd *cobra.Command) error {
 		return err
 	}
 	if !f.json {
-		fmt.Fprintf(stderr, "hunting in %s for %v, seed %d; folder %s\n", s.Options.Label(), f.limit, h.Report.Seed,
-			s.Dir)
+		fmt.Fprintf(stderr, "hunting in %s for %v, seed %d, %s at a time; folder %s\n", s.Options.Label(), f.limit,
+			h.Report.Seed, nouns.Count(s.Parallel, "run"), s.Dir)
 	}
 	err = h.Go(cmd.Context())
 	f.tell(s.Dir, h.Report)
@@ -189,7 +221,7 @@ func (f *huntFlags) hunt(cmd *cobra.Command) error {
 // repeatHunt is the command that hunts again with the same seed.
 func repeatHunt(cmd *cobra.Command, seed uint64) []string {
 	words := []string{"dlmtest", "hunt"}
-	for _, name := range []string{"library", "backend", "adapter", "adapter-files", "client-image", "for", "first", "known",
+	for _, name := range []string{"library", "backend", "adapter", "adapter-files", "client-image", "for", "first", "parallel", "shard", "known",
 		"etcd", "self-fence", "strict", "runtime"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			words = append(words, given(flag)...)

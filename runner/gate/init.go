@@ -76,9 +76,7 @@ func From(dir string, read func(command []string) (Asked, error)) (c *Config, no
 		if err != nil {
 			return nil, nil, err
 		}
-		if _, label, ok := strings.Cut(is.Backend, " ("); ok {
-			cell.Name = strings.TrimSuffix(label, ")")
-		}
+		cell.Name = is.Named
 		c.Cells, notes = append(c.Cells, cell), append(notes, more...)
 	}
 	if len(c.Cells) == 0 {

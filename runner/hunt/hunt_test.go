@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,8 +23,11 @@ import (
 
 // world answers runs without a cluster.
 type world struct {
-	t    *testing.T
-	runs map[string]int // by the name of the lock
+	t             *testing.T
+	mu            sync.Mutex
+	runs          map[string]int // by the name of the lock
+	running, most int            // runs at a time
+	disturbs      func(running int) bool
 	// shows says what a lock violates in a trial.
 	shows func(o runner.Options) []string
 	fails error
@@ -31,7 +35,15 @@ type world struct {
 }
 
 func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*runner.Outcome, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.runs[o.Label()]++
+	w.running++
+	w.most = max(w.most, w.running)
+	w.mu.Unlock()
+	time.Sleep(time.Millisecond) // so that others begin meanwhile
+	w.mu.Lock()
+	defer func() { w.running-- }()
 	if w.after != nil {
 		w.after()
 	}
@@ -51,6 +63,11 @@ func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*
 			verdict = checker.Violated
 		}
 		out.Result.Properties = append(out.Result.Properties, checker.Property{Name: p, Verdict: verdict})
+	}
+	if w.disturbs != nil && w.disturbs(w.running) {
+		for i := range out.Result.Properties {
+			out.Result.Properties[i] = checker.Property{Name: out.Result.Properties[i].Name, Disturbed: true}
+		}
 	}
 	if len(o.Scenario.Faults) > 0 {
 		f := history.FaultNote{ID: 1, Kind: o.Scenario.Faults[0].Fault, Target: "client-1", Phase: history.Observed}
@@ -86,7 +103,9 @@ func hunting(t *testing.T, w *world, dir string, most int) *Hunt {
 			was()
 		}
 		if most--; most <= 0 { // the time of the search is over
+			h.mu.Lock()
 			h.begun = time.Now().Add(-2 * h.For)
+			h.mu.Unlock()
 		}
 	}
 	return h
@@ -109,7 +128,8 @@ func TestHuntAndResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := h.Report
-	if len(r.Findings) != 1 || r.Findings[0].Property != "release-by-owner" || r.Findings[0].ReferenceOf != Repeats || r.Findings[0].ReferenceFound != 0 {
+	if len(r.Findings) != 1 || r.Findings[0].Property != "release-by-owner" ||
+		r.Findings[0].ReferenceOf != Repeats || r.Findings[0].ReferenceFound != 0 {
 		all, _ := json.Marshal(r.Findings)
 		t.Fatalf("%s", all)
 	}
@@ -309,10 +329,10 @@ func TestSee(t *testing.T) {
 		t.Errorf("gap %v, wait %v, grants %d", s.Gap, s.Wait, s.Grants)
 	}
 	var p Pool
-	if fresh := p.Add(scenarios.Scenario{}, s); fresh != len(s.Features) || len(p.kept) != 1 {
+	if fresh := p.Add(1, scenarios.Scenario{}, s); fresh != len(s.Features) || len(p.kept) != 1 {
 		t.Errorf("%d new of %d, %d kept", fresh, len(s.Features), len(p.kept))
 	}
-	if fresh := p.Add(scenarios.Scenario{}, s); fresh != 0 || len(p.kept) != 1 {
+	if fresh := p.Add(1, scenarios.Scenario{}, s); fresh != 0 || len(p.kept) != 1 {
 		t.Errorf("the same again: %d new, %d kept", fresh, len(p.kept))
 	}
 }

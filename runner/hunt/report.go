@@ -24,26 +24,30 @@ const Format = 1
 
 // Report is hunt.json: what a hunt has tried and found.
 type Report struct {
-	Format   int             `json:"format"`
-	Lock     string          `json:"lock"`
-	Settings map[string]any  `json:"settings"` // beside their defaults
-	Version  string          `json:"version"`
-	Command  []string        `json:"command"`
-	Seed     uint64          `json:"seed"`
-	Started  time.Time       `json:"started"`
-	Seconds  float64         `json:"seconds"`  // of all its sessions
-	Trials   int             `json:"trials"`   // that were judged
-	Next     int             `json:"next"`     // number of the next trial
-	Runs     int             `json:"runs"`     // with repeats, those of the reference lock, and of shrinking
-	Failed   int             `json:"failed"`   // trials that reached no judgement
-	Features int             `json:"features"` // that were seen in any trial
-	Messages []links.Passed  `json:"messages"` // that faults could wait for
-	Findings []*Finding      `json:"findings"`
-	Left     []*Dismissed    `json:"dismissed"` // violations that are no findings, and why
-	Coverage []Cover         `json:"coverage"`
-	Stopped  string          `json:"stopped,omitempty"`    // why it ended before its time
-	Little   string          `json:"too_little,omitempty"` // why finding nothing says nothing
-	coverage map[Cover]Cover // by fault and trigger
+	Format    int             `json:"format"`
+	Lock      string          `json:"lock"`
+	Settings  map[string]any  `json:"settings"` // beside their defaults
+	Version   string          `json:"version"`
+	Command   []string        `json:"command"`
+	Seed      uint64          `json:"seed"`
+	Started   time.Time       `json:"started"`
+	Seconds   float64         `json:"seconds"`          // of all its sessions
+	Trials    int             `json:"trials"`           // that were judged
+	Parallel  int             `json:"parallel"`         // runs at a time, in the last session
+	Shard     string          `json:"shard,omitempty"`  // the part of the trials that was tried, such as 2/5
+	Merged    []string        `json:"merged,omitempty"` // folders of the shards that this was made of
+	Next      int             `json:"next"`             // number of the next trial
+	Runs      int             `json:"runs"`             // with repeats, those of the reference lock, and of shrinking
+	Disturbed int             `json:"disturbed"`        // trials that the machine disturbed, and in which something stayed open
+	Failed    int             `json:"failed"`           // trials that reached no judgement
+	Features  int             `json:"features"`         // that were seen in any trial
+	Messages  []links.Passed  `json:"messages"`         // that faults could wait for
+	Findings  []*Finding      `json:"findings"`
+	Left      []*Dismissed    `json:"dismissed"` // violations that are no findings, and why
+	Coverage  []Cover         `json:"coverage"`
+	Stopped   string          `json:"stopped,omitempty"`    // why it ended before its time
+	Little    string          `json:"too_little,omitempty"` // why finding nothing says nothing
+	coverage  map[Cover]Cover // by fault and trigger
 }
 
 // Finding is a violation that this lock shows and should not.
@@ -68,7 +72,8 @@ type Finding struct {
 
 	Seed  uint64 `json:"seed"`
 	Draft string `json:"draft"` // the scenario in which it was seen first
-	owed  bool   // by the service, without an excuse
+	Owed  bool   `json:"owed"`  // by the service, and no fault is an excuse
+	begun bool   // to be made small, in this session
 }
 
 // Dismissed are violations of one cause that are no finding.
@@ -193,6 +198,9 @@ func (r *Report) Save(dir string) error {
 
 // mostOfAReport is many times what the longest hunt writes.
 const mostOfAReport = 64 << 20
+
+// mostOfTrials is what half a million trials write.
+const mostOfTrials = 1 << 30
 
 // Read reads the report of an earlier hunt.
 func Read(dir string) (*Report, error) {

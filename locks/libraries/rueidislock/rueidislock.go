@@ -1,6 +1,6 @@
 // Package rueidislock is the adapter of rueidislock on one Redis server, with KeyMajority 1 as
 // its documents have it for one: WithContext, whose context ends when the lock is lost, and
-// its cancel. It extends by itself, each half of the validity, and tells no deadline.
+// its cancel. It extends by itself, each half of the validity, and reports no deadline.
 package rueidislock
 
 import (
