@@ -67,11 +67,16 @@ func (e *Expectation) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		return e.setVerdict(node.Value)
 	}
-	var words struct{ Verdict, Note string }
+	var words expectation
 	if err := node.Load(&words); err != nil {
 		return err
 	}
-	e.Note = words.Note
+	e.Note, e.OnRead = words.Note, words.OnRead
+	if e.OnRead != "" {
+		if err := checkVerdict(e.OnRead); err != nil {
+			return err
+		}
+	}
 	return e.setVerdict(words.Verdict)
 }
 
@@ -81,10 +86,17 @@ func (e Expectation) MarshalYAML() (any, error) {
 	if e.Sometimes {
 		word = mayBe + word
 	}
-	if e.Note == "" {
+	if e.Note == "" && e.OnRead == "" {
 		return word, nil
 	}
-	return struct{ Verdict, Note string }{word, e.Note}, nil
+	return expectation{word, e.Note, e.OnRead}, nil
+}
+
+// expectation is one as it stands in a file.
+type expectation struct {
+	Verdict string `yaml:"verdict"`
+	Note    string `yaml:"note,omitempty"`
+	OnRead  string `yaml:"fence-on-read,omitempty"`
 }
 
 // mayBe comes before a verdict that some runs show and others do not.

@@ -180,6 +180,16 @@ type Expectation struct {
 	Verdict   checker.Verdict `yaml:"verdict"`
 	Note      string          `yaml:"note,omitempty"`
 	Sometimes bool            `yaml:"-"` // see checker.Expectation
+	// OnRead is the verdict where reads are fenced, too (--fence-on read); empty: the same.
+	OnRead string `yaml:"fence-on-read,omitempty"`
+}
+
+// Under is what is expected where writes alone register tokens, or reads do, too.
+func (e Expectation) Under(fenceOn string) checker.Expectation {
+	if fenceOn == "read" && e.OnRead != "" {
+		_ = e.setVerdict(e.OnRead) // checked when it was read
+	}
+	return checker.Expectation{Verdict: e.Verdict, Note: e.Note, Sometimes: e.Sometimes}
 }
 
 // Concerns says whether the scenario is about a backend; see Backends.

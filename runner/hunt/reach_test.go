@@ -138,10 +138,10 @@ var (
 		{Direction: links.Request, Name: "HEADERS", Contains: "/etcdserverpb.Lease/LeaseGrant"}, {Direction: links.Request, Name: "DATA"}, {Direction: links.Answer, Name: "DATA"}}
 )
 
-// In so many draws each class must come at least this often, about once in 100 trials.
+// In so many draws each class must come at least this often.
 const (
 	draws   = 2000
-	rarest  = 100
+	rarest  = 200
 	reached = draws / rarest
 )
 

@@ -100,7 +100,7 @@ func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		t.Wait, t.Think, t.Duration = leases(d.log(0.1, 0.6)), leases(d.log(0.3, 3)), leases(d.log(4, 7))
 	}
 	var all []scenarios.Fault
-	for range 1 + d.IntN(3) {
+	for range 2 + d.IntN(3) {
 		f := scenarios.Fault{Fault: pick(d, []string{"hold-answer", "hold-answer", "hold-request", "cut-link", "cut-link", "cut-link"}), Target: "holder",
 			On: pick(d, []string{"waiting", "waiting", "waiting", "releasing", "renewing"}), At: leases(d.log(0.05, 2)), For: span(leases(d.log(0.1, 2)))}
 		if s.message(d, &f); f.On == "renewing" {
@@ -138,10 +138,10 @@ func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Work, t.Duration = leases(d.log(0.1, 2)), leases(d.log(2, 4))
 	long := s.longest(t)
 	length := d.log(0.3, long)
-	if d.one(2) {
-		length = d.log(long/1.4, long)
+	if !d.one(3) {
+		length = d.log(long/1.3, long)
 	}
-	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"pause", "pause", "kill", "kill", "partition", "disk-stall"}), For: span(leases(length)),
+	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"pause", "pause", "pause", "kill", "kill", "partition", "disk-stall"}), For: span(leases(length)),
 		Target: pick(d, onServers), On: pick(d, []string{"acquired", "acquired", "before-write", "renewing", "waiting", "releasing"})}}
 	return t
 }
@@ -197,7 +197,7 @@ func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Renew, t.Wait, t.Keys = s.Extends, leases(d.log(0.5, 8)), pick(d, []int{1, 1, 2, 3})
 	t.Work, t.Think, t.Duration = leases(d.log(0.3, 4)), someOrNone(d, 0.01, 0.2), leases(d.log(3, 6))
 	f := scenarios.Fault{Fault: pick(d, []string{"partition", "partition", "disk-stall", "disk-stall", "pause", "kill"}), Target: "leader",
-		On: pick(d, []string{"at", "acquired", "before-write", "renewing"}), At: leases(d.log(0.05, 1)), For: span(leases(d.log(0.5, s.longest(t))))}
+		On: pick(d, []string{"at", "acquired", "before-write", "renewing"}), At: leases(d.log(0.05, 1)), For: span(leases(d.log(1, s.longest(t))))}
 	if f.Fault == "partition" {
 		f.From, f.Direction = pick(d, []string{"", "", "servers"}), pick(d, []string{"", "", "in", "out"})
 	}
