@@ -49,6 +49,9 @@ func TestHunt(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if page, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(page), "data:image/svg") || len(f.Story) == 0 {
+		t.Errorf("the page has no story and picture: %v, %d steps", err, len(f.Story))
+	}
 	if _, r, code = hunted(t, "--backend", "redis", "--for", "40s", "--seed",
 		"7"); code == exitViolated || len(r.Findings) > 0 || r.Trials == 0 {
 		t.Errorf("redis: exit code %d, %s", code, r.Summary())
@@ -65,6 +68,9 @@ func TestHuntRefuses(t *testing.T) {
 		"of one lock":          {"--backend", "redis,etcd"},
 		"both name the lock":   {"--library", "redislock", "--adapter", "x", "--backend", "redis"},
 		"--backend is missing": {"--adapter", "x"},
+		"--shard needs --seed": {"--backend", "redis", "--shard", "1/2"},
+		"is no shard":          {"--backend", "redis", "--seed", "1", "--shard", "3/2"},
+		"--parallel 10000":     {"--backend", "redis", "--parallel", "10000"},
 		"folder of a hunt":     {"--backend", "redis", "--resume", t.TempDir()},
 		"--known":              {"--backend", "redis", "--known", "nowhere.yaml"},
 	} {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/nouns"
@@ -268,32 +267,4 @@ func (l *look) once(ctx context.Context, attempt int, ours, alone bool) {
 			rate.Of++
 		}
 	}
-}
-
-// found keeps a finding, with its scenario as it was seen: it is made small later.
-func (h *Hunt) found(c *candidate, why string, s *suspect, run string) error {
-	f := &Finding{Property: c.Property, Cause: c.cause, Message: c.message, Why: why, Trial: s.number, Seed: s.seed,
-		Draft: string(s.trial.YAML()),
-		Found: c.Found.Seen, Of: c.Found.Of, ReferenceFound: c.Reference.Seen, ReferenceOf: c.Reference.Of,
-		Seconds: round(time.Duration(h.spent() * float64(time.Second))),
-		Owed:    c.Owed == checker.Service && c.Excuse == ""}
-	f.Run, _ = filepath.Rel(h.Dir, run)
-	h.Report.Findings = append(h.Report.Findings, f)
-	h.says(fmt.Sprintf("FOUND %s: %s", f.Property, f.Why))
-	return h.write(f, s.trial, "it was not made smaller yet")
-}
-
-// name is what the scenario of a finding is called, and its file.
-func (h *Hunt) name(f *Finding) string {
-	lock := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(h.Options.Label()))
-	name := fmt.Sprintf("%s-%s-trial-%d", lock, strings.ReplaceAll(f.Property, "/", "-"), f.Trial)
-	for strings.Contains(name, "--") {
-		name = strings.ReplaceAll(name, "--", "-")
-	}
-	return name
 }
