@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -26,6 +27,7 @@ type suspect struct {
 	number int
 	seed   uint64
 	trial  scenarios.Scenario
+	met    []map[history.Phase]bool // what came of its faults, when it was tried
 	all    []*candidate
 }
 
@@ -84,6 +86,10 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 				continue
 			}
 			decision, why := Decide(c.Evidence)
+			if decision == Excused && l.unmet >= Repeats {
+				why = fmt.Sprintf("the reference lock met not all faults of the trial in %s, so nothing can be compared, and %s",
+					nouns.Count(l.unmet, "run"), "the service alone does not owe it")
+			}
 			if decision == Worse {
 				err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
 				continue
@@ -147,6 +153,7 @@ type look struct {
 
 	mu    sync.Mutex        // of what follows, and of the candidates
 	alone bool              // a run was disturbed, so that the next ones have no company
+	unmet int               // runs of the reference lock that did not meet a fault that the trial had met
 	shows map[string]string // by property, a run that shows it
 	runs  []string          // folders
 }
@@ -247,6 +254,10 @@ func (l *look) once(ctx context.Context, attempt int, ours, alone bool) {
 	}
 	l.runs = append(l.runs, out.Dir)
 	l.alone = l.alone || l.h.Parallel > 1 && !usable(out)
+	met := ours || l.meets(out)
+	if !met {
+		l.unmet++
+	}
 	for _, c := range l.s.all {
 		rate := &c.Found
 		if !ours {
@@ -263,8 +274,21 @@ func (l *look) once(ctx context.Context, attempt int, ours, alone bool) {
 			if ours {
 				l.shows[c.Property] = out.Dir
 			}
-		case usable(out):
+		case l.unmet >= Repeats && c.Reference.Of == 0:
+			c.Compared = false
+		case met && usable(out):
 			rate.Of++
 		}
 	}
+}
+
+// meets says that each fault that struck in the trial has struck in a run of the reference lock, too: a
+// message that this lock alone sends may be what a fault waits for, and then nothing was compared.
+func (l *look) meets(out *runner.Outcome) bool {
+	for i, seen := range outcomes(l.s.trial, out.Ops) {
+		if i < len(l.s.met) && l.s.met[i][history.Observed] && !seen[history.Observed] {
+			return false
+		}
+	}
+	return true
 }

@@ -28,6 +28,7 @@ type world struct {
 	runs          map[string]int // by the name of the lock
 	running, most int            // runs at a time
 	disturbs      func(running int) bool
+	unmet         func(o runner.Options) bool // its faults do not strike
 	// shows says what a lock violates in a trial.
 	shows func(o runner.Options) []string
 	fails error
@@ -69,7 +70,7 @@ func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*
 			out.Result.Properties[i] = checker.Property{Name: out.Result.Properties[i].Name, Disturbed: true}
 		}
 	}
-	if len(o.Scenario.Faults) > 0 {
+	if len(o.Scenario.Faults) > 0 && (w.unmet == nil || !w.unmet(o)) {
 		f := history.FaultNote{ID: 1, Kind: o.Scenario.Faults[0].Fault, Target: "client-1", Phase: history.Observed}
 		out.Ops = []history.Op{{Type: history.Note, F: history.Fault, Time: 1, Fault: &f}}
 	}

@@ -115,8 +115,8 @@ func triggerOf(f scenarios.Fault) string {
 	return on
 }
 
-// cover counts what came of the faults of a trial.
-func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
+// outcomes are what came of each fault of a trial, all its repetitions together.
+func outcomes(t scenarios.Scenario, ops []history.Op) (all []map[history.Phase]bool) {
 	phases := map[int]map[history.Phase]bool{}
 	for i := range ops {
 		if f := ops[i].Fault; f != nil {
@@ -133,7 +133,15 @@ func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
 			maps.Copy(seen, phases[id])
 			id++
 		}
-		key := Cover{Fault: f.Fault, Trigger: triggerOf(f)}
+		all = append(all, seen)
+	}
+	return all
+}
+
+// cover counts what came of the faults of a trial.
+func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
+	for i, seen := range outcomes(t, ops) {
+		key := Cover{Fault: t.Faults[i].Fault, Trigger: triggerOf(t.Faults[i])}
 		c := r.coverage[key]
 		c.Fault, c.Trigger = key.Fault, key.Trigger
 		c.Tried++

@@ -176,7 +176,7 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 		h.Watch.Tried(tried, h.Report)
 		h.talk.Unlock()
 		if len(all) > 0 {
-			h.suspects = append(h.suspects, &suspect{number: number, seed: seed, trial: t, all: all})
+			h.suspects = append(h.suspects, &suspect{number: number, seed: seed, trial: t, met: outcomes(t, out.Ops), all: all})
 		}
 		return errors.Join(h.keep(tried), h.save())
 	}))
