@@ -125,8 +125,8 @@ bench-triggers: images ## print how much sooner triggers reach a violation than 
 	@$(GO) test -timeout 90m -run '^$$' -bench '^BenchmarkTriggers$$' -benchtime $(or $(SEEDS),20)x ./cmd/cli
 
 .PHONY: bench-hunt
-bench-hunt: build ## print how many runs a minute a hunt makes: FOR=2m, BACKENDS="redis etcd", RUNTIME=local
-	@BACKENDS="$(or $(BACKENDS),redis)" FOR=$(or $(FOR),2m) RUNTIME=$(or $(RUNTIME),local) $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkHunt$$' -benchtime 1x ./cmd/cli
+bench-hunt: build ## print how many trials a minute a hunt makes: FOR=2m, BACKENDS="redis etcd", RUNTIME=local, PARALLEL="1 2 4"
+	@BACKENDS="$(or $(BACKENDS),redis)" FOR=$(or $(FOR),2m) RUNTIME=$(or $(RUNTIME),local) PARALLEL="$(PARALLEL)" $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkHunt$$' -benchtime 1x ./cmd/cli
 
 .PHONY: bench-nodes
 bench-nodes: images ## print how many client nodes run baseline until a heartbeat is missed: RUNTIMES=local, FROM=10

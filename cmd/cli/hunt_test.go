@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dlmtest/dlmtest/runner/hunt"
 )
@@ -87,17 +86,19 @@ func TestHuntRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkHunt prints how many runs a minute a hunt makes.
+// BenchmarkHunt prints how many trials a minute a hunt makes.
 func BenchmarkHunt(b *testing.B) {
 	for _, backend := range strings.Fields(cmp.Or(os.Getenv("BACKENDS"), "redis")) {
-		for b.Loop() {
-			begun := time.Now()
-			_, r, _ := hunted(b, "--backend", backend, "--for", cmp.Or(os.Getenv("FOR"), "2m"), "--seed", "1",
-				"--runtime", cmp.Or(os.Getenv("RUNTIME"), "local"))
-			line, _ := json.Marshal(map[string]any{"backend": backend, "runs_a_minute": r.PerMinute(),
-				"trials": r.Trials, "seconds": time.Since(begun).Seconds()})
-			b.Logf("%s", line)
-			b.ReportMetric(r.PerMinute(), "runs/min")
+		for _, parallel := range strings.Fields(cmp.Or(os.Getenv("PARALLEL"), "0")) {
+			for b.Loop() {
+				_, r, _ := hunted(b, "--backend", backend, "--for", cmp.Or(os.Getenv("FOR"), "2m"), "--seed", "1",
+					"--runtime", cmp.Or(os.Getenv("RUNTIME"), "local"), "--parallel", parallel)
+				rate := float64(r.Trials) / r.Seconds * 60
+				line, _ := json.Marshal(map[string]any{"backend": backend, "parallel": r.Parallel, "trials_a_minute": rate,
+					"runs_a_minute": r.PerMinute(), "trials": r.Trials, "disturbed": r.Disturbed, "seconds": r.Seconds})
+				b.Logf("%s", line)
+				b.ReportMetric(rate, "trials/min")
+			}
 		}
 	}
 }
