@@ -15,7 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
-	"github.com/dlmtest/dlmtest/nemesis/outside"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 	"github.com/dlmtest/dlmtest/workloads"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/nemesis/outside"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
 
 // Readings are bracketed by two of the true clock, at most 0.2 ms apart. What is bent is told to the nanosecond, so

@@ -3,7 +3,7 @@ package faultcheck
 import (
 	"fmt"
 
-	"github.com/dlmtest/dlmtest/nemesis/outside"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
 
 // crash: what the program finds of its files when it is started again, beside what it had been told was synced.

@@ -23,7 +23,9 @@ var (
 // What the proofs of faults say is what the victims measure.
 func TestMeasured(t *testing.T) {
 	self := filepath.Join(t.TempDir(), "dlmtest")
-	if out, err := exec.Command("go", "build", "-o", self, "../../cmd/dlmtest").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", self, "../../cmd/dlmtest")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // containers have other libraries
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))
 	}
 	c := program(t)
@@ -88,7 +90,7 @@ func program(t *testing.T) string {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		return ""
 	}
-	if out, err := exec.Command("gcc", "-O1", "-Wall", "-Werror", "-pthread", "-o", filepath.Join(dir, "clocks"), "../../nemesis/outside/c/clocks.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O1", "-Wall", "-Werror", "-pthread", "-o", filepath.Join(dir, "clocks"), "outside/c/clocks.c").CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))
 	}
 	return dir

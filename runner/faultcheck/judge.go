@@ -1,6 +1,6 @@
 package faultcheck
 
-import "github.com/dlmtest/dlmtest/nemesis/outside"
+import "github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 
 // judge holds what was measured of a run beside what its history says.
 func (s *seen) judge() (rows []Row) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/nemesis/outside"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dlmtest/dlmtest/nemesis/outside"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
 
 // link: what becomes of each message that goes through the client's link, by the stamps of its sender and of the

@@ -3,7 +3,7 @@ package faultcheck
 import (
 	"fmt"
 
-	"github.com/dlmtest/dlmtest/nemesis/outside"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
 
 // partition: what a node is said to drop of another does not arrive, by any protocol, and what it is not said to

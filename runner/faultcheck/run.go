@@ -1,5 +1,5 @@
 // Package faultcheck is the proof of the proofs: it runs the faults of dlmtest on programs that measure them from
-// within (nemesis/outside), by the ordinary nemesis in ordinary runs, and holds what these saw beside what the
+// within (runner/faultcheck/outside), by the ordinary nemesis in ordinary runs, and holds what these saw beside what the
 // proof in the run's history says.
 package faultcheck
 

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/nemesis/outside"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -35,9 +37,20 @@ type strike struct {
 	cut    []string
 }
 
-// window is when the fault must have been in force, whatever the machine was busy with: it was proven to
-// have lasted as long as was asked for, and the heal is stamped before it is done.
-func (s *strike) window() (from, to int64) { return s.healed - s.asked, s.healed }
+// window is when the fault must have been in force, whatever the machine was busy with: it has lasted as long as was
+// asked for, or as its proof says, and the heal is stamped before it is done.
+func (s *strike) window() (from, to int64) {
+	length := s.asked
+	if said := standing.FindStringSubmatch(s.proof); said != nil {
+		if seconds, err := strconv.ParseFloat(said[1], 64); err == nil {
+			length = min(length, int64(seconds*1e9)-1e6) // it was rounded
+		}
+	}
+	return s.healed - length, s.healed
+}
+
+// standing is for how long a proof says that programs stood: on a busy machine it takes a while until all do.
+var standing = regexp.MustCompile(`in state T for ([0-9.]+) s`)
 
 // strikesOf reads the faults of a history in the order of the scenario.
 func strikesOf(file scenarios.Scenario, ops []history.Op) (all []*strike, err error) {

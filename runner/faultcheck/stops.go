@@ -3,7 +3,7 @@ package faultcheck
 import (
 	"strings"
 
-	"github.com/dlmtest/dlmtest/nemesis/outside"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
 
 // relatives are all that a pause or a kill of a node must reach.

@@ -99,7 +99,7 @@ func (s *seen) watched(k *strike) Row {
 		}
 	}
 	for _, m := range s.stood {
-		if m.node == node {
+		if m.node == node && m.at <= to { // others come after a kill
 			known[m.pid] = true
 		}
 		if m.node != node || m.before < from || m.at > to {

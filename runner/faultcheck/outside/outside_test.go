@@ -16,7 +16,7 @@ func TestSharesNothingWithTheAgent(t *testing.T) {
 	}
 	for _, path := range strings.Fields(string(out)) {
 		ours := strings.HasPrefix(path, "github.com/dlmtest/dlmtest/")
-		if ours && path != "github.com/dlmtest/dlmtest/nemesis/outside" && path != "github.com/dlmtest/dlmtest/locks/protocol/adapter" {
+		if ours && path != "github.com/dlmtest/dlmtest/runner/faultcheck/outside" && path != "github.com/dlmtest/dlmtest/locks/protocol/adapter" {
 			t.Errorf("it imports %s", path)
 		}
 	}
