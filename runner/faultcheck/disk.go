@@ -8,14 +8,11 @@ import (
 
 // crash: what the program finds of its files when it is started again, beside what it had been told was synced.
 func (s *seen) crash(k *strike) []Row {
-	synced, written := s.latest(k, outside.Synced), s.latest(k, outside.Written)
+	synced, written, found := s.latest(k, outside.Synced), s.latest(k, outside.Written), s.found(k)
 	kept := k.check("every entry whose fsync had returned is there, whole", k.proof)
 	lost := k.check("nothing that was not synced is there", k.proof)
-	kept.unless(synced > 0, "nothing was synced before")
-	lost.unless(written > 0, "nothing was written before")
-	found := s.found(k)
-	if len(found) < 4 {
-		kept.unless(false, "the program did not look after its files again")
+	if synced == 0 || written == 0 || len(found) < 4 {
+		kept.unmeasured(busy)
 		return []Row{kept.Row}
 	}
 	is, was, none := found["synced"], found["written"], found["unnamed"]
@@ -51,23 +48,40 @@ func (s *seen) syncfs(k *strike, found outside.Record, written int64) Row {
 // found is what the program finds of its files in its next life, by name.
 func (s *seen) found(k *strike) map[string]outside.Record {
 	found := map[string]outside.Record{}
-	for _, r := range s.of(k.target, outside.Found) {
-		if _, is := found[r.Who]; !is && r.At > k.begun {
-			found[r.Who] = r
-		}
+	_, next := s.neighbours(k)
+	for _, r := range between(s.of(k.target, outside.Found), k.begun, next) {
+		found[r.Who] = r
 	}
 	return found
+}
+
+// busy is why files were not measured.
+const busy = "the program had not come up, or not written, before the next fault: this machine is too busy"
+
+// neighbours are when the fault before this one that ended the program was healed, and the next one begins.
+func (s *seen) neighbours(k *strike) (before, next int64) {
+	next = k.healed + soon
+	for _, other := range s.strikes {
+		ends := other.target == k.target && (other.fault.Fault == "crash" || other.fault.Fault == "kill")
+		switch {
+		case ends && other.healed < k.begun:
+			before = max(before, other.healed)
+		case ends && other.begun > k.begun:
+			next = min(next, other.begun)
+		}
+	}
+	return before, next
 }
 
 // survives: a kill without a crash loses nothing that was written, synced or not.
 func (s *seen) survives(k *strike) []Row {
 	c := k.check("every entry that was written is there, synced or not: the kernel has them", k.proof)
 	synced, written, found := s.latest(k, outside.Synced), s.latest(k, outside.Written), s.found(k)
-	if len(found) < 4 {
-		c.unless(false, "the program did not look after its files again")
+	if synced == 0 || written == 0 || len(found) < 4 {
+		c.unmeasured(busy)
 		return []Row{c.Row}
 	}
-	c.unless(written > 0 && found["written"].N >= written && found["synced"].N >= synced && found["unnamed"].N >= written-1,
+	c.unless(found["written"].N >= written && found["synced"].N >= synced && found["unnamed"].N >= written-1,
 		"%d of %d, %d of %d and %d of %d are", found["written"].N, written, found["synced"].N, synced, found["unnamed"].N, written)
 	c.measured("%d of %d", found["written"].N, written)
 	return []Row{c.Row}
@@ -82,13 +96,8 @@ func there(n int64) string {
 
 // latest is how many entries had been told of in the life that a fault ended.
 func (s *seen) latest(k *strike, what string) (n int64) {
-	born := int64(0)
-	for _, r := range s.of(k.target, outside.Found) {
-		if r.At < k.begun {
-			born = r.At
-		}
-	}
-	for _, r := range between(s.of(k.target, what), born, k.healed) {
+	before, _ := s.neighbours(k)
+	for _, r := range between(s.of(k.target, what), before, k.healed) {
 		n = max(n, r.N+1)
 	}
 	return n
