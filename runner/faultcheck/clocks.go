@@ -55,6 +55,9 @@ func (s *seen) clock(k *strike) (rows []Row) {
 // readings holds each reading beside what it must be. The two ends of a fault are left out: a reading takes a while.
 func (s *seen) readings(k *strike, c *check, all []outside.Record) {
 	from, to := k.window()
+	if !k.fault.Clock.Strobe.IsZero() {
+		from = k.begun // it stops for its proof, which takes a while
+	}
 	var offs, seenFar, seenNear []int64
 	for _, r := range all {
 		slack := exact
