@@ -164,7 +164,7 @@ func answerService(setup history.Setup, result *Result) answer {
 
 // undecided says why an answer is open.
 func undecided(p Property) string {
-	return fmt.Sprintf("Not decided: %s (%s).", lower(strings.TrimPrefix(p.Reason, "Not decided: ")), p.Name)
+	return fmt.Sprintf("Not decided: %s (%s).", lower(p.Reason), p.Name)
 }
 
 // Property returns the judgement of one property, nil if it was not judged.

@@ -175,7 +175,7 @@ func (k *keyLog) maybeKept(g *trace.Grant) *trace.Grant {
 
 // both says that h was granted while the lease of g was valid. The service has two
 // holders then, as on two masters, and each was told the truth about its own.
-// Of a lock that tells no deadline that cannot be said: nothing ends its claim.
+// Of a lock that reports no deadline that cannot be said: nothing ends its claim.
 func (r *run) both(g, h *trace.Grant) bool {
 	return r.Setup.Promise.Validity != history.Untold && r.validUntil(g, h.OK) > h.OK
 }

@@ -30,7 +30,7 @@ func falseLoss(r *run) outcome {
 		case !known:
 			open = fmt.Sprintf("%s was told of a loss at %s, and the deadline of that grant cannot be converted: %s.",
 				l.Grant.Who(), r.seconds(told.Time), r.bentClock(l.Grant.Node))
-		case deadline == trace.Forever: // the lock renews by itself, and tells no deadline
+		case deadline == trace.Forever: // the lock renews by itself, and reports no deadline
 			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.Op, l.Op}},
 				"%s was told at %s (%s) that %q is lost, which its lock renews by itself, although it reached the service.",
 				l.Grant.Who(), r.seconds(told.Time), told.F, l.Grant.Key.Name)

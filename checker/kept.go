@@ -118,7 +118,7 @@ func (r *run) addDoubles(k *keyLog, doubles map[[2]*trace.Grant]bool, f *found) 
 	}
 }
 
-// untoldLeases is leaseExclusion of a lock that tells no deadline. No lease can have begun
+// untoldLeases is leaseExclusion of a lock that reports no deadline. No lease can have begun
 // before its acquire was invoked, so it lasts for its time after that at least, without a fault.
 func (r *run) untoldLeases() outcome {
 	var f found
@@ -126,7 +126,7 @@ func (r *run) untoldLeases() outcome {
 		r.addDoubles(k, r.doubles(k), &f)
 	}
 	return r.orUnseen(outcome{verdict: Holds, found: f,
-		reason: fmt.Sprintf("No two of %s were owed at once: the lock tells no deadline, so each counts for a lease from its request, or from the invoke of its acquire, as long as no fault may have ended it.",
+		reason: fmt.Sprintf("No two of %s were owed at once: the lock reports no deadline, so each counts for a lease from its request, or from the invoke of its acquire, as long as no fault may have ended it.",
 			nouns.Count(len(r.Grants), "grant")),
 		summary: fmt.Sprintf("%s began within a lease of the request of another client's, which nothing had ended.", nouns.Count(f.certain, "grant")),
 	})

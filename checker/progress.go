@@ -12,7 +12,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// patience is how long a key that nobody holds may go without a grant.
+// patience is how long a free key may go without a grant.
 func (r *run) patience() int64 { return 2*int64(r.Setup.Lease) + int64(3*time.Second) }
 
 // deadlockFreedom judges the final acquire of every key, and the times at which

@@ -181,7 +181,7 @@ var Checkers = []Checker{
 		},
 	}, {
 		Name: "deadlock-freedom", Owed: Service, work: healed,
-		About: "A key that nobody holds is not granted within two leases and 3 s although all is healed.",
+		About: "A free key is not granted within two leases and 3 s although all is healed.",
 		Remedy: "An attempt that fails must take back what it has left at the service: a key, a place in the queue. A " +
 			"wait that its user can bound, and a lease on every place, keep one lost answer from stopping all.",
 		check: deadlockFreedom, oracle: posed{why: noTime}, rests: rests{others: true},
@@ -262,7 +262,7 @@ var Checkers = []Checker{
 		},
 	}, {
 		Name: "free-lock", Owed: Service, kinds: only(history.Alone),
-		About:    "A key that nobody holds, and that nobody else asks for, is not granted within three quarters of a lease.",
+		About:    "A free key that nobody else asks for is not granted within three quarters of a lease.",
 		Remedy:   "A release that is sent until it is answered, also while a renewal is under way.",
 		promised: tellsFree, check: freeLock, oracle: posed{why: noTime}, rests: rests{others: true},
 		tests: []test{

@@ -155,12 +155,12 @@ func (n *nested) delayed() {
 	}
 }
 
-// owedUntil is validUntil, and of a lock that tells no deadline at most leasedUntil.
+// owedUntil is validUntil, and of a lock that reports no deadline at most leasedUntil.
 func (r *run) owedUntil(g *trace.Grant, t int64) int64 {
 	return min(r.validUntil(g, t), r.leasedUntil(g))
 }
 
-// leasedUntil is, where the lock tells no deadline, the end of the lease that was asked
+// leasedUntil is, where the lock reports no deadline, the end of the lease that was asked
 // for, as a holder that was stopped may not know that it has ended; else forever. A
 // session is kept alive by itself, until a fault may hinder that.
 func (r *run) leasedUntil(g *trace.Grant) int64 {

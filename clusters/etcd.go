@@ -56,7 +56,7 @@ func (d *Docker) BuildEtcd(ctx context.Context, version string, progress func(li
 	return tag, d.buildFrom(ctx, Image{Name: name, Tag: tag}, files, progress)
 }
 
-// CheckEtcd says whether a version of etcd is one that can be had: Debian's, or a release
+// CheckEtcd says whether a version of etcd is available: Debian's, or a release
 // from 3.5 on.
 func CheckEtcd(version string) error {
 	parts := etcdVersion.FindStringSubmatch(version)

@@ -208,5 +208,5 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 	return s
 }
 
-// finalLimit is how long a key that nobody holds may take to be granted.
+// finalLimit is how long a free key may take to be granted.
 func finalLimit(lease time.Duration) time.Duration { return 2*lease + 3*time.Second }

@@ -68,23 +68,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 			return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))
 		}
 	}
-	loadErr := stage.load(ctx, p)
-	interrupted := ctx.Err() != nil
-	if loadErr == nil {
-		p.Phase("Healed; acquiring every key once more")
-		limit := readyLimit
-		if interrupted { // somebody waits
-			limit = 2 * finalLimit(stage.lease)
-		}
-		loadErr = stage.finish(context.WithoutCancel(ctx), limit)
-	}
-	if err := stage.endedServers(p); loadErr == nil { // since the load's last look
-		loadErr = err
-	}
-	stage.drain(context.WithoutCancel(ctx), interrupted, p)
-	if blamed := rec.blame(); loadErr == nil { // an adapter shows at the end whether it ends
-		loadErr = blamed
-	}
+	interrupted, loadErr := stage.through(ctx, p)
 	p.Phase("Taking the cluster down")
 	downErr := stage.down(context.WithoutCancel(ctx))
 	ops, recErr := rec.close()
@@ -110,4 +94,27 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		out.Passed = stage.passed
 	}
 	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
+}
+
+// through takes the clients through the load and what follows it, until all that records
+// has nothing more to tell. interrupted: ctx ended before the load did.
+func (s *stage) through(ctx context.Context, p Progress) (interrupted bool, err error) {
+	err = s.load(ctx, p)
+	interrupted = ctx.Err() != nil
+	if err == nil {
+		p.Phase("Healed; acquiring every key once more")
+		limit := readyLimit
+		if interrupted { // somebody waits
+			limit = 2 * finalLimit(s.lease)
+		}
+		err = s.finish(context.WithoutCancel(ctx), limit)
+	}
+	if ended := s.endedServers(p); err == nil { // since the load's last look
+		err = ended
+	}
+	s.drain(context.WithoutCancel(ctx), interrupted, p)
+	if blamed := s.rec.blame(); err == nil { // an adapter shows at the end whether it ends
+		err = blamed
+	}
+	return interrupted, err
 }

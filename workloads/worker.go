@@ -145,7 +145,7 @@ func openResource(ctx context.Context, s Spec) (resource.Resource, error) {
 }
 
 // finally acquires every key once on a connection of its own, after all faults
-// are healed: a key that cannot be had is a deadlock.
+// are healed: a key that cannot be acquired is a deadlock.
 func finally(ctx context.Context, l *link, s Spec) error {
 	r := newRecorder(l, s)
 	if err := r.connect(ctx); err != nil {

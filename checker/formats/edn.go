@@ -11,8 +11,8 @@ import (
 type edn struct {
 	*source
 	depth int
-	left  int // forms that may still be built of the value at hand; below 0: only skip
-	words map[string]word
+	left  int        // forms that may still be built of the value at hand; below 0: only skip
+	table *wordTable // nil: of a text that is too short for one
 }
 
 // blank skips white space, comments and discarded forms, and shows what follows.

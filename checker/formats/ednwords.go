@@ -13,28 +13,65 @@ type word struct {
 	which   told
 }
 
-// wordsKept is how many words are kept, so that one that comes again is not made again.
-const wordsKept = 256
+// wordsKept is how many words and strings are kept, so that one that comes again is not made
+// again, and longestKept how long they may be. One takes the place of another of the same hash.
+const wordsKept, longestKept = 1 << 9, 32
+
+type wordTable struct {
+	words [wordsKept]word
+	texts [wordsKept]string
+}
+
+func placeOf(b []byte) uint32 {
+	place := uint32(len(b))
+	for _, c := range b {
+		place = 31*place + uint32(c)
+	}
+	return (place ^ place>>9) % wordsKept
+}
+
+// string is b as a string.
+func (t *wordTable) string(b []byte) string {
+	if len(b) > longestKept {
+		return string(b)
+	}
+	kept := &t.texts[placeOf(b)]
+	if *kept != string(b) {
+		*kept = string(b)
+	}
+	return *kept
+}
 
 // word says what the token is that was read.
 func (p *edn) word(f form) (word, error) {
-	keep := len(p.text) > 0 && p.text[0] > '9' && len(p.text) <= 32 // no number
-	if keep {
-		if w, known := p.words[string(p.text)]; known {
-			return w, nil
-		}
+	w, err := p.known(p.text)
+	if err != nil {
+		_, err = f.classify(string(p.text)) // with its place
 	}
-	written := string(p.text)
-	f, err := f.classify(written)
+	return w, err
+}
+
+// known says what a token is. Its error has no place.
+func (p *edn) known(b []byte) (word, error) {
+	if len(b) > longestKept || p.table == nil {
+		return wordOf(string(b))
+	}
+	kept := &p.table.words[placeOf(b)]
+	if kept.written == string(b) && len(b) > 0 {
+		return *kept, nil
+	}
+	w, err := wordOf(string(b))
+	if err == nil {
+		*kept = w
+	}
+	return w, err
+}
+
+func wordOf(written string) (word, error) {
+	f, err := form{}.classify(written)
 	w := word{written: written, kind: f.kind, text: f.text}
 	if f.kind == keyword {
 		w.which = fields[f.text]
-	}
-	if keep && err == nil && len(p.words) < wordsKept {
-		if p.words == nil {
-			p.words = map[string]word{}
-		}
-		p.words[w.written] = w
 	}
 	return w, err
 }

@@ -76,6 +76,8 @@ type Reader struct {
 	role      role     // of the values of lock operations
 	same      string   // the only such value so far, if they say nothing
 	sameKey   string   // the only name of a lock that answers alone told so far
+	again     bool     // some process was granted a lock twice for one owner
+	renamed   bool     // some process was granted a lock for two owners, one after the other
 	queue     []queued // events that wait for an owner to be told
 	sent      int      // events that have left it
 }

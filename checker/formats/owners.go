@@ -12,6 +12,10 @@ import (
 // all that follows waits behind it. An acquire does not wait: whoever is granted a lock
 // has nothing to do with it before.
 
+// An acquire of unknown outcome is for its process's last owner only where owners are clients: where
+// some process was granted a lock twice under one name, and none under two. Else a name may be
+// that of one grant, and nobody knows it.
+
 // waitsFor is how many events may wait for an owner to be told.
 const waitsFor = 1 << 16
 
@@ -27,10 +31,15 @@ func (r *Reader) own(p *pending, e *models.Event) (waits bool) {
 		if e.Type != history.Invoke && e.Type != history.OK { // what was refused is nobody's
 			return false
 		}
+		if takes && e.Type == history.OK && last != "" {
+			r.again, r.renamed = r.again || last == e.Owner, r.renamed || last != e.Owner
+		}
 		p.remember(e.Key, e.Owner)
+	case takes && e.Type == history.Info && p.owner == "" && r.again && !r.renamed:
+		e.Owner, e.Implied = last, last != ""
 	case e.Type == history.Invoke && takes, takes && e.Type != history.OK:
 	case last != "":
-		e.Owner = last
+		e.Owner, e.Implied = last, true
 	case takes:
 		p.nameless = true
 	case e.Type == history.Invoke && !p.nameless:

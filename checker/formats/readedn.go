@@ -12,7 +12,7 @@ func (r *Reader) readEDN() error { return r.readMaps(false) }
 func (r *Reader) readKV() error { return r.readMaps(true) }
 
 func (r *Reader) readMaps(keyed bool) error {
-	p := &edn{source: newSource(r.in)}
+	p := &edn{source: newSource(r.in), table: new(wordTable)}
 	c, ok, err := p.blank()
 	var end byte // of the vector, if there is one
 	if ok && (c == '[' || c == '(') {
@@ -60,6 +60,10 @@ func (r *Reader) readMap(p *edn, keyed bool) error {
 	}
 	s := step{line: p.line}
 	p.skip()
+	if p.quickly(&s) {
+		return r.taken(&s, keyed)
+	}
+	s = step{line: s.line}
 	for {
 		c, ok, err := p.blank()
 		switch {
@@ -69,15 +73,19 @@ func (r *Reader) readMap(p *edn, keyed bool) error {
 			return p.cut()
 		case c == '}':
 			p.skip()
-			if keyed && s.key.nothing() && !s.nemesis() {
-				return r.at(s.line, errors.New("an operation without :key"))
-			}
-			return r.take(&s)
+			return r.taken(&s, keyed)
 		}
 		if err := p.entry(&s); err != nil {
 			return err
 		}
 	}
+}
+
+func (r *Reader) taken(s *step, keyed bool) error {
+	if keyed && s.key.nothing() && !s.nemesis() {
+		return r.at(s.line, errors.New("an operation without :key"))
+	}
+	return r.take(s)
 }
 
 // entry reads one key and its value; what is not known it skips over.

@@ -17,6 +17,7 @@ type Event struct {
 	F       F            // what
 	Key     string       // which lock or register; empty where there is one
 	Owner   string       // on whose behalf, for locks; empty: untold, so the process's last on this lock, or its own
+	Implied bool         // the source does not tell the owner: it is the process's last, as a reader takes it
 	Token   int64        // fencing token; 0: none
 	Lease   int64        // ns granted to an acquire or a renewal, or asked for by its call; 0: none
 	Refused bool         // of a Fail: the lock answered no, as to one that does not hold it

@@ -227,6 +227,7 @@ func (f *front) done(c *client, e *Event, at Ref) (why string) {
 		return fmt.Sprintf("process %d ends on %q what it called on %q", e.Process, e.Key, op.Key)
 	}
 	op.Type, op.Refused = e.Type, e.Refused
+	op.Implied = e.Implied || op.Implied && e.Owner == ""
 	switch e.Type {
 	case history.OK:
 		f.counts.OK++
@@ -249,6 +250,9 @@ func (f *front) done(c *client, e *Event, at Ref) (why string) {
 		f.counts.Failed++
 	case history.Info:
 		f.counts.Unknown++
+		if k.broken == "" && e.Owner != "" {
+			f.implied(c, e)
+		}
 		if k.broken == "" && f.name == "reentrant" && !f.collects && f.nobodys(op, k) { // it may be of the holder, in a new process
 			f.breaks(k, at, fmt.Sprintf("%s does not know whether its release had an effect, and for whom is not told", op.who()))
 		}
@@ -302,6 +306,19 @@ func (f *front) told(c *client, e *Event) (why string, misfit bool) {
 		}
 	}
 	return "", false
+}
+
+// implied takes the owner of an acquire of unknown outcome which no answer told, and which is
+// its process's last one by how the file names owners.
+func (f *front) implied(c *client, e *Event) {
+	op := &c.op
+	if !f.owners || !f.goesOn || !taking(op.F) || op.owner.name != "" {
+		return
+	}
+	if o := c.key.ownerOf(e.Owner, e.Process); o != nil && !o.pending {
+		op.owner.pending, o.pending = false, true
+		op.owner, c.owner = o, o
+	}
 }
 
 // nobodys says that a release or a renewal is for an owner whom nothing tells, of a key on

@@ -55,7 +55,7 @@ func (f *found) drop(key string, after int) int {
 
 // asked are the operations that one may be: a loose one is of any who has the lock.
 func (s spec) asked(state any, op *Op) []*Op {
-	if s.who == nil || op.Owner != Anybody || op.Type != history.Info || taking(op.F) {
+	if s.who == nil || op.Owner != Anybody || op.Type != history.Info && !op.Implied || taking(op.F) {
 		return []*Op{op}
 	}
 	var all []*Op
@@ -93,6 +93,10 @@ func whoHolds(state any) []string {
 		return []string{s.owner}
 	case leased:
 		return append(owners(s.out), s.owner)
+	case lent:
+		return append(owners(s.out), s.owner)
+	case claimed:
+		return []string{s.owner}
 	}
 	return nil
 }

@@ -72,17 +72,7 @@ func (m *Minimizer) Minimize(v Violation) (left []int, unfinished string, err er
 		return nil, "", errors.New("each revision rests on every change before it")
 	}
 	p := m.piece(v.Key)
-	position := map[int]int{}
-	for at, i := range p.indexes {
-		position[i] = at
-	}
-	named, last := map[int]bool{}, 0
-	for _, ref := range v.Events {
-		if at, ok := position[ref.Index]; ok {
-			named[at] = true
-			last = max(last, at)
-		}
-	}
+	named, last := p.named(v)
 	before := p.until(last)
 	if onlySearched(m.model.Name) {
 		left, err := m.searched(before)
@@ -107,6 +97,17 @@ func (m *Minimizer) Minimize(v Violation) (left []int, unfinished string, err er
 		}
 	}
 	return nil, "", errors.New("it is not found again in its own history, which is a bug of dlmtest")
+}
+
+// named are the positions of a violation's events, and the last of them.
+func (p *piece) named(v Violation) (at map[int]bool, last int) {
+	at = map[int]bool{}
+	for _, ref := range v.Events {
+		if i, ok := slices.BinarySearch(p.indexes, ref.Index); ok {
+			at[i], last = true, max(last, i)
+		}
+	}
+	return at, last
 }
 
 // searched reduces what only Porcupine decides.

@@ -28,7 +28,7 @@ func (m *Minimizer) Minimal(v Violation, ask func(string, Options, []Op) string)
 	case m.budget.ctx.Err() != nil:
 		out.Oracle = "gave up: it was interrupted"
 	default:
-		out.Oracle = m.confirm(events, ask)
+		out.Oracle = m.confirm(v, events, ask)
 	}
 	return out, events
 }
@@ -56,10 +56,15 @@ func (m *Minimizer) asked(events []Event) []Op {
 	})
 }
 
-// confirm asks Porcupine about the history of one key. It must be illegal.
-func (m *Minimizer) confirm(events []Event, ask func(string, Options, []Op) string) string {
-	ops := m.asked(events)
-	switch said := ask(m.model.Name, m.options, ops); said {
+// confirm asks Porcupine about the history of one key. It must be illegal. What was left out of
+// it may have been for an owner whom the source does not tell, so then all of it is asked about.
+func (m *Minimizer) confirm(v Violation, events []Event, ask func(string, Options, []Op) string) string {
+	said := ask(m.model.Name, m.options, m.asked(events))
+	if p := m.piece(v.Key); said == Illegal {
+		_, last := p.named(v)
+		said = freed(m.model.Name, m.options, p.until(last), ask)
+	}
+	switch said {
 	case Illegal:
 		return Confirmed
 	case Legal:

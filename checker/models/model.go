@@ -35,7 +35,7 @@ func (o Options) permits() int { return max(o.Permits, 1) }
 // Decider decides one history.
 type Decider interface {
 	// Add takes the next event. An error says which assumption the history
-	// breaks and on which line: no verdict can be had then.
+	// breaks and on which line: there is no verdict then.
 	Add(Event) error
 	// End says what was found. It may be called once, after the last event.
 	End() Result

@@ -13,6 +13,7 @@ type Op struct {
 	Type    history.Type `json:"type"` // OK, Fail or Info
 	Process int          `json:"process"`
 	Owner   string       `json:"owner"`
+	Implied bool         `json:"implied,omitempty"` // nothing tells the owner: it is the process's last
 	Call    int          `json:"call"`
 	Return  int          `json:"return"`
 	Called  int64        `json:"called,omitempty"`   // time of the call
@@ -29,7 +30,7 @@ type Op struct {
 const Anybody = "?"
 
 func opOf(op *operation) Op {
-	o := Op{F: op.F, Type: op.Type, Process: op.Process, Owner: op.Owner, Call: op.call.Index, Return: op.ret.Index,
+	o := Op{F: op.F, Type: op.Type, Process: op.Process, Owner: op.Owner, Implied: op.Implied, Call: op.call.Index, Return: op.ret.Index,
 		Called: op.call.Time, Done: op.ret.Time, Token: op.Token, Lease: op.Lease, Value: op.Value, Old: op.Old, Refused: op.Refused}
 	if op.owner != nil {
 		o.Owner = op.owner.name

@@ -160,11 +160,13 @@ func Confirm(m Model, o Options, events []Event, ask func(string, Options, []Op)
 		if onlySearched(m.Name) { // what says nothing by the reading that was judged
 			ops = slices.DeleteFunc(ops, func(op Op) bool { return o.silent(op.F, op.Type, op.Value) })
 		}
-		if said = ask(m.Name, o, ops); said != Legal {
+		if said = told(m.Name, o, ops, ask); said != Legal {
 			break
 		}
 	}
 	switch said {
+	case Untold:
+		r.Oracle = said
 	case want:
 		r.Oracle = Confirmed
 	case Legal, Illegal:
@@ -173,6 +175,43 @@ func Confirm(m Model, o Options, events []Event, ask func(string, Options, []Op)
 	default:
 		r.Oracle = said
 	}
+}
+
+// Untold is what Porcupine's answer is worth where it hangs on an owner whom the source does not tell.
+const Untold = "not confirmed: who some operation is for is not told, and its answer depends on it"
+
+// told asks Porcupine about the operations of one key, and says Untold where it would say
+// something else if operations whose owner the source does not tell were of others.
+func told(model string, o Options, ops []Op, ask func(string, Options, []Op) string) string {
+	said := ask(model, o, ops)
+	switch {
+	case said == Legal && slices.ContainsFunc(ops, func(op Op) bool { return op.Owner == Anybody }):
+		if ask(model, o, slices.DeleteFunc(slices.Clone(ops), func(op Op) bool { return op.Owner == Anybody })) != Legal {
+			return Untold
+		}
+	case said == Illegal:
+		return freed(model, o, ops, ask)
+	}
+	return said
+}
+
+// freed asks about an illegal history once more, in which operations whose owner the source
+// does not tell may be of anybody.
+func freed(model string, o Options, ops []Op, ask func(string, Options, []Op) string) string {
+	if !slices.ContainsFunc(ops, func(op Op) bool { return op.Implied && op.Type != history.Fail }) {
+		return Illegal
+	}
+	free := slices.Clone(ops)
+	for i := range free {
+		if free[i].Implied {
+			free[i].Owner = Anybody
+		}
+	}
+	said := ask(model, o, free)
+	if said == Legal {
+		return Untold
+	}
+	return said
 }
 
 // Ops returns the operations of each key of a history that breaks no assumption

@@ -106,7 +106,7 @@ func nobody(Options) any { return heldBy{} }
 
 // specs has a model for each name of Models.
 var specs = map[string]spec{
-	Claims: {init: func(Options) any { return claimed{} }, step: claimsStep,
+	Claims: {init: func(Options) any { return claimed{} }, step: claimsStep, who: whoHolds,
 		asserts: func(op *Op) bool { return op.Refused && !taking(op.F) }},
 	"mutex": {init: nobody, step: mutexStep, who: whoHolds},
 	"try": {init: nobody, who: whoHolds, asserts: func(op *Op) bool { return op.F == Try },
@@ -124,7 +124,7 @@ var specs = map[string]spec{
 	"fenced-mutex":  {init: func(Options) any { return fenced{} }, step: fencedStep, who: whoHolds},
 	"lease":         {init: func(Options) any { return leased{} }, step: leaseStep, who: whoHolds},
 	"lease-windows": {init: func(Options) any { return leased{} }, step: leaseStep, who: whoHolds},
-	"lease-untimed": {init: func(Options) any { return lent{} }, step: untimedStep},
+	"lease-untimed": {init: func(Options) any { return lent{} }, step: untimedStep, who: whoHolds},
 	"fenced-register": {init: func(o Options) any { return stored{value: o.Init} }, step: guardedStep,
 		asserts: func(op *Op) bool { return op.F == Write }},
 	Etcd:       {init: newEtcd, step: etcdStep},

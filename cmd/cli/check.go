@@ -34,9 +34,10 @@ registers are not decided. Where it gives up the verdict stands, and that is sai
 
 func newCheck() *cobra.Command {
 	var asJSON bool
-	var oracle, saved, junit string
+	var oracle, junit string
 	var from historyFlags
 	var model modelFlags
+	var show evidence
 	cmd := &cobra.Command{
 		Use:   "check DIR|FILE...",
 		Short: "Judge a saved run again, or a history that dlmtest did not record",
@@ -54,49 +55,52 @@ func newCheck() *cobra.Command {
 			if err := oneOf("oracle", oracle, oracles...); err != nil {
 				return err
 			}
-			asked := checker.Oracle{Full: oracle == "full"}
+			show.Full = oracle == "full"
 			if oracle != "off" {
-				asked.Self = []string{self(), "oracle"}
+				show.Self = []string{self(), "oracle"}
 			}
-			show := evidence{dir: saved, Oracle: asked}
 			if len(args) > 1 || junit != "" {
 				return checkTable(cmd, args, &from, &model, &show, junit, asJSON)
 			}
-			path := filepath.Clean(args[0])
-			info, err := os.Stat(path)
-			if model.name == "" {
-				if own, wrong := isRunHistory(path); wrong != nil {
-					return wrong
-				} else if own {
-					return checkHistory(cmd, path, asJSON)
-				}
-			}
-			if isStore(path) && model.name == "" {
-				return usageError{fmt.Errorf("%s is a folder of another suite: --model says by which model its history is judged", path)}
-			}
-			if model.name != "" || path == "-" || err == nil && !info.IsDir() {
-				return checkFile(cmd, path, &from, &model, &show, asJSON)
-			}
-			if saved != "" {
-				return usageError{errors.New("--evidence goes with --model; a run keeps its evidence in its own folder")}
-			}
-			if matrix.Is(path) {
-				return checkMatrix(cmd, path, asked, asJSON)
-			}
-			out, err := runner.Check(cmd.Context(), path, asked, sayVerdict)
-			if out == nil {
-				return err
-			}
-			return verdictError{out.Result.Verdict, errors.Join(err, tell(out, asJSON))}
+			return checkOne(cmd, filepath.Clean(args[0]), &from, &model, &show, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")
 	oracleFlag(cmd, &oracle)
-	cmd.Flags().StringVar(&saved, "evidence", "", "with --model: `folder` for the smallest histories of the first violations")
+	cmd.Flags().StringVar(&show.dir, "evidence", "", "with --model: `folder` for the smallest histories of the first violations")
 	cmd.Flags().StringVar(&junit, "junit", "", "with --model: write the verdict of each history to this `file`, as JUnit XML")
 	model.add(cmd)
 	from.add(cmd)
 	return cmd
+}
+
+// checkOne judges what one path names: a run, a matrix, or a history of whoever recorded it.
+func checkOne(cmd *cobra.Command, path string, from *historyFlags, model *modelFlags, show *evidence, asJSON bool) error {
+	info, err := os.Stat(path)
+	if model.name == "" {
+		if own, wrong := isRunHistory(path); wrong != nil {
+			return wrong
+		} else if own {
+			return checkHistory(cmd, path, asJSON)
+		}
+	}
+	if isStore(path) && model.name == "" {
+		return usageError{fmt.Errorf("%s is a folder of another suite: --model says by which model its history is judged", path)}
+	}
+	if model.name != "" || path == "-" || err == nil && !info.IsDir() {
+		return checkFile(cmd, path, from, model, show, asJSON)
+	}
+	if show.dir != "" {
+		return usageError{errors.New("--evidence goes with --model; a run keeps its evidence in its own folder")}
+	}
+	if matrix.Is(path) {
+		return checkMatrix(cmd, path, show.Oracle, asJSON)
+	}
+	out, err := runner.Check(cmd.Context(), path, show.Oracle, sayVerdict)
+	if out == nil {
+		return err
+	}
+	return verdictError{out.Result.Verdict, errors.Join(err, tell(out, asJSON))}
 }
 
 // checkTable judges several histories, or one for JUnit, by one model.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/gate"
 	"github.com/dlmtest/dlmtest/runner/hunt"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 const huntLong = `Search for what nobody has described: draw short trials (how the lock is used, and what goes
@@ -31,7 +30,8 @@ client that writes too late is no finding: every leased lock shows that.
 
 The hunt's folder has index.html (findings first, then what was tried), index.md, hunt.json,
 junit.xml, and of each finding a scenario file with its command. All is saved as it goes:
-Ctrl-C keeps it, and --resume DIR goes on with it, for --for more.
+Ctrl-C keeps it, and --resume DIR goes on with it, for --for more. --shard i/n hunts in a part of
+the trials, for --for on each machine; dlmtest report merge makes one hunt of the parts.
 
 Exit codes: 0 nothing was found, 1 a finding, 2 too little was tried to say so, 3 dlmtest or its
 infrastructure failed, 64 wrong usage.`
@@ -43,6 +43,8 @@ type huntFlags struct {
 	adapter                              adapterFlags
 	limit                                time.Duration
 	seed                                 uint64
+	parallel                             int
+	shard                                string
 	json, first                          bool
 }
 
@@ -56,6 +58,7 @@ func newHunt() *cobra.Command {
   dlmtest hunt --library redsync@v4.12.0 --for 5m --runtime local --seed 7
   dlmtest hunt --backend redis --adapter 'python3 /adapter/mine.py' --adapter-files ./mine
   dlmtest hunt --backend etcd --known gate.yaml
+  dlmtest hunt --library redislock --seed 7 --shard 2/4 --out shards
   dlmtest hunt --library redislock --resume runs/20261122T210000.000_hunt --for 30m`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.hunt(cmd) },
@@ -69,6 +72,8 @@ func newHunt() *cobra.Command {
 	flags.DurationVar(&f.limit, "for", 10*time.Minute, "how long to hunt; a finding is made small in the last part of it")
 	flags.BoolVar(&f.first, "first", false, "end with the first finding, as it was seen; --resume makes it small")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every trial (default: a new one, printed)")
+	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine bears)")
+	flags.StringVar(&f.shard, "shard", "", "hunt in every n-th trial only: `i/n`, or auto; needs --seed. dlmtest report merge puts the parts together")
 	flags.StringVar(&f.known, "known", "", "gate `file`: what it accepts of this lock is no finding under the same kinds of faults")
 	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "etcd", "strict", "endpoint",
 		"compose", "allow-host", "runtime")
@@ -96,6 +101,8 @@ func (f *huntFlags) options(cmd *cobra.Command) (o runner.Options, err error) {
 	switch {
 	case len(libraries)+len(backends) == 0:
 		return o, usageError{errors.New("no lock is named: want --library NAME, --backend NAME, or --adapter COMMAND with --backend NAME; dlmtest list shows them")}
+	case f.parallel != 0 && parallelWithin(f.parallel) != nil:
+		return o, parallelWithin(f.parallel)
 	case f.limit <= 0:
 		return o, usageError{fmt.Errorf("--for %v: want a time, such as 10m", f.limit)}
 	}
@@ -121,8 +128,14 @@ func (f *huntFlags) spec(cmd *cobra.Command) (s hunt.Spec, err error) {
 	if s.Options, err = f.options(cmd); err != nil {
 		return s, err
 	}
+	if s.Shard, err = f.shardOf(); err != nil {
+		return s, err
+	}
 	if s.Seed == 0 {
 		s.Seed = newSeed()
+	}
+	if s.Parallel = f.parallel; s.Parallel == 0 {
+		s.Parallel = huntParallel()
 	}
 	if f.known != "" {
 		c, err := gate.Load(f.known)
@@ -137,6 +150,26 @@ func (f *huntFlags) spec(cmd *cobra.Command) (s hunt.Spec, err error) {
 		return s, err
 	}
 	return s, f.folder(&s)
+}
+
+// shardOf reads --shard.
+func (f *huntFlags) shardOf() (s matrix.Shard, err error) {
+	switch {
+	case f.shard == "":
+		return s, nil
+	case f.resume != "":
+		return s, usageError{errors.New("--shard and --resume: a hunt goes on with the shard that it has")}
+	case f.seed == 0:
+		return s, usageError{errors.New("--shard needs --seed, the same for each shard: else each would draw its own")}
+	case f.shard == "auto":
+		s, err = matrix.ShardOf(os.LookupEnv)
+	default:
+		s, err = matrix.ParseShard(f.shard)
+	}
+	if err != nil {
+		err = usageError{fmt.Errorf("--shard %s: %w", f.shard, err)}
+	}
+	return s, err
 }
 
 // folder is the one to go on with, or a new one.
@@ -168,22 +201,12 @@ func (f *huntFlags) hunt(cmd *cobra.Command) error {
 		return err
 	}
 	if !f.json {
-		fmt.Fprintf(stderr, "hunting in %s for %v, seed %d; folder %s\n", s.Options.Label(), f.limit, h.Report.Seed,
-			s.Dir)
+		fmt.Fprintf(stderr, "hunting in %s for %v, seed %d, %s at a time; folder %s\n", s.Options.Label(), f.limit,
+			h.Report.Seed, nouns.Count(s.Parallel, "run"), s.Dir)
 	}
 	err = h.Go(cmd.Context())
-	f.tell(s.Dir, h.Report)
-	switch {
-	case len(h.Report.Findings) > 0:
-		return verdictError{checker.Violated, err}
-	case err != nil:
-		return err
-	case h.Report.Trials == 0 && h.Report.Stopped != "" && cmd.Context().Err() == nil:
-		return errors.New("the hunt ended: " + h.Report.Stopped)
-	case h.Report.Little != "" || errors.Is(cmd.Context().Err(), context.Canceled):
-		return verdictError{verdict: checker.Unknown}
-	}
-	return nil
+	tellHunt(s.Dir, h.Report, f.json)
+	return huntError(cmd.Context(), h.Report, err)
 }
 
 // repeatHunt is the command that hunts again with the same seed.
@@ -196,35 +219,6 @@ func repeatHunt(cmd *cobra.Command, seed uint64) []string {
 		}
 	}
 	return append(words, "--seed", fmt.Sprint(seed))
-}
-
-// tell prints what came of it.
-func (f *huntFlags) tell(dir string, r *hunt.Report) {
-	if f.json {
-		event(stdout, map[string]any{"event": "hunted", "dir": dir, "report": r})
-		return
-	}
-	fmt.Fprintln(stdout, r.Summary())
-	for i, x := range r.Findings {
-		fmt.Fprintf(stdout, "\n%d. %s\n   %s\n   counts because: %s\n   shown in %s, found after %.0f s; %s\n   scenario %s\n   run      %s\n", i+1, x.Property, x.Message,
-			x.Why, x.Rates(), x.Seconds, x.Size, filepath.Join(dir, x.Scenario), x.Line())
-		if x.Note != "" {
-			fmt.Fprintln(stdout, "   note:    "+x.Note)
-		}
-	}
-	tried, seen := 0, 0
-	for _, c := range r.Coverage {
-		tried, seen = tried+c.Tried, seen+c.Seen
-	}
-	fmt.Fprintf(stdout, "\nfaults: %d tried at %s, %d seen at their victims\n", tried,
-		nouns.Count(len(r.Coverage), "trigger"), seen)
-	if never := r.Unreached(); len(never) > 0 {
-		fmt.Fprintf(stdout, "never seen at a victim: %s\n", strings.Join(never, ", "))
-	}
-	if once := r.SeenOnce(); len(once) > 0 {
-		fmt.Fprintf(stdout, "violated and not seen again, so no findings: %s\n", strings.Join(once, ", "))
-	}
-	fmt.Fprintf(stdout, "report %s\n", filepath.Join(dir, "index.html"))
 }
 
 // huntProgress shows a hunt while it goes on: a line now and then, or an event for each trial.

@@ -38,3 +38,13 @@ func parallelWithin(n int) error {
 	}
 	return nil
 }
+
+// huntRunsPerCore is how many runs of a hunt a core bears: a trial waits for most of its time. See the
+// measurements in docs/hunt.md.
+const huntRunsPerCore = 2
+
+// huntParallel is how many runs at a time a hunt makes where nobody says.
+func huntParallel() int {
+	most, _ := mostParallel()
+	return min(most, huntRunsPerCore*runtime.NumCPU())
+}

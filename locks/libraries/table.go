@@ -22,8 +22,8 @@ var Table = map[string]Library{
 	"redsync": golang(goLibrary{
 		Adapter: redsync.Adapter, On: []string{"redlock", "redis"}, Millis: true,
 		Source: pins.Source{Module: "github.com/go-redsync/redsync/v4", Since: "v4.0.0", Folder: "redsync", Name: "Adapter", Older: []pins.Older{
-			{Before: "v4.4.1", Imports: goRedis8, Lacks: []string{"validity", "sent", "try"}}, // Until() came with it
-			{Before: "v4.8.0", Imports: goRedis8, Lacks: []string{"try"}},
+			{Before: "v4.4.1", Imports: goRedis8, Shim: true, Lacks: []string{"validity", "sent", "try"}}, // Until() came with it
+			{Before: "v4.8.0", Imports: goRedis8, Shim: true, Lacks: []string{"try"}},
 			{Before: "v4.11.0", Lacks: []string{"try"}},
 		}},
 		// A round may fail for each rival, and the next begins up to 250 ms later.

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/docs/schema"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/locks/libraries"
@@ -76,9 +77,7 @@ func From(dir string, read func(command []string) (Asked, error)) (c *Config, no
 		if err != nil {
 			return nil, nil, err
 		}
-		if _, label, ok := strings.Cut(is.Backend, " ("); ok {
-			cell.Name = strings.TrimSuffix(label, ")")
-		}
+		cell.Name = is.Named
 		c.Cells, notes = append(c.Cells, cell), append(notes, more...)
 	}
 	if len(c.Cells) == 0 {
@@ -227,5 +226,5 @@ func (c *Config) YAML() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the gate's file: %w", err)
 	}
-	return append([]byte("# dlmtest gate --config FILE; see docs/gate.md. What is not named must hold.\n"), data...), nil
+	return append([]byte(schema.Line("gate")+"# dlmtest gate --config FILE; see docs/gate.md. What is not named must hold.\n"), data...), nil
 }

@@ -44,7 +44,7 @@ const (
  {"seed": 2, "dir": "c", "verdict": "unknown", "repeated": true, "properties": [{"name": "recovery", "verdict": "unknown"}]},
  {"seed": 2, "dir": "b", "verdict": "violated", "properties": [{"name": "recovery", "verdict": "violated"}]}]},
 {"scenario": "leader-crash", "backend": "redis", "verdict": "n/a", "reason": "nobody leads"},
-{"scenario": "gc-pause", "backend": "redis (mine)", "verdict": "holds", "runs": [{"seed": 1, "dir": "a", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}]},
+{"scenario": "gc-pause", "backend": "redis (mine)", "named": "mine", "verdict": "holds", "runs": [{"seed": 1, "dir": "a", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}]},
 {"scenario": "gc-pause", "backend": "etcd", "verdict": "holds", "runs": [{"seed": 1, "dir": "../elsewhere", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}]}]}`
 )
 

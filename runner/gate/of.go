@@ -21,7 +21,7 @@ func Of(s Spec, dir string, fits func(Cell, []string) error) (Report, error) {
 	}
 	found := reports.Index{ID: x.ID, Started: x.Started}
 	for i, cell := range s.Config.Cells {
-		is := reports.Cell{Scenario: scenarioName(cell.Scenario), Backend: column(cell)}
+		is := reports.Cell{Scenario: scenarioName(cell.Scenario), Backend: column(cell), Named: cell.Name}
 		if n := slices.IndexFunc(x.Cells, func(c reports.Cell) bool { return c.Name() == is.Name() }); n >= 0 {
 			is = x.Cells[n]
 		}

@@ -40,7 +40,7 @@ func Run(ctx context.Context, s Spec, see matrix.Watcher) (dir string, r Report,
 	m := matrix.Spec{Cells: s.Cells, Parallel: s.Parallel, Out: s.Out, Version: s.Version, Command: s.Command, Repeat: s.Repeat,
 		Kind: Kind, Rounds: true, Before: g.before}
 	for i, c := range s.Config.Cells {
-		m.Each = append(m.Each, matrix.Each{Count: c.Count, Seed: g.seed(i), Column: column(c)})
+		m.Each = append(m.Each, matrix.Each{Count: c.Count, Seed: g.seed(i), Column: column(c), Named: c.Name})
 	}
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if s.Budget > 0 {
@@ -78,11 +78,7 @@ func (g *gate) seed(i int) uint64 {
 
 // column is what the lock of a cell is called in the index.
 func column(c Cell) string {
-	lock := history.LockName(c.Backend, c.Library)
-	if c.Name != "" {
-		return lock + " (" + c.Name + ")"
-	}
-	return lock
+	return reports.Column(history.LockName(c.Backend, c.Library), c.Name)
 }
 
 // reserve is what is kept of a budget for healing, taking down and judging.

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -21,14 +22,20 @@ type candidate struct {
 	cause, message string
 }
 
+// suspect is a trial that has violated something.
+type suspect struct {
+	number int
+	seed   uint64
+	trial  scenarios.Scenario
+	met    []map[history.Phase]bool // what came of its faults, when it was tried
+	all    []*candidate
+}
+
 // dismissals are how often a cause is dismissed until it is not looked into any more.
 const dismissals = 3
 
-// candidates looks into what a trial has violated, and keeps what is a finding. The folder of
-// a trial with none goes.
-func (h *Hunt) candidates(ctx context.Context, number int, t scenarios.Scenario, seed uint64,
-	out *runner.Outcome) error {
-	var all []*candidate
+// candidates are what a trial has violated.
+func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*candidate) {
 	for _, p := range out.Result.Properties {
 		if p.Verdict != checker.Violated {
 			continue
@@ -42,29 +49,60 @@ func (h *Hunt) candidates(ctx context.Context, number int, t scenarios.Scenario,
 		if row.Owed == checker.Unleased && !out.Setup.Promise.Leased {
 			c.Owed = checker.Service
 		}
-		if !h.settled(c, t) {
-			all = append(all, c)
-		}
+		all = append(all, c)
 	}
-	if err := os.RemoveAll(out.Dir); err != nil { // what is a finding is shown by a run of its own
-		return err
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	shows, err := h.look(ctx, t, seed, all)
-	if err != nil || ctx.Err() != nil {
-		return err
-	}
-	for _, c := range all {
-		decision, why := Decide(c.Evidence)
-		if decision == Worse {
-			err = errors.Join(err, h.found(c, why, number, t, seed, shows[c.Property]))
+	return all
+}
+
+// suspect takes a trial that is to be looked into. Where a cause of it is looked into already,
+// it waits for what comes of that.
+func (h *Hunt) suspect() *suspect {
+	for i := 0; i < len(h.suspects); i++ {
+		s := h.suspects[i]
+		if slices.ContainsFunc(s.all, func(c *candidate) bool { return h.looking[c.cause] }) {
 			continue
 		}
-		h.Watch.Says(fmt.Sprintf("no finding, %s: %s", c.Property, h.dismiss(c, decision, why)))
+		h.suspects = slices.Delete(h.suspects, i, i+1)
+		s.all = slices.DeleteFunc(s.all, func(c *candidate) bool { return h.settled(c, s.trial) })
+		if len(s.all) > 0 {
+			for _, c := range s.all {
+				h.looking[c.cause] = true
+			}
+			return s
+		}
+		i--
 	}
-	return errors.Join(err, h.clear())
+	return nil
+}
+
+// examine looks into what a trial has violated, and keeps what is a finding.
+func (h *Hunt) examine(ctx context.Context, s *suspect) error {
+	l := &look{h: h, s: s, shows: map[string]string{}}
+	err := l.all(ctx)
+	return errors.Join(err, h.locked(func() (err error) {
+		for _, c := range s.all {
+			delete(h.looking, c.cause)
+			if ctx.Err() != nil {
+				continue
+			}
+			decision, why := Decide(c.Evidence)
+			if decision == Excused && l.unmet >= Repeats {
+				why = fmt.Sprintf("the reference lock met not all faults of the trial in %s, so nothing can be compared, and %s",
+					nouns.Count(l.unmet, "run"), "the service alone does not owe it")
+			}
+			if decision == Worse {
+				err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
+				continue
+			}
+			h.says(fmt.Sprintf("no finding, %s: %s", c.Property, h.dismiss(c, decision, why)))
+		}
+		for _, run := range l.runs {
+			if !slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool { return filepath.Join(h.Dir, f.Run) == run }) {
+				err = errors.Join(err, h.forget(run))
+			}
+		}
+		return errors.Join(err, h.save())
+	}))
 }
 
 // settled says that a violation is known already: found, dismissed often enough, or accepted.
@@ -105,41 +143,91 @@ func (h *Hunt) dismiss(c *candidate, decision Decision, why string) string {
 	return why
 }
 
-// look runs a trial again and at the reference lock until all is decided. The reference comes
-// first, as most of what every leased lock shows ends there. It returns a run of this lock that
-// shows each property.
-func (h *Hunt) look(ctx context.Context, t scenarios.Scenario, seed uint64,
-	all []*candidate) (shows map[string]string, err error) {
-	shows = map[string]string{}
-	reference := h.Reference != nil
-	if reference {
-		o := *h.Reference
-		o.Scenario = t
-		why, err := h.Applies(ctx, o)
+// look runs the trial of a suspect again, each time in a fresh cluster, until each candidate is decided.
+type look struct {
+	h         *Hunt
+	s         *suspect
+	reference bool // there is one, and it can run the trial
+
+	attempts int
+
+	mu    sync.Mutex        // of what follows, and of the candidates
+	alone bool              // a run was disturbed, so that the next ones have no company
+	unmet int               // runs of the reference lock that did not meet a fault that the trial had met
+	shows map[string]string // by property, a run that shows it
+	runs  []string          // folders
+}
+
+// mostAttempts are the runs after which a violation is not decided.
+const mostAttempts = 12
+
+// all makes runs until everything is decided, those that nothing depends on at the same time.
+// The reference lock comes first: what it shows as well is done with after one run.
+func (l *look) all(ctx context.Context) error {
+	if l.reference = l.h.Reference != nil; l.reference {
+		o := *l.h.Reference
+		o.Scenario = l.s.trial
+		why, err := l.h.Applies(ctx, o)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		reference = why == ""
+		l.reference = why == ""
 	}
-	for _, c := range all {
-		c.Compared = reference
+	for _, c := range l.s.all {
+		c.Compared = l.reference
 	}
-	open := func() bool {
-		return slices.ContainsFunc(all, func(c *candidate) bool { d, _ := Decide(c.Evidence); return d == Open })
-	}
-	turns := []bool{true, false, false, false, true, true} // of the reference
-	for attempt := 0; attempt < 2*len(turns) && open() && ctx.Err() == nil; attempt++ {
-		ours := !turns[attempt%len(turns)]
-		if !ours && !reference {
-			continue
+	for l.attempts < mostAttempts && ctx.Err() == nil {
+		ours, theirs := l.need()
+		if ours+theirs == 0 {
+			return nil
 		}
-		h.Watch.Says(fmt.Sprintf("looking into %s: %s", names(all),
-			map[bool]string{true: "again", false: "the reference lock"}[ours]))
-		if err := h.once(ctx, t, seed+uint64(attempt)<<32, all, ours, shows); err != nil {
-			return shows, err
+		l.tell(ours, theirs)
+		alone := l.alone
+		var runs sync.WaitGroup
+		for n := range ours + theirs {
+			attempt := l.attempts + n
+			if l.h.Parallel > 1 && !alone {
+				runs.Go(func() { l.once(ctx, attempt, n < ours, false) })
+			} else {
+				l.once(ctx, attempt, n < ours, alone)
+			}
+		}
+		runs.Wait()
+		l.attempts += ours + theirs
+	}
+	return nil
+}
+
+// need is how many runs the next step takes, of this lock and of the reference lock.
+func (l *look) need() (ours, theirs int) {
+	for _, c := range l.s.all {
+		switch decision, _ := Decide(c.Evidence); {
+		case decision != Open:
+		case c.Compared && c.Reference.Of == 0:
+			return 0, 1
+		case c.Found.Of < Again:
+			ours = max(ours, Again-c.Found.Of)
+		case c.Found.Seen < Again:
+			ours = max(ours, 1)
+		case c.Compared:
+			theirs = max(theirs, Repeats-c.Reference.Of)
 		}
 	}
-	return shows, nil
+	if ours > 0 {
+		return ours, 0
+	}
+	return 0, theirs
+}
+
+func (l *look) tell(ours, theirs int) {
+	what := "again, " + nouns.Count(ours, "run")
+	if theirs > 0 {
+		what = "the reference lock, " + nouns.Count(theirs, "run")
+	}
+	if l.alone {
+		what += ", with nothing beside them"
+	}
+	l.h.says(fmt.Sprintf("looking into %s: %s", names(l.s.all), what))
 }
 
 func names(all []*candidate) string {
@@ -152,18 +240,25 @@ func names(all []*candidate) string {
 
 // once makes one run more and counts it for each candidate. A run that reached no judgement,
 // or that the machine disturbed, counts for nobody.
-func (h *Hunt) once(ctx context.Context, t scenarios.Scenario, seed uint64, all []*candidate, ours bool,
-	shows map[string]string) error {
-	o := h.Options
+func (l *look) once(ctx context.Context, attempt int, ours, alone bool) {
+	o := l.h.Options
 	if !ours {
-		o = *h.Reference
+		o = *l.h.Reference
 	}
-	out, err := h.run(ctx, o, t, seed)
+	out, err := l.h.run(ctx, o, l.s.trial, l.s.seed+uint64(attempt)<<32, alone)
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if out == nil {
-		h.last = err
-		return nil
+		_ = l.h.locked(func() error { l.h.last = err; return nil })
+		return
 	}
-	for _, c := range all {
+	l.runs = append(l.runs, out.Dir)
+	l.alone = l.alone || l.h.Parallel > 1 && !usable(out)
+	met := ours || l.meets(out)
+	if !met {
+		l.unmet++
+	}
+	for _, c := range l.s.all {
 		rate := &c.Found
 		if !ours {
 			rate = &c.Reference
@@ -177,52 +272,23 @@ func (h *Hunt) once(ctx context.Context, t scenarios.Scenario, seed uint64, all 
 			rate.Seen++
 			rate.Of++
 			if ours {
-				shows[c.Property] = out.Dir
+				l.shows[c.Property] = out.Dir
 			}
-		case usable(out):
+		case l.unmet >= Repeats && c.Reference.Of == 0:
+			c.Compared = false
+		case met && usable(out):
 			rate.Of++
 		}
 	}
-	return nil
 }
 
-// clear removes the runs that show nothing that is kept.
-func (h *Hunt) clear() error {
-	dir := filepath.Join(h.Dir, runsDir)
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		kept := slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool { return filepath.Base(f.Run) == e.Name() })
-		if !kept {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+// meets says that each fault that struck in the trial has struck in a run of the reference lock, too: a
+// message that this lock alone sends may be what a fault waits for, and then nothing was compared.
+func (l *look) meets(out *runner.Outcome) bool {
+	for i, seen := range outcomes(l.s.trial, out.Ops) {
+		if i < len(l.s.met) && l.s.met[i][history.Observed] && !seen[history.Observed] {
+			return false
 		}
 	}
-	return err
-}
-
-// found keeps a finding, with its scenario as it was seen: it is made small later.
-func (h *Hunt) found(c *candidate, why string, number int, t scenarios.Scenario, seed uint64, run string) error {
-	f := &Finding{Property: c.Property, Cause: c.cause, Message: c.message, Why: why, Trial: number, Seed: seed,
-		Draft: string(t.YAML()),
-		Found: c.Found.Seen, Of: c.Found.Of, ReferenceFound: c.Reference.Seen, ReferenceOf: c.Reference.Of,
-		Seconds: round(time.Duration((h.before + time.Since(h.begun).Seconds()) * float64(time.Second))),
-		owed:    c.Owed == checker.Service && c.Excuse == ""}
-	f.Run, _ = filepath.Rel(h.Dir, run)
-	h.Report.Findings = append(h.Report.Findings, f)
-	h.Watch.Says(fmt.Sprintf("FOUND %s: %s", f.Property, f.Why))
-	return errors.Join(h.write(f, t, "it was not made smaller yet"), h.save())
-}
-
-// name is what the scenario of a finding is called, and its file.
-func (h *Hunt) name(f *Finding) string {
-	lock := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(h.Options.Label()))
-	name := fmt.Sprintf("%s-%s-trial-%d", lock, strings.ReplaceAll(f.Property, "/", "-"), f.Trial)
-	for strings.Contains(name, "--") {
-		name = strings.ReplaceAll(name, "--", "-")
-	}
-	return name
+	return true
 }

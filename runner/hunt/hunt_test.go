@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,8 +23,12 @@ import (
 
 // world answers runs without a cluster.
 type world struct {
-	t    *testing.T
-	runs map[string]int // by the name of the lock
+	t             *testing.T
+	mu            sync.Mutex
+	runs          map[string]int // by the name of the lock
+	running, most int            // runs at a time
+	disturbs      func(running int) bool
+	unmet         func(o runner.Options) bool // its faults do not strike
 	// shows says what a lock violates in a trial.
 	shows func(o runner.Options) []string
 	fails error
@@ -31,7 +36,15 @@ type world struct {
 }
 
 func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*runner.Outcome, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.runs[o.Label()]++
+	w.running++
+	w.most = max(w.most, w.running)
+	w.mu.Unlock()
+	time.Sleep(time.Millisecond) // so that others begin meanwhile
+	w.mu.Lock()
+	defer func() { w.running-- }()
 	if w.after != nil {
 		w.after()
 	}
@@ -52,7 +65,12 @@ func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*
 		}
 		out.Result.Properties = append(out.Result.Properties, checker.Property{Name: p, Verdict: verdict})
 	}
-	if len(o.Scenario.Faults) > 0 {
+	if w.disturbs != nil && w.disturbs(w.running) {
+		for i := range out.Result.Properties {
+			out.Result.Properties[i] = checker.Property{Name: out.Result.Properties[i].Name, Disturbed: true}
+		}
+	}
+	if len(o.Scenario.Faults) > 0 && (w.unmet == nil || !w.unmet(o)) {
 		f := history.FaultNote{ID: 1, Kind: o.Scenario.Faults[0].Fault, Target: "client-1", Phase: history.Observed}
 		out.Ops = []history.Op{{Type: history.Note, F: history.Fault, Time: 1, Fault: &f}}
 	}
@@ -86,7 +104,9 @@ func hunting(t *testing.T, w *world, dir string, most int) *Hunt {
 			was()
 		}
 		if most--; most <= 0 { // the time of the search is over
+			h.mu.Lock()
 			h.begun = time.Now().Add(-2 * h.For)
+			h.mu.Unlock()
 		}
 	}
 	return h
@@ -109,7 +129,8 @@ func TestHuntAndResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := h.Report
-	if len(r.Findings) != 1 || r.Findings[0].Property != "release-by-owner" || r.Findings[0].ReferenceOf != Repeats || r.Findings[0].ReferenceFound != 0 {
+	if len(r.Findings) != 1 || r.Findings[0].Property != "release-by-owner" ||
+		r.Findings[0].ReferenceOf != Repeats || r.Findings[0].ReferenceFound != 0 {
 		all, _ := json.Marshal(r.Findings)
 		t.Fatalf("%s", all)
 	}
@@ -229,7 +250,8 @@ func TestReportGolden(t *testing.T) {
 		Findings: []*Finding{{Property: "release-by-owner", Cause: "release-by-owner: zombie",
 			Message: "<b>client-1</b> released it", Why: "the service itself owes it",
 			Scenario: "mine.yaml", Command: []string{"dlmtest", "run", "--scenario",
-				"it is.yaml"}, Size: "0 faults", Found: 3, Of: 3, ReferenceOf: 3, Seconds: 30, Trial: 5, Shrunk: true, Run: "runs/1"}},
+				"it is.yaml"}, Size: "0 faults", Found: 3, Of: 3, ReferenceOf: 3, Seconds: 30, Trial: 5, Shrunk: true, Run: "runs/1",
+			Story: []Turn{{At: 1.5, Who: "<i>client-1</i>", What: "acquires"}}}},
 		Left: []*Dismissed{{Property: "mutual-exclusion", Cause: "mutual-exclusion: pause", Decision: Shared,
 			Why: "the reference lock shows it too", Times: 4}},
 		coverage: map[Cover]Cover{}}
@@ -239,7 +261,8 @@ func TestReportGolden(t *testing.T) {
 		return history.Op{Fault: &history.FaultNote{ID: id, Phase: p}}
 	}
 	r.cover(fault, []history.Op{note(1, history.Missed), note(2, history.Observed), note(3, history.Skipped)})
-	if err := r.Save(dir); err != nil {
+	picture := []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "mine.svg"), picture, 0o644), r.Save(dir)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{ReportFile, "index.md", "index.html"} {
@@ -248,7 +271,7 @@ func TestReportGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden.Compare(t, filepath.Join("testdata", name), got)
-		if name == "index.html" && bytes.Contains(got, []byte("<b>client-1")) {
+		if name == "index.html" && (bytes.Contains(got, []byte("<b>client-1")) || bytes.Contains(got, []byte("<i>client-1"))) {
 			t.Error("the page shows what others wrote as it is")
 		}
 	}
@@ -309,10 +332,10 @@ func TestSee(t *testing.T) {
 		t.Errorf("gap %v, wait %v, grants %d", s.Gap, s.Wait, s.Grants)
 	}
 	var p Pool
-	if fresh := p.Add(scenarios.Scenario{}, s); fresh != len(s.Features) || len(p.kept) != 1 {
+	if fresh := p.Add(1, scenarios.Scenario{}, s); fresh != len(s.Features) || len(p.kept) != 1 {
 		t.Errorf("%d new of %d, %d kept", fresh, len(s.Features), len(p.kept))
 	}
-	if fresh := p.Add(scenarios.Scenario{}, s); fresh != 0 || len(p.kept) != 1 {
+	if fresh := p.Add(1, scenarios.Scenario{}, s); fresh != 0 || len(p.kept) != 1 {
 		t.Errorf("the same again: %d new, %d kept", fresh, len(p.kept))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
@@ -40,7 +41,10 @@ func lockOf(o runner.Options) (locks.Lock, error) {
 // no refusal rests on two faults together.
 func cannot(ctx context.Context, o runner.Options, applies Applies) func(scenarios.Scenario) string {
 	known := map[string]string{}
+	var mu sync.Mutex
 	ask := func(t scenarios.Scenario, key string) string {
+		mu.Lock()
+		defer mu.Unlock()
 		if why, asked := known[key]; asked {
 			return why
 		}

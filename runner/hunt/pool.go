@@ -1,7 +1,9 @@
 package hunt
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -13,14 +15,16 @@ type Pool struct {
 }
 
 type kept struct {
+	number int // of the trial
 	trial  scenarios.Scenario
 	fresh  int     // features that it was the first to show
 	gap    float64 // see Seen
 	varied int     // how often it was
 }
 
-// Add files what a trial has shown, and says how many features nobody had seen.
-func (p *Pool) Add(t scenarios.Scenario, s Seen) (fresh int) {
+// Add files what a trial has shown, and says how many features nobody had seen. The kept ones
+// stand in the order of their numbers, so that a choice among them does not rest on which ended first.
+func (p *Pool) Add(number int, t scenarios.Scenario, s Seen) (fresh int) {
 	if p.known == nil {
 		p.known = map[string]int{}
 	}
@@ -30,7 +34,8 @@ func (p *Pool) Add(t scenarios.Scenario, s Seen) (fresh int) {
 		}
 	}
 	if fresh >= keptFrom {
-		p.kept = append(p.kept, kept{trial: t, fresh: fresh, gap: s.Gap})
+		at, _ := slices.BinarySearchFunc(p.kept, number, func(k kept, n int) int { return cmp.Compare(k.number, n) })
+		p.kept = slices.Insert(p.kept, at, kept{number: number, trial: t, fresh: fresh, gap: s.Gap})
 	}
 	return fresh
 }
@@ -49,12 +54,15 @@ func (k kept) weight() float64 {
 	return math.Sqrt(float64(k.fresh)) * (0.5 + near) / float64(1+k.varied)
 }
 
+// pooled makes the choice between drawing and varying another one than those of the draw.
+const pooled = 0x68756e74
+
 // varyFrom is how many trials are drawn before one is varied.
 const varyFrom = 5
 
 // Next is the trial of a seed: drawn, or one of the kept ones varied.
 func (p *Pool) Next(seed uint64, number int, s Space) scenarios.Scenario {
-	d := newDie(seed ^ 0x68756e74)
+	d := newDie(seed ^ pooled)
 	if number <= varyFrom || len(p.kept) == 0 || d.one(2) {
 		return Draw(seed, s)
 	}

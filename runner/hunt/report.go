@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -24,26 +21,31 @@ const Format = 1
 
 // Report is hunt.json: what a hunt has tried and found.
 type Report struct {
-	Format   int             `json:"format"`
-	Lock     string          `json:"lock"`
-	Settings map[string]any  `json:"settings"` // beside their defaults
-	Version  string          `json:"version"`
-	Command  []string        `json:"command"`
-	Seed     uint64          `json:"seed"`
-	Started  time.Time       `json:"started"`
-	Seconds  float64         `json:"seconds"`  // of all its sessions
-	Trials   int             `json:"trials"`   // that were judged
-	Next     int             `json:"next"`     // number of the next trial
-	Runs     int             `json:"runs"`     // with repeats, those of the reference lock, and of shrinking
-	Failed   int             `json:"failed"`   // trials that reached no judgement
-	Features int             `json:"features"` // that were seen in any trial
-	Messages []links.Passed  `json:"messages"` // that faults could wait for
-	Findings []*Finding      `json:"findings"`
-	Left     []*Dismissed    `json:"dismissed"` // violations that are no findings, and why
-	Coverage []Cover         `json:"coverage"`
-	Stopped  string          `json:"stopped,omitempty"`    // why it ended before its time
-	Little   string          `json:"too_little,omitempty"` // why finding nothing says nothing
-	coverage map[Cover]Cover // by fault and trigger
+	Format    int             `json:"format"`
+	Lock      string          `json:"lock"`
+	Settings  map[string]any  `json:"settings"` // beside their defaults
+	Version   string          `json:"version"`
+	Command   []string        `json:"command"`
+	Seed      uint64          `json:"seed"`
+	Started   time.Time       `json:"started"`
+	Seconds   float64         `json:"seconds"`          // of all its sessions
+	Trials    int             `json:"trials"`           // that were judged
+	Parallel  int             `json:"parallel"`         // runs at a time, in the last session
+	Shard     string          `json:"shard,omitempty"`  // the part of the trials that was tried, such as 2/5
+	Merged    []string        `json:"merged,omitempty"` // folders of the shards that this was made of
+	Next      int             `json:"next"`             // number of the next trial
+	Runs      int             `json:"runs"`             // with repeats, those of the reference lock, and of shrinking
+	Disturbed int             `json:"disturbed"`        // trials that the machine disturbed, and in which something stayed open
+	Failed    int             `json:"failed"`           // trials that reached no judgement
+	Features  int             `json:"features"`         // that were seen in any trial
+	Messages  []links.Passed  `json:"messages"`         // that faults could wait for
+	Findings  []*Finding      `json:"findings"`
+	Left      []*Dismissed    `json:"dismissed"` // violations that are no findings, and why
+	Coverage  []Cover         `json:"coverage"`
+	Stopped   string          `json:"stopped,omitempty"`    // why it ended before its time
+	Little    string          `json:"too_little,omitempty"` // why finding nothing says nothing
+	coverage  map[Cover]Cover // by fault and trigger
+	tried     []Tried         // of all parts, while they are merged
 }
 
 // Finding is a violation that this lock shows and should not.
@@ -65,10 +67,13 @@ type Finding struct {
 	Shrunk         bool     `json:"shrunk"`
 	Note           string   `json:"note,omitempty"` // why it is not proven, or not as small as can be
 	Run            string   `json:"run"`            // the folder of one that shows it
+	Story          []Turn   `json:"story"`          // how it came about there
 
 	Seed  uint64 `json:"seed"`
 	Draft string `json:"draft"` // the scenario in which it was seen first
-	owed  bool   // by the service, without an excuse
+	Owed  bool   `json:"owed"`  // by the service, and no fault is an excuse
+	begun bool   // to be made small, in this session
+	from  string // the part that has it, while parts are merged
 }
 
 // Dismissed are violations of one cause that are no finding.
@@ -110,8 +115,8 @@ func triggerOf(f scenarios.Fault) string {
 	return on
 }
 
-// cover counts what came of the faults of a trial.
-func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
+// outcomes are what came of each fault of a trial, all its repetitions together.
+func outcomes(t scenarios.Scenario, ops []history.Op) (all []map[history.Phase]bool) {
 	phases := map[int]map[history.Phase]bool{}
 	for i := range ops {
 		if f := ops[i].Fault; f != nil {
@@ -128,7 +133,15 @@ func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
 			maps.Copy(seen, phases[id])
 			id++
 		}
-		key := Cover{Fault: f.Fault, Trigger: triggerOf(f)}
+		all = append(all, seen)
+	}
+	return all
+}
+
+// cover counts what came of the faults of a trial.
+func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
+	for i, seen := range outcomes(t, ops) {
+		key := Cover{Fault: t.Faults[i].Fault, Trigger: triggerOf(t.Faults[i])}
 		c := r.coverage[key]
 		c.Fault, c.Trigger = key.Fault, key.Trigger
 		c.Tried++
@@ -187,31 +200,8 @@ func (r *Report) Save(dir string) error {
 			return e.Encode(r)
 		}),
 		runner.Write(dir, "index.md", r.Markdown),
-		runner.Write(dir, "index.html", r.HTML),
+		runner.Write(dir, "index.html", func(w io.Writer) error { return r.HTML(w, r.pictures(dir)) }),
 		runner.Write(dir, "junit.xml", r.junit))
-}
-
-// mostOfAReport is many times what the longest hunt writes.
-const mostOfAReport = 64 << 20
-
-// Read reads the report of an earlier hunt.
-func Read(dir string) (*Report, error) {
-	data, err := bounded.ReadFile(filepath.Join(dir, ReportFile), mostOfAReport)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{}
-	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ReportFile), err)
-	}
-	if r.Format != Format {
-		return nil, fmt.Errorf("%s: format %d, this dlmtest knows %d", filepath.Join(dir, ReportFile), r.Format, Format)
-	}
-	r.coverage = map[Cover]Cover{}
-	for _, c := range r.Coverage {
-		r.coverage[Cover{Fault: c.Fault, Trigger: c.Trigger}] = c
-	}
-	return r, nil
 }
 
 // junit writes a case for each finding, and one that fails the hunt in which too little was tried.

@@ -12,6 +12,7 @@ type Each struct {
 	Count  int
 	Seed   uint64 // of its first run
 	Column string // what its backend is called in the index; two cells of one name would hide each other
+	Named  string // what a gate calls the cell; Column tells of it
 }
 
 // Next is what to do with a run that is about to begin.
@@ -27,7 +28,7 @@ const (
 // of is what cell i has of its own.
 func (s Spec) of(i int) Each {
 	if s.Each == nil {
-		return Each{s.Count, s.Seed, s.Cells[i].Label()}
+		return Each{Count: s.Count, Seed: s.Seed, Column: s.Cells[i].Label()}
 	}
 	return s.Each[i]
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
@@ -63,7 +62,7 @@ func waitingFor(x *reports.Index, run reports.Run) (all []*reports.CellRun) {
 	column := history.LockName(run.Backend, library)
 	for i := range x.Cells {
 		c := &x.Cells[i]
-		if c.Scenario != run.Scenario || c.Backend != column && !strings.HasPrefix(c.Backend, column+" (") {
+		if c.Scenario != run.Scenario || c.Backend != reports.Column(column, c.Named) {
 			continue
 		}
 		for n := range c.Runs {

@@ -97,7 +97,7 @@ func (m *matrix) plan(ctx context.Context) error {
 	m.index = reports.Index{Format: reports.IndexFormat, Command: m.spec.Command, Version: m.spec.Version, Started: time.Now(),
 		Count: m.spec.Count, Parallel: m.spec.Parallel}
 	for i, o := range m.spec.Cells {
-		c := reports.Cell{Scenario: o.Scenario.Name, Backend: m.spec.of(i).Column, Alone: o.Scenario.Alone()}
+		c := reports.Cell{Scenario: o.Scenario.Name, Backend: m.spec.of(i).Column, Named: m.spec.of(i).Named, Alone: o.Scenario.Alone()}
 		reason, err := runner.Applies(ctx, o)
 		if errors.Is(err, runner.ErrUsage) || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())

@@ -90,7 +90,7 @@ func leases(halves int) scenarios.Duration {
 }
 
 // tidy lowers what must have been seen to what can be: one client alone contends with
-// nobody, and what is left out cannot be seen.
+// nobody, and what was removed cannot be seen.
 func tidy(s scenarios.Scenario) scenarios.Scenario {
 	if s.Clients == 1 {
 		s.Expect.Contention = 0

@@ -47,6 +47,7 @@ type session struct {
 	servers []*redis.Client
 	sync    *redsync.Redsync
 	lease   time.Duration
+	silence silence
 }
 
 func open(_ context.Context, c adapter.Config, _ adapter.Tell) (adapter.Session, error) {
@@ -54,6 +55,7 @@ func open(_ context.Context, c adapter.Config, _ adapter.Tell) (adapter.Session,
 	var pools []pool.Pool
 	for _, addr := range c.Endpoints {
 		client := redis.NewClient(&redis.Options{Addr: addr})
+		client.AddHook(&s.silence)
 		s.servers, pools = append(s.servers, client), append(pools, goredis.NewPool(client))
 	}
 	s.sync = redsync.New(pools...)
@@ -68,12 +70,17 @@ func (s *session) Try(ctx context.Context, a adapter.Ask) (*adapter.Grant, error
 	return s.lock(a.Key, func(m *redsync.Mutex) error { return any(m).(trier).TryLockContext(ctx) }) // it is offered
 }
 
-// lock says not granted after any error: redsync has then asked every server to remove
-// what the attempt may have left, and its random value names nobody who was granted. The
-// tries are without a limit, as the context of a wait has one.
+// lock says not granted after an error, if each request was answered: redsync has then had every
+// server remove what the attempt may have left. It asks for that with the context of the wait, so
+// where this one has ended in the middle of an attempt the servers may keep the key for a lease,
+// and redsync does not say so. The tries are without a limit, as the context has one.
 func (s *session) lock(key string, take func(*redsync.Mutex) error) (*adapter.Grant, error) {
 	m := s.sync.NewMutex(key, redsync.WithExpiry(s.lease), redsync.WithTries(math.MaxInt32))
+	before := s.silence.Load()
 	if err := take(m); err != nil {
+		if s.silence.Load() != before {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w: %w", adapter.ErrNotGranted, err)
 	}
 	g := &adapter.Grant{State: m}

@@ -1,6 +1,6 @@
 // Package rueidislock is the adapter of rueidislock on one Redis server, with KeyMajority 1 as
 // its documents have it for one: WithContext, whose context ends when the lock is lost, and
-// its cancel. It extends by itself, each half of the validity, and tells no deadline.
+// its cancel. It extends by itself, each half of the validity, and reports no deadline.
 package rueidislock
 
 import (
@@ -22,9 +22,25 @@ import (
 var Adapter = adapter.Adapter{Name: "rueidislock", Offers: []string{"lease", "renews", "wait", "try", "events", "asked"}, Open: open}
 
 type session struct {
-	locker rueidislock.Locker
-	tell   adapter.Tell
-	wire   *adapter.Wire
+	locker  rueidislock.Locker
+	tell    adapter.Tell
+	wire    *adapter.Wire
+	silence *silence
+}
+
+// silence counts the requests that the server did not answer.
+type silence struct {
+	rueidis.Client
+	requests atomic.Int64
+}
+
+// Do implements rueidis.Client, for all that a locker asks of keys.
+func (s *silence) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
+	r := s.Client.Do(ctx, cmd)
+	if r.NonRedisError() != nil {
+		s.requests.Add(1)
+	}
+	return r
 }
 
 // held is a lock with the cancel that gives it back.
@@ -39,13 +55,19 @@ func open(_ context.Context, c adapter.Config, tell adapter.Tell) (adapter.Sessi
 	dial := func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
 		return wire.On(d.DialContext(ctx, "tcp", addr))
 	}
+	var all silence
+	build := func(o rueidis.ClientOption) (_ rueidis.Client, err error) {
+		all.Client, err = rueidis.NewClient(o)
+		return &all, err
+	}
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{KeyMajority: 1, KeyValidity: c.Lease, // not NoLoopTracking: see docs/libraries.md
-		TryNextAfter: min(c.Lease/2, time.Second), // its default, 20 ms, is too short for a slow link
-		ClientOption: rueidis.ClientOption{InitAddress: c.Endpoints[:1], DialCtxFn: dial}})
+		ClientBuilder: build,
+		TryNextAfter:  min(c.Lease/2, time.Second), // its default, 20 ms, is too short for a slow link
+		ClientOption:  rueidis.ClientOption{InitAddress: c.Endpoints[:1], DialCtxFn: dial}})
 	if err != nil {
 		return nil, err
 	}
-	return &session{l, tell, wire}, nil
+	return &session{l, tell, wire, &all}, nil
 }
 
 func (s *session) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, error) {
@@ -64,6 +86,7 @@ func (s *session) take(ctx context.Context, key string, how taking) (*adapter.Gr
 	called := adapter.Monotonic()
 	own, cancel := context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, cancel)
+	silent := s.silence.requests.Load()
 	lost, giveBack, err := how(own, key)
 	if err == nil && !stop() {
 		giveBack() // it came as the wait ended
@@ -71,7 +94,9 @@ func (s *session) take(ctx context.Context, key string, how taking) (*adapter.Gr
 	}
 	if err != nil {
 		cancel()
-		// It has asked for the removal of what the attempt may have left, and nobody was granted it.
+		if s.silence.requests.Load() != silent { // what the attempt asked for may have been done, and its removal not
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w: %w", adapter.ErrNotGranted, err)
 	}
 	sent, asked := s.wire.Since(key, called)

@@ -1,0 +1,128 @@
+package hunt
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/runner"
+)
+
+// triedIn are the trials of a hunt's folder, by their numbers.
+func triedIn(t *testing.T, dir string) map[int]string {
+	t.Helper()
+	all, _, err := readTrials(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byNumber := map[int]string{}
+	for _, x := range all {
+		if byNumber[x.Number] != "" {
+			t.Errorf("trial %d was run twice", x.Number)
+		}
+		byNumber[x.Number] = x.Scenario
+	}
+	return byNumber
+}
+
+// Several runs at a time find what one at a time finds, once, and draw the same trials from a seed:
+// all but those that vary what was seen before.
+func TestParallel(t *testing.T) {
+	one := t.TempDir()
+	alone := &world{}
+	alone.shows = alone.renewing
+	if err := hunting(t, alone, one, 60).Go(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dir, w := t.TempDir(), &world{}
+	w.shows = w.renewing
+	h := hunting(t, w, dir, 90)
+	h.Parallel = 4
+	if err := h.Go(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if w.most != 4 || alone.most != 1 {
+		t.Errorf("%d and %d runs at a time", w.most, alone.most)
+	}
+	if len(h.Report.Findings) != 1 || h.Report.Findings[0].Property != "release-by-owner" || len(h.Report.Left) != 1 {
+		t.Errorf("%+v", h.Report)
+	}
+	before, now := triedIn(t, one), triedIn(t, dir)
+	for n := 1; n <= min(len(before), len(now)); n++ {
+		seed := h.Seed + uint64(n)
+		if drawn := n <= varyFrom || newDie(seed^pooled).one(2); drawn && before[n] != now[n] {
+			t.Errorf("trial %d is another one:\n%s\n%s", n, before[n], now[n])
+		}
+	}
+}
+
+// A run that its neighbours have disturbed decides nothing: it is made again with nobody beside it.
+func TestDisturbedIsRepeatedAlone(t *testing.T) {
+	w := &world{disturbs: func(running int) bool { return running > 1 }}
+	w.shows = func(o runner.Options) []string { return nil }
+	dir := t.TempDir()
+	h := hunting(t, w, dir, 1<<30)
+	h.Parallel, h.slots, h.begun = 4, make(chan struct{}, 4), time.Now()
+	s := &suspect{number: 1, seed: 1, trial: h.Space.Learn(), all: []*candidate{{cause: "c",
+		Evidence: Evidence{Property: "release-by-owner", Compared: true}}}}
+	w.shows = func(o runner.Options) []string {
+		if o.Backend == "redis" {
+			return nil
+		}
+		return []string{"release-by-owner"}
+	}
+	if err := h.examine(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	c := s.all[0]
+	if c.Found.Seen < Again || c.Reference.Of != Repeats || len(h.Report.Findings) != 1 {
+		t.Errorf("%+v", c.Evidence)
+	}
+}
+
+// A number is tried once, by one shard, and what was not tried comes first when a hunt goes on.
+func TestNumbers(t *testing.T) {
+	h := hunting(t, &world{}, t.TempDir(), 1)
+	h.taken = map[int]bool{1: true, 2: true, 4: true}
+	if n := h.number(); n != 3 {
+		t.Errorf("trial %d comes next, want 3", n)
+	}
+	h.Shard.Index, h.Shard.Count = 2, 3
+	var own []int
+	for range 4 {
+		n := h.number()
+		h.taken[n] = true
+		own = append(own, n)
+	}
+	if !slices.Equal(own, []int{5, 8, 11, 14}) {
+		t.Errorf("%v", own)
+	}
+}
+
+// A fault that waits for what this lock alone does never strikes the reference lock: then that it shows
+// no violation proves nothing.
+func TestReferenceMeetsOtherFaults(t *testing.T) {
+	for met, findings := range map[bool]int{true: 1, false: 0} {
+		w := &world{unmet: func(o runner.Options) bool { return o.Backend == "redis" && !met }}
+		w.shows = func(o runner.Options) []string {
+			if o.Backend == "redis" {
+				return nil
+			}
+			return []string{"mutual-exclusion"}
+		}
+		h := hunting(t, w, t.TempDir(), 1<<30)
+		h.slots, h.begun = make(chan struct{}, 1), time.Now()
+		trial := h.Space.Learn()
+		s := &suspect{number: 1, seed: 1, trial: trial, met: []map[history.Phase]bool{{history.Observed: true}},
+			all: []*candidate{{cause: "c", Evidence: Evidence{Property: "mutual-exclusion", Compared: true, Owed: checker.Data}}}}
+		if err := h.examine(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if len(h.Report.Findings) != findings || !met && !strings.Contains(h.Report.Left[0].Why, "met not all faults") {
+			t.Errorf("met: %v, %+v %+v", met, h.Report.Findings, h.Report.Left)
+		}
+	}
+}

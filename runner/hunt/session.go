@@ -1,0 +1,139 @@
+package hunt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// Files of a hunt's folder, beside its reports.
+const (
+	trialsFile  = "trials.jsonl"
+	runsDir     = "runs"
+	findingsDir = "findings"
+)
+
+// New begins a hunt in its folder, or goes on with the one that is there.
+func New(spec Spec) (*Hunt, error) {
+	h := &Hunt{Spec: spec, taken: map[int]bool{}, looking: map[string]bool{}}
+	if err := os.MkdirAll(filepath.Join(spec.Dir, runsDir), 0o755); err != nil {
+		return nil, err
+	}
+	if err := h.resume(); err != nil {
+		return nil, err
+	}
+	var err error
+	h.trials, err = os.OpenFile(filepath.Join(spec.Dir, trialsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	return h, err
+}
+
+// resume reads what an earlier session has left; without one it begins anew.
+func (h *Hunt) resume() error {
+	r, err := Read(h.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		h.Report = &Report{Format: Format, Lock: h.Options.Label(), Settings: brief(h.Options),
+			Version: h.Options.Version, Command: h.Command, Seed: h.Seed, Parallel: max(h.Parallel, 1),
+			Started: time.Now().UTC().Truncate(time.Second), Next: 1, Findings: []*Finding{}, Left: []*Dismissed{}, coverage: map[Cover]Cover{}}
+		if h.Shard.Count > 0 {
+			h.Report.Shard = h.Shard.String()
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.Lock != h.Options.Label() {
+		return fmt.Errorf("%w: %s is a hunt of %s, not of %s", runner.ErrUsage, h.Dir, r.Lock, h.Options.Label())
+	}
+	if len(r.Merged) > 0 {
+		return fmt.Errorf("%w: %s was merged of %s; go on with one of these", runner.ErrUsage, h.Dir, strings.Join(r.Merged, ", "))
+	}
+	if h.Shard = (matrix.Shard{}); r.Shard != "" {
+		if h.Shard, err = matrix.ParseShard(r.Shard); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(h.Dir, ReportFile), err)
+		}
+	}
+	r.Stopped, r.Little, r.Parallel = "", "", max(h.Parallel, 1)
+	h.Report, h.before, h.Seed = r, r.Seconds, r.Seed
+	return errors.Join(h.refill(), h.clear())
+}
+
+// refill puts the trials of earlier sessions into the pool.
+func (h *Hunt) refill() error {
+	all, whole, err := readTrials(h.Dir)
+	if err != nil {
+		return err
+	}
+	for _, t := range all {
+		h.taken[t.Number] = true
+		if s, err := scenarios.Parse(trialsFile, []byte(t.Scenario)); err == nil && t.Error == "" {
+			h.pool.Add(t.Number, *s, t.Seen)
+		}
+	}
+	err = os.Truncate(filepath.Join(h.Dir, trialsFile), whole)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// readTrials reads trials.jsonl. whole is how much of it are lines with an end: the last is torn
+// where a hunt was killed.
+func readTrials(dir string) (all []Tried, whole int64, err error) {
+	path := filepath.Join(dir, trialsFile)
+	data, err := bounded.ReadFile(path, mostOfTrials)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		var t Tried
+		if err := bounded.JSON(fmt.Sprintf("%s, line %d", path, number), line, &t); err != nil {
+			return nil, 0, err
+		}
+		all = append(all, t)
+	}
+	return all, int64(len(data)), nil
+}
+
+// clear removes the runs of a session that was killed, which show nothing that is kept.
+func (h *Hunt) clear() error {
+	dir := filepath.Join(h.Dir, runsDir)
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		own := filepath.Join(runsDir, e.Name())
+		kept := slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool {
+			return f.Run == own || strings.HasPrefix(f.Run, own+string(filepath.Separator))
+		})
+		if !kept {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(h.Dir, own)))
+		}
+	}
+	return err
+}
+
+// brief are the settings that are not at their default, by their flags.
+func brief(o runner.Options) map[string]any {
+	all := map[string]any{}
+	for flag, text := range o.Settings.Brief().InWords() {
+		if text != "" && text != "0" && text != "false" {
+			all[flag] = text
+		}
+	}
+	return all
+}
