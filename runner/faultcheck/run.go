@@ -117,8 +117,8 @@ func (o Options) row(scenario string, state State, why string) Row {
 	return Row{Runtime: o.Runtime, Fault: strings.Join(kinds, ", "), What: "the faults work", State: state, Why: why}
 }
 
-// scenario runs one. missed says that its own proof has missed a fault, or that something was not measured, as on a
-// machine that stood still: then it runs once more.
+// scenario runs one. missed says that it failed, that its own proof has missed a fault, or that something was not
+// measured, as on a machine that stood still: then it runs once more.
 func (o Options) scenario(ctx context.Context, dir, name string, again bool) (rows []Row, missed bool) {
 	file, err := load(name)
 	if err == nil {
@@ -126,7 +126,7 @@ func (o Options) scenario(ctx context.Context, dir, name string, again bool) (ro
 		rows, missed, err = o.measure(ctx, filepath.Join(dir, fmt.Sprint(name, "-", again)), *file)
 	}
 	if err != nil {
-		return []Row{o.row(name, Disagrees, err.Error())}, false
+		return []Row{o.row(name, Disagrees, err.Error())}, !again
 	}
 	for i := range rows {
 		rows[i].Runtime = o.Runtime
