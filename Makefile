@@ -112,7 +112,8 @@ bench-lossy: ## print each kind of call on the lossy file system beside a plain 
 	@$(GO) test -timeout 30m -run '^$$' -bench . ./nemesis/agent/lossy
 
 .PHONY: fault-check
-fault-check: ## the short measurements of faults from outside: N=200 workloads beside ext4, killed processes, cuts, pauses, ends of connections (root)
+fault-check: images ## measure every fault from outside, EACH=5 times in RUNTIMES=local,docker, and write docs/faults-measured.md; then the file system, N=200 workloads beside ext4 (root): a quarter of an hour
+	@$(GO) test -count 1 -timeout 60m -v -run '^TestMeasured$$' ./runner/faultcheck -each $(or $(EACH),5) -runtimes $(or $(RUNTIMES),local$(comma)docker) -scenarios stops,network,disk,clocks,links,long-cuts -page $(abspath docs/faults-measured.md)
 	@LOSSY_EXT4=$(or $(N),200) $(GO) test -count 1 -v -run '^(TestAgainstExt4|TestCrashWhileAKilledProcessEnds|TestMoreFilesThanDescriptors|TestLongTruncationTakesNoMemory)$$' ./nemesis/agent/lossy
 	@$(GO) test -count 1 -v -run '^(TestThreadFlowsLaterThanAPing|TestAnEndIsDelayed|TestPauseAndKillReachDaemons|TestPauseWithAHoleIsMissed|TestDriftOfPythonIsRefused)$$' ./nemesis/agent/...
 
@@ -125,8 +126,8 @@ bench-triggers: images ## print how much sooner triggers reach a violation than 
 	@$(GO) test -timeout 90m -run '^$$' -bench '^BenchmarkTriggers$$' -benchtime $(or $(SEEDS),20)x ./cmd/cli
 
 .PHONY: bench-hunt
-bench-hunt: build ## print how many runs a minute a hunt makes: FOR=2m, BACKENDS="redis etcd", RUNTIME=local
-	@BACKENDS="$(or $(BACKENDS),redis)" FOR=$(or $(FOR),2m) RUNTIME=$(or $(RUNTIME),local) $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkHunt$$' -benchtime 1x ./cmd/cli
+bench-hunt: build ## print how many trials a minute a hunt makes: FOR=2m, BACKENDS="redis etcd", RUNTIME=local, PARALLEL="1 2 4"
+	@BACKENDS="$(or $(BACKENDS),redis)" FOR=$(or $(FOR),2m) RUNTIME=$(or $(RUNTIME),local) PARALLEL="$(PARALLEL)" $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkHunt$$' -benchtime 1x ./cmd/cli
 
 .PHONY: bench-nodes
 bench-nodes: images ## print how many client nodes run baseline until a heartbeat is missed: RUNTIMES=local, FROM=10
@@ -229,6 +230,31 @@ lint: ## golangci-lint, staticcheck and govulncheck, built from the Go module pr
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	@GO="$(GO)" .ci/vuln
+
+# The newest that builds with the Go of go.mod.
+RELEASER ?= GOFLAGS= $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.0
+
+.PHONY: man
+man: build ## write the manual pages: build/man
+	@rm -rf build/man && bin/dlmtest man build/man
+
+.PHONY: completions
+completions: build ## write the completions of bash, zsh and fish: build/completions
+	@mkdir -p build/completions && for s in bash zsh fish; do bin/dlmtest completion $$s >build/completions/dlmtest.$$s || exit 1; done
+
+.PHONY: image
+image: build ## build the image dlmtest/dlmtest of the Dockerfile, with the servers: BASE=, IMAGE=
+	@arch=$$($(GO) env GOARCH) && rm -rf build/image && mkdir -p build/image/linux/$$arch && cp bin/dlmtest build/image/linux/$$arch/ \
+	  && docker build -q -t $(or $(IMAGE),dlmtest/dlmtest:latest) --build-arg TARGETPLATFORM=linux/$$arch $(if $(BASE),--build-arg BASE=$(BASE)) -f Dockerfile build/image
+
+.PHONY: release
+release: ## what .github/workflows/release.yml does of a tag: archives, checksums, the image, a draft on GitHub
+	$(RELEASER) release --clean
+
+.PHONY: release-snapshot
+release-snapshot: ## the same of this tree, without publishing, and without the image (see make image): build/dist
+	$(RELEASER) check
+	$(RELEASER) release --snapshot --clean --skip=docker
 
 .PHONY: clean
 clean: ## remove what was built, the images too; runs are kept

@@ -117,13 +117,7 @@ func (d *Docker) EnsureImages(ctx context.Context, names []string, progress func
 // BuildImages makes all of dlmtest's own images that are missing; those that are made on
 // demand only if all is true.
 func (d *Docker) BuildImages(ctx context.Context, all bool, progress func(line string)) error {
-	var names []string
-	for _, i := range Images() {
-		if all || !i.OnDemand {
-			names = append(names, i.Name)
-		}
-	}
-	return d.EnsureImages(ctx, names, progress)
+	return d.EnsureImages(ctx, Tags(all), progress)
 }
 
 func (d *Docker) present(ctx context.Context, ref string) (bool, error) {
@@ -146,3 +140,17 @@ func (d *Docker) pull(ctx context.Context, ref string, progress func(string)) er
 	defer body.Close()
 	return messages(body, func(string) {})
 }
+
+// Tags are the references of dlmtest's own images, as docker save and docker image inspect take them; those that are
+// made on demand only if all is true.
+func Tags(all bool) (tags []string) {
+	for _, i := range Images() {
+		if all || !i.OnDemand {
+			tags = append(tags, i.Tag)
+		}
+	}
+	return tags
+}
+
+// ImagesKey changes whenever anything that images are made of does: a cache under it never holds others.
+func ImagesKey(all bool) string { return shortHash(strings.Join(Tags(all), "\n")) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -106,4 +107,43 @@ func TestEnsureImagesForeign(t *testing.T) {
 	wantError(t, err, "localhost:1/nobody/nothing:1 is not here and cannot be pulled")
 	_, err = d.Up(t.Context(), runID(t), []NodeSpec{{Name: "a", Image: "localhost:1/nobody/nothing:1"}})
 	wantError(t, err, "is missing; run dlmtest images build")
+}
+
+// The image that pods and CI jobs run in has every server that is made into an image of its own.
+func TestTheReleasedImageHasTheServers(t *testing.T) {
+	text, err := os.ReadFile("../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arg := range bootstrap {
+		list, ok := strings.CutPrefix(arg, "--include=")
+		if !ok {
+			continue
+		}
+		for _, name := range strings.Split(list, ",") {
+			if !slices.Contains(strings.Fields(string(text)), name) {
+				t.Errorf("the Dockerfile does not install %s", name)
+			}
+		}
+	}
+}
+
+// The key of a cache changes with the recipe of any image and with the base.
+func TestImagesKey(t *testing.T) {
+	was, wasAll := ImagesKey(false), ImagesKey(true)
+	if was == wasAll || was != ImagesKey(false) {
+		t.Errorf("%s, with those on demand %s", was, wasAll)
+	}
+	kept, args := dockerfile, bootstrap
+	defer func() { dockerfile, bootstrap = kept, args }()
+	for _, target := range []string{"redis", "client"} {
+		dockerfile = strings.Replace(kept, " AS "+target+"\n", " AS "+target+"\nENV A=1\n", 1)
+		if ImagesKey(false) == was {
+			t.Errorf("another recipe of %s has the same key", target)
+		}
+	}
+	dockerfile, bootstrap = kept, append(slices.Clone(args), "--variant=other")
+	if ImagesKey(false) == was {
+		t.Error("another base has the same key")
+	}
 }

@@ -60,10 +60,10 @@ const (
 // Expect is what a scenario must have seen for its verdicts of "holds" to mean
 // anything; short of it they are unknown, with counts.
 type Expect struct {
-	Contention        int `json:"contention,omitempty" yaml:"contention"`                   // acquires that waited while another client believed to hold the key
-	StaleWrites       int `json:"stale_writes,omitempty" yaml:"stale-writes"`               // writes invoked on a superseded grant
-	Faults            int `json:"faults,omitempty" yaml:"faults"`                           // faults that were observed at their victim
-	GrantsDuringFault int `json:"grants_during_fault,omitempty" yaml:"grants-during-fault"` // grants of others while a fault lasted
+	Contention        int `json:"contention,omitempty" yaml:"contention" jsonschema:"minimum=0,maximum=1000000"`                   // acquires that waited while another client believed to hold the key
+	StaleWrites       int `json:"stale_writes,omitempty" yaml:"stale-writes" jsonschema:"minimum=0,maximum=1000000"`               // writes invoked on a superseded grant
+	Faults            int `json:"faults,omitempty" yaml:"faults" jsonschema:"minimum=0,maximum=1000000"`                           // faults that were observed at their victim
+	GrantsDuringFault int `json:"grants_during_fault,omitempty" yaml:"grants-during-fault" jsonschema:"minimum=0,maximum=1000000"` // grants of others while a fault lasted
 }
 
 // Promise is what a lock claims, for the judge: a property that is not promised

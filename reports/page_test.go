@@ -40,6 +40,7 @@ func TestPageInChromium(t *testing.T) {
 		{"violations", pageViolations},
 		{"search", pageSearch},
 		{"pointer", pagePointer},
+		{"idle lanes", pageFoldsIdleLanes},
 		{"table of operations", pageTableOfOperations},
 		{"light, dark and paper", pageLightDarkAndPaper},
 		{"small screen", pageSmallScreen},
@@ -86,6 +87,33 @@ func pageStepsLeadToTheirPlace(t *testing.T, s scene) {
 	}
 	p.To("timeline-head")
 	p.Shot("step")
+	p.Quiet()
+}
+
+// pageFoldsIdleLanes holds that lanes on which nothing happened share a row until they are asked for.
+func pageFoldsIdleLanes(t *testing.T, s scene) {
+	p := browser.Show(t, s.browser, render(t, gcPause(false, 40)), "") // five servers that nothing happens to
+	button := func() string { return browser.Eval[string](p, `document.querySelector("[data-do=fold]").textContent`) }
+	show := button()
+	idle, ok := strings.CutPrefix(show, "Show ")
+	if !ok {
+		t.Fatalf("the button says %q", show)
+	}
+	height := func() int { return browser.Eval[int](p, `document.getElementById("timeline").clientHeight`) }
+	folded := height()
+	p.To("timeline-head")
+	p.Shot("folded")
+	p.Click("[data-do=fold]")
+	if whole := height(); whole <= folded {
+		t.Errorf("the timeline is %d px high with %s, and %d px without", whole, idle, folded)
+	}
+	if got := button(); got != "Fold "+idle {
+		t.Errorf("the button says %q", got)
+	}
+	p.Click("[data-do=fold]")
+	if got := height(); got != folded || button() != show {
+		t.Errorf("folded again the timeline is %d px high, want %d, and the button says %q", got, folded, button())
+	}
 	p.Quiet()
 }
 

@@ -16,15 +16,15 @@ import (
 // the byte after so many.
 type When struct {
 	// Direction is whose message it is: request (if not given) or answer.
-	Direction string `yaml:"direction,omitempty"`
+	Direction string `yaml:"direction,omitempty" words:"side"`
 	// Name is what the protocol calls the message: EVAL, create, Query, HEADERS; in any case.
 	Name string `yaml:"name,omitempty"`
 	// Contains are bytes of the message.
 	Contains string `yaml:"contains,omitempty"`
 	// Bytes is how many bytes of a connection pass first.
-	Bytes int `yaml:"bytes,omitempty"`
+	Bytes int `yaml:"bytes,omitempty" jsonschema:"minimum=0"`
 	// Skip is how many such messages pass first.
-	Skip int `yaml:"skip,omitempty"`
+	Skip int `yaml:"skip,omitempty" jsonschema:"minimum=0"`
 	// After strikes behind the message, which still passes; else in front of it.
 	After bool `yaml:"after,omitempty"`
 }
@@ -102,7 +102,7 @@ func (v *validator) when(path string, f Fault) {
 		v.problem(path+".bytes", "bytes go with neither name nor contains")
 	case w.Bytes < 0 || w.Skip < 0:
 		v.problem(path, "bytes and skip must not be below 0")
-	case !slices.Contains([]string{"", "request", "answer"}, w.Direction):
+	case w.Direction != "" && !slices.Contains(Vocabulary["side"], w.Direction):
 		v.problem(path+".direction", "%q is neither request nor answer", w.Direction)
 	case w.Name != "":
 		v.message(path+".name", w)

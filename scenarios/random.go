@@ -24,8 +24,8 @@ type Random struct {
 // After is what a fault comes after: the name of another one, which must have
 // healed ("after: cut"), or just begun ("after: {fault: cut, when: begun}").
 type After struct {
-	Fault string `yaml:"fault"`
-	When  string `yaml:"when"` // begun or healed
+	Fault string `yaml:"fault" jsonschema:"required"`
+	When  string `yaml:"when" words:"moment"` // begun or healed
 }
 
 // Whens are what of one fault another may come after.
@@ -61,7 +61,7 @@ func (v *validator) mix(r Random) {
 		if f.On == "every" {
 			v.problem(path+".on", "every is not for a mix; say how often with random.every")
 		}
-		v.between(path+".weight", f.Weight, 0, 1000)
+		v.bounds(path, f)
 		f.At, f.On, f.Weight = Duration{}, gateOrAt(f.On), 0
 		if f.For.Until == "" && !v.upsideDown(f.For) {
 			f.For.Min = f.For.Max // drawn in between
@@ -96,7 +96,6 @@ func (v *validator) times(path string, f Fault) {
 	if f.Weight != 0 {
 		v.problem(path+".weight", "is for the faults of random.mix")
 	}
-	v.between(path+".stream", f.Stream, 0, 1_000_000)
 	switch {
 	case f.On == "every" && f.At.IsZero():
 		v.problem(path+".at", `the trigger "every" needs the time from one to the next, such as at: 0.5 lease`)
@@ -133,7 +132,7 @@ func (v *validator) order(faults []Fault) {
 		if f.After == (After{}) {
 			continue
 		}
-		v.word(path+".when", "moment", f.After.When, Whens)
+		v.word(path+".when", "moment", f.After.When)
 		if _, known := byName[f.After.Fault]; !known {
 			v.problem(path, "no fault has the name %q%s", f.After.Fault, hint(f.After.Fault, names))
 			continue

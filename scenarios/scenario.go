@@ -21,30 +21,30 @@ import (
 // Scenario is one experiment on a lock.
 type Scenario struct {
 	// Name is the file's name without ".yaml".
-	Name string `yaml:"name"`
+	Name string `yaml:"name" jsonschema:"required"`
 	// Title is one line for lists and headings.
-	Title string `yaml:"title"`
+	Title string `yaml:"title" jsonschema:"required"`
 	// About says in plain words what the scenario shows, and why it happens.
-	About string `yaml:"about"`
+	About string `yaml:"about" jsonschema:"required"`
 	// From says where the idea comes from.
 	From string `yaml:"from,omitempty"`
 
 	// Workload is the loop that every client runs; see Workloads.
-	Workload string `yaml:"workload"`
+	Workload string `yaml:"workload" words:"workload" jsonschema:"required"`
 	// Use holds the numbers of a workload that is a well-known use of a lock.
 	Use Use `yaml:"use,omitempty"`
 	// Clients is the number of client nodes, from 1 to 100.
-	Clients int `yaml:"clients"`
+	Clients int `yaml:"clients" jsonschema:"required,minimum=1,maximum=100"`
 	// Keys is the number of locks that they compete for, from 1 to 1000; 1 if not given.
-	Keys int `yaml:"keys"`
+	Keys int `yaml:"keys" jsonschema:"minimum=1,maximum=1000"`
 	// Permits is how many clients a key lets in at once, of the workload semaphore alone.
 	Permits int `yaml:"permits,omitempty"`
 	// Lease is what clients ask for, from 100ms to 10m; it must be fixed.
-	Lease Duration `yaml:"lease"`
+	Lease Duration `yaml:"lease" jsonschema:"required"`
 	// Renew lets a holder renew its grant at a third of the lease.
 	Renew bool `yaml:"renew"`
 	// Patience is how long a holder waits for the answer to a renewal; see Patiences. Both if not given.
-	Patience string `yaml:"patience,omitempty"`
+	Patience string `yaml:"patience,omitempty" words:"patience"`
 	// Work is the time between the read and the write of the guarded resource.
 	Work Duration `yaml:"work"`
 	// Think is the time between a release and the next acquire.
@@ -53,7 +53,7 @@ type Scenario struct {
 	Wait Duration `yaml:"wait"`
 	// Duration is how long the clients run at least. A run also waits until its
 	// faults are healed, and then for After.
-	Duration Duration `yaml:"duration"`
+	Duration Duration `yaml:"duration" jsonschema:"required"`
 	// After is how long the clients go on when all is healed; 1 lease if not given.
 	After Duration `yaml:"after"`
 
@@ -70,7 +70,7 @@ type Scenario struct {
 	Fsync string `yaml:"fsync,omitempty"`
 	// Disk is what the servers' data lies on: lossy, the file system that can lose it,
 	// also where no fault needs that; empty: a plain folder unless a fault needs more.
-	Disk string `yaml:"disk,omitempty"`
+	Disk string `yaml:"disk,omitempty" words:"lossy"`
 
 	// Faults are what goes wrong, each armed from the start.
 	Faults []Fault `yaml:"faults,omitempty"`
@@ -98,26 +98,26 @@ type Fault struct {
 	// Name is by which other faults come after this one; empty: none do.
 	Name string `yaml:"name,omitempty"`
 	// Fault is what happens; see nemesis.Kinds.
-	Fault string `yaml:"fault"`
+	Fault string `yaml:"fault" words:"fault" jsonschema:"required"`
 	// Target is to whom: a role (see Targets) or the name of a node.
-	Target string `yaml:"target"`
+	Target string `yaml:"target" jsonschema:"required"`
 	// On is the trigger (see Triggers); "at" if not given.
-	On string `yaml:"on"`
+	On string `yaml:"on" words:"trigger"`
 	// After is the fault that this one comes after; At counts from there.
 	After After `yaml:"after,omitempty"`
 	// At is the earliest time, from the begin of the load. With the trigger "at" it
 	// is the time itself, with "every" the time from the begin of one to the next.
 	At Duration `yaml:"at"`
 	// Count is how often it happens, from 1 to 1000; 1 if not given.
-	Count int `yaml:"count"`
+	Count int `yaml:"count" jsonschema:"minimum=1,maximum=1000"`
 	// Every is the time from the end of one to the next, where Count is above 1.
 	Every Duration `yaml:"every,omitempty"`
 	// From is from whom a partition cuts the target, as Target; empty: from all others.
 	From string `yaml:"from,omitempty"`
 	// Direction of a partition: both, or in or out as the target sees it; empty: both.
-	Direction string `yaml:"direction,omitempty"`
+	Direction string `yaml:"direction,omitempty" words:"direction"`
 	// Mode is what a crash loses: lose-unsynced (if not given), torn or lose-all.
-	Mode string `yaml:"mode,omitempty"`
+	Mode string `yaml:"mode,omitempty" words:"mode"`
 	// Clock is how a clock fault bends the clocks.
 	Clock Clock `yaml:"clock,omitempty"`
 	// To is where the faulty links lead; see nemesis.FarEnds, or a node's name; servers if empty.
@@ -131,14 +131,14 @@ type Fault struct {
 	// Rate is what narrow links let through, in bytes a second each way.
 	Rate int `yaml:"rate,omitempty"`
 	// For is how long it lasts.
-	For Span `yaml:"for"`
+	For Span `yaml:"for" jsonschema:"required"`
 	// Optional faults are skipped, with the reason, where they cannot be; others are then missed.
 	Optional bool `yaml:"optional,omitempty"`
 	// Stream is the stream of the seed that the fault's own choices come from; its number
 	// if not given. It keeps them as they were where other faults are left out.
-	Stream int `yaml:"stream,omitempty"`
+	Stream int `yaml:"stream,omitempty" jsonschema:"minimum=0,maximum=1000000"`
 	// Weight is how often a fault of a random mix is drawn beside the others; 1 if not given.
-	Weight int `yaml:"weight,omitempty"`
+	Weight int `yaml:"weight,omitempty" jsonschema:"minimum=0,maximum=1000"`
 }
 
 // Clock is how the clocks of a program are bent.
@@ -166,11 +166,11 @@ type Clock struct {
 // something was seen ("for: {until: write-accepted, min: 1 lease, max: 4 lease}").
 type Span struct {
 	// Until ends the fault once it is seen; see nemesis.Untils. Empty: after Max.
-	Until string `yaml:"until"`
+	Until string `yaml:"until" words:"condition"`
 	// Min is how long it lasts at least, whatever is seen.
 	Min Duration `yaml:"min"`
 	// Max is how long it lasts at most, whatever is not seen.
-	Max Duration `yaml:"max"`
+	Max Duration `yaml:"max" jsonschema:"required"`
 }
 
 // Expectation is what one backend is expected to show of one property. In a

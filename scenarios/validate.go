@@ -2,9 +2,12 @@ package scenarios
 
 import (
 	"fmt"
+	"math"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +29,7 @@ func (s *Scenario) Validate() error {
 	v.texts(s)
 	v.loop(s)
 	for i, f := range s.Faults {
+		v.bounds(fmt.Sprintf("faults[%d]", i), f)
 		v.fault(fmt.Sprintf("faults[%d]", i), f)
 		v.times(fmt.Sprintf("faults[%d]", i), f)
 	}
@@ -55,9 +59,36 @@ func (v *validator) between(path string, n, low, high int) {
 	}
 }
 
-func (v *validator) word(path, kind, word string, words nemesis.Words) {
-	if _, ok := words[word]; !ok {
-		v.problem(path, "unknown %s %q%s", kind, word, near.Hint(word, namesOf(words)))
+// bounds checks the whole numbers of a struct against the bounds in their tags.
+func (v *validator) bounds(path string, of any) {
+	value := reflect.ValueOf(of)
+	for i := range value.NumField() {
+		f := value.Type().Field(i)
+		low, high := bound(f, "minimum", math.MinInt), bound(f, "maximum", math.MaxInt)
+		if f.Type.Kind() != reflect.Int || low == math.MinInt || high == math.MaxInt {
+			continue // a bound on one side alone is worded where it is checked
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		v.between(join(path, name), int(value.Field(i).Int()), low, high)
+	}
+}
+
+// bound is one of the bounds in the tag of a field, which its schema shows, too.
+func bound(f reflect.StructField, name string, otherwise int) int {
+	for _, part := range strings.Split(f.Tag.Get("jsonschema"), ",") {
+		if text, ok := strings.CutPrefix(part, name+"="); ok {
+			if n, err := strconv.Atoi(text); err == nil {
+				return n
+			}
+		}
+	}
+	return otherwise
+}
+
+// word checks a word of the vocabulary.
+func (v *validator) word(path, kind, word string) {
+	if words := Vocabulary[kind]; !slices.Contains(words, word) {
+		v.problem(path, "unknown %s %q%s", kind, word, near.Hint(word, words))
 	}
 }
 
@@ -91,10 +122,9 @@ func (v *validator) texts(s *Scenario) {
 }
 
 func (v *validator) loop(s *Scenario) {
-	v.word("workload", "workload", s.Workload, Workloads)
+	v.word("workload", "workload", s.Workload)
 	v.use(s)
-	v.between("clients", s.Clients, 1, 100)
-	v.between("keys", s.Keys, 1, 1000)
+	v.bounds("", *s)
 	if s.Workload == "own-key" && s.Keys < s.Clients {
 		v.problem("keys", "%d is too few for own-key; want one a client, %d", s.Keys, s.Clients)
 	}
@@ -107,7 +137,7 @@ func (v *validator) loop(s *Scenario) {
 		v.problem("lease", "%s is not a fixed time between 100ms and 10m", s.Lease)
 	}
 	if s.Patience != "" {
-		v.word("patience", "patience", s.Patience, Patiences)
+		v.word("patience", "patience", s.Patience)
 	}
 	v.duration("work", s.Work)
 	v.duration("think", s.Think)
@@ -120,10 +150,9 @@ func (v *validator) loop(s *Scenario) {
 }
 
 func (v *validator) fault(path string, f Fault) {
-	v.word(path+".fault", "fault", f.Fault, nemesis.Kinds)
-	v.word(path+".on", "trigger", f.On, Triggers)
+	v.word(path+".fault", "fault", f.Fault)
+	v.word(path+".on", "trigger", f.On)
 	v.target(path+".target", f.Target)
-	v.between(path+".count", f.Count, 1, 1000)
 	v.duration(path+".at", f.At)
 	v.duration(path+".every", f.Every)
 	v.partition(path, f)
@@ -138,7 +167,7 @@ func (v *validator) fault(path string, f Fault) {
 		v.problem(path+".on", `the target "holder" needs a trigger that a holder passes, such as before-write`)
 	}
 	if f.For.Until != "" {
-		v.word(path+".for.until", "condition", f.For.Until, nemesis.Untils)
+		v.word(path+".for.until", "condition", f.For.Until)
 	}
 	v.duration(path+".for", f.For.Min)
 	v.positive(path+".for", f.For.Max)
@@ -162,8 +191,8 @@ func (v *validator) partition(path string, f Fault) {
 	case f.From != "":
 		v.target(path+".from", f.From)
 	}
-	if f.Direction != "" && !slices.Contains([]string{"in", "out", "both"}, f.Direction) {
-		v.problem(path+".direction", "%q is none of in, out, both", f.Direction)
+	if f.Direction != "" && !slices.Contains(Vocabulary["direction"], f.Direction) {
+		v.problem(path+".direction", "%q is none of %s", f.Direction, strings.Join(Vocabulary["direction"], ", "))
 	}
 }
 
@@ -172,8 +201,8 @@ func (v *validator) crash(path string, f Fault) {
 	switch {
 	case f.Fault != "crash" && f.Mode != "":
 		v.problem(path+".mode", "only the fault crash has it")
-	case !slices.Contains([]string{"", "lose-unsynced", "torn", "lose-all"}, f.Mode):
-		v.problem(path+".mode", "%q is none of lose-unsynced, torn, lose-all", f.Mode)
+	case f.Mode != "" && !slices.Contains(Vocabulary["mode"], f.Mode):
+		v.problem(path+".mode", "%q is none of %s", f.Mode, strings.Join(Vocabulary["mode"], ", "))
 	}
 }
 
@@ -209,15 +238,7 @@ func (v *validator) target(path, target string) {
 
 func (v *validator) expect(s *Scenario) {
 	e := s.Expect
-	for _, c := range []struct {
-		name  string
-		count int
-	}{
-		{"contention", e.Contention}, {"stale-writes", e.StaleWrites},
-		{"faults", e.Faults}, {"grants-during-fault", e.GrantsDuringFault},
-	} {
-		v.between("expect."+c.name, c.count, 0, 1_000_000)
-	}
+	v.bounds("expect", e)
 	if e.Contention > 0 && s.Clients == 1 {
 		v.problem("expect.contention", "one client alone meets no contention")
 	}

@@ -56,3 +56,11 @@ func namesOf(w nemesis.Words) []string { return slices.Sorted(maps.Keys(w)) }
 
 // Properties are what can be expected of a backend: the checker's properties.
 var Properties = checker.Names()
+
+// Vocabulary is every list of words that a file chooses from, by what a message calls one of them, and the tag words
+// of a field that takes one.
+var Vocabulary = map[string][]string{
+	"workload": namesOf(Workloads), "patience": namesOf(Patiences), "fault": namesOf(nemesis.Kinds), "trigger": namesOf(Triggers),
+	"condition": namesOf(nemesis.Untils), "moment": namesOf(Whens), "direction": {"in", "out", "both"},
+	"mode": {"lose-unsynced", "torn", "lose-all"}, "side": {"request", "answer"},
+}

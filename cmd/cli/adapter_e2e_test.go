@@ -16,6 +16,7 @@ import (
 // A lock that grants everything is violated. Where its adapter breaks the protocol
 // besides, that is the adapter's fault and nothing else, whatever was seen before.
 func TestBadAdapter(t *testing.T) {
+	t.Parallel()
 	for way, want := range map[string]string{"none": "", "dies": "(died)", "twice": "(twice)", "leaves": "(stays-on)"} {
 		t.Run(way, func(t *testing.T) {
 			mark := fmt.Sprintf("bad-adapter-%d", time.Now().UnixNano())
@@ -64,7 +65,8 @@ func noneMarked(t *testing.T, mark string) {
 // A pause stops the worker, the adapter and the first process of the adapter's namespace, and
 // the proof counts all three.
 func TestPauseOfAnAdapter(t *testing.T) {
-	f := runScenario(t, "--scenario", "gc-pause", "--library", "redis-py", "--runtime", "local", "--lease", "2s")
+	t.Parallel()
+	f := settled(t, "--scenario", "gc-pause", "--library", "redis-py", "--runtime", "local", "--lease", "2s")
 	if f.code != exitViolated || f.verdict("mutual-exclusion") != "violated" {
 		t.Errorf("exit %d, mutual-exclusion %s: %q\n%s", f.code, f.verdict("mutual-exclusion"), f.result.Doubts, f.stderr)
 	}
@@ -77,6 +79,7 @@ func TestPauseOfAnAdapter(t *testing.T) {
 // A version that the clients' nodes do not have is refused before there is a cluster, with
 // the one that they have; that one runs.
 func TestVersionNotInstalled(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command(dlmtest(t), "run", "--scenario", "baseline", "--library", "redis-py@9.9", "--runtime", "local", "--out", t.TempDir())
 	text, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(text), "--library redis-py@9.9: the clients' nodes have version ") || strings.Contains(string(text), "Starting") {
@@ -84,7 +87,7 @@ func TestVersionNotInstalled(t *testing.T) {
 	}
 	_, has, _ := strings.Cut(string(text), "the clients' nodes have version ")
 	has, _, _ = strings.Cut(has, ",")
-	f := runScenario(t, "--scenario", "baseline", "--library", "redis-py@"+has, "--runtime", "local", "--lease", "2s", "--clients", "2")
+	f := settled(t, "--scenario", "baseline", "--library", "redis-py@"+has, "--runtime", "local", "--lease", "2s", "--clients", "2")
 	if f.code != exitHolds {
 		t.Errorf("redis-py@%s: exit %d\n%s", has, f.code, f.stderr)
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -116,33 +115,6 @@ func bash(t *testing.T, flag, script string, env ...string) (string, error) {
 	return string(out), err
 }
 
-// The action's own script runs a gate, passes its exit code on and says where it is.
-func TestActionRunsAGate(t *testing.T) {
-	a := readAction(t)
-	i := slices.IndexFunc(a.Runs.Steps, func(s map[string]any) bool { return s["id"] == "gate" })
-	script := a.Runs.Steps[i]["run"].(string)
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(dlmtest(t), filepath.Join(dir, "bin", "dlmtest")); err != nil {
-		t.Fatal(err)
-	}
-	config, output := filepath.Join(dir, "gate.yaml"), filepath.Join(dir, "output")
-	if err := os.WriteFile(config, []byte("cells: [{scenario: baseline, backend: redis, count: 1}]\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := bash(t, "-e", script, "DOCKER_HOST=unix:///nowhere/docker.sock", "ACTION="+dir, "CONFIG="+config, "BUDGET=5m", "PARALLEL=1",
-		"RUNTIME=docker", "OUT="+filepath.Join(dir, "out"), "GITHUB_OUTPUT="+output)
-	if ended := (*exec.ExitError)(nil); !errors.As(err, &ended) || ended.ExitCode() != exitFailed {
-		t.Errorf("%v, want exit %d (no daemon answers)\n%s", err, exitFailed, out)
-	}
-	said, err := os.ReadFile(output)
-	if err != nil || !regexp.MustCompile(`(?m)^folder=.*_gate$`).Match(said) || !strings.Contains(string(said), "state=broken") {
-		t.Errorf("%v: %s\n%s", err, said, out)
-	}
-}
-
 // The GitLab example has the keys of a job, its commands are those of dlmtest, and its
 // report is where the gate writes it.
 func TestGitLabExample(t *testing.T) {
@@ -159,7 +131,11 @@ func TestGitLabExample(t *testing.T) {
 			Variables             map[string]string
 			Before                []string `yaml:"before_script"`
 			Script                []string
-			Artifacts             struct {
+			Cache                 struct {
+				Key, When string
+				Paths     []string
+			}
+			Artifacts struct {
 				When, Name string
 				Expire     string `yaml:"expire_in"`
 				Paths      []string
@@ -178,6 +154,9 @@ func TestGitLabExample(t *testing.T) {
 		if out, err := bash(t, "-n", line); err != nil {
 			t.Errorf("%s: %v: %s", line, err, out)
 		}
+	}
+	if before := strings.Join(j.Before, "\n"); !strings.Contains(before, "tar="+j.Cache.Paths[0]+"/") || j.Cache.When != "always" {
+		t.Errorf("the images are not where the cache looks: %+v\n%s", j.Cache, before)
 	}
 	cmd := newGate()
 	words := strings.Fields(strings.ReplaceAll(j.Script[0], `"$BUDGET"`, j.Variables["BUDGET"]))

@@ -10,6 +10,7 @@ import (
 
 // TestCorpus builds one library in two versions and finds its bug in the first alone.
 func TestCorpus(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds two versions of a library and runs a cluster for each")
 	}

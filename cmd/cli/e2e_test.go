@@ -477,6 +477,7 @@ func TestInterrupt(t *testing.T) {
 
 // A server that does not come up: its last log lines, exit 3, nothing left.
 func TestServerThatDoesNotComeUp(t *testing.T) {
+	t.Parallel()
 	compose := filepath.Join(t.TempDir(), "compose.yml")
 	err := os.WriteFile(compose, []byte(`services:
   redis-1:
@@ -505,6 +506,7 @@ func TestServerThatDoesNotComeUp(t *testing.T) {
 // Every kind of fault on real servers: it is seen at its victim, it heals, and what the lock promises is
 // decided. Each kind in both runtimes is TestFaultsStayInTheirNodes.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		scenario, backend, runtime string
 		want                       map[string]string
@@ -686,6 +688,7 @@ func TestMatrixInterrupt(t *testing.T) {
 // Broken locks are caught, and faults that do nothing are not believed. The sound
 // locks are TestBaseline's.
 func TestSelftest(t *testing.T) {
+	t.Parallel()
 	out, err := exec.Command(dlmtest(t), "selftest", "--part", "controls,lies", "--out", t.TempDir()).CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

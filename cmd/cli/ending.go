@@ -30,7 +30,8 @@ var endings = map[string]func(*cobra.Command) ending{
 	"": always(ends), "help": always(ends), "completion": always(ends),
 	"completion bash": always(ends), "completion fish": always(ends), "completion powershell": always(ends), "completion zsh": always(ends),
 	"check": always(ends), "convert": always(ends), "diff": always(ends), "explain": always(ends), "gate init": always(ends),
-	"images": always(ends), "list": always(ends), "report": always(ends), "report merge": always(ends), "report choosing": always(ends),
+	"images": always(ends), "images key": always(ends), "images list": always(ends), "list": always(ends), "man": always(ends), "schema": always(ends),
+	"report": always(ends), "report merge": always(ends), "report choosing": always(ends),
 	"serve": always(served),
 	"hunt":  always(judges), "replay": always(judges), "run": always(judges), "selftest": always(judges), "shrink": always(judges),
 	"gate":     endingOfGate,
@@ -42,7 +43,7 @@ var endings = map[string]func(*cobra.Command) ending{
 	"images build": always(clears),
 	// Roles inside a node, and beside the runner.
 	"agent": always(inside), "clock": always(inside), "fs": always(inside), "janitor": always(inside), "local-init": always(inside),
-	"lockservice": always(inside), "oracle": always(inside), "store": always(inside), "trial": always(inside), "worker": always(inside),
+	"lockservice": always(inside), "oracle": always(inside), "outside": always(inside), "store": always(inside), "trial": always(inside), "worker": always(inside),
 }
 
 func always(e ending) func(*cobra.Command) ending { return func(*cobra.Command) ending { return e } }

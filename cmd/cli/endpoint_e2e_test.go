@@ -46,6 +46,7 @@ expect: {faults: 1, contention: 1}
 
 // TestEndpoint runs against a lock service in containers of somebody else's, on another network.
 func TestEndpoint(t *testing.T) {
+	t.Parallel()
 	if out, err := docker("version", "--format", "{{.Server.Version}}"); err != nil {
 		t.Skipf("no Docker daemon answers: %s", out)
 	}
@@ -54,7 +55,7 @@ func TestEndpoint(t *testing.T) {
 	if err := os.WriteFile(file, []byte(quick), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f := runScenario(t, "--runtime", "docker", "--scenario", file, "--backend", "http", "--endpoint", "http://host.docker.internal:"+port)
+	f := settled(t, "--runtime", "docker", "--scenario", file, "--backend", "http", "--endpoint", "http://host.docker.internal:"+port)
 	if f.code != 0 || f.verdict("mutual-exclusion") != "holds" {
 		t.Errorf("exit %d, mutual-exclusion %s\n%s", f.code, f.verdict("mutual-exclusion"), f.stderr)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,6 +13,10 @@ import (
 
 // flagError adds the flags that come near to an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) && wanted[invalid.GetFlag().Value.Type()] != "" {
+		f := invalid.GetFlag()
+		return usageError{fmt.Errorf("--%s %q: want %s; see %s --help", f.Name, invalid.GetValue(), wanted[f.Value.Type()], cmd.CommandPath())}
+	}
 	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
@@ -19,6 +24,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return usageError{unknown("flag", "--"+name, prefixed("--", near.Nearest(name, names)), cmd.CommandPath()+" --help")}
+}
+
+// wanted is what a flag of a type takes. Of other types the flag's own error says it.
+var wanted = map[string]string{
+	"int": "a whole number, such as 3", "int64": "a whole number, such as 3", "uint64": "a whole number from 0, such as 7",
+	"float64": "a number, such as 0.5", "duration": "a time with its unit, such as 500ms, 2s or 10m", "bool": "true or false",
 }
 
 func prefixed(prefix string, words []string) []string {

@@ -13,9 +13,9 @@ func groups() []group {
 	return []group{
 		{"run", "Run:", []*cobra.Command{newRun(), newReplay(), newShrink(), newHunt(), newCorpus(), newCapacity()}},
 		{"judge", "Judge:", []*cobra.Command{newCheck(), newExplain(), newConvert()}},
-		{"show", "Show:", []*cobra.Command{newReport(), newServe(), newList()}},
+		{"show", "Show:", []*cobra.Command{newReport(), newServe(), newList(), newSchema()}},
 		{"gate", "Gate:", []*cobra.Command{newGate(), newDiff()}},
-		{"tools", "Tools:", []*cobra.Command{newConform(), newSelftest(), newDoctor(), newImages()}},
+		{"tools", "Tools:", []*cobra.Command{newConform(), newSelftest(), newDoctor(), newImages(), newMan()}},
 	}
 }
 

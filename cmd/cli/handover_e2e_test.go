@@ -10,6 +10,7 @@ import (
 // A lock whose handover takes longer than to think and to work is tested: its clients queue
 // throughout, though nobody asks while another believes to hold it.
 func TestSlowHandoverIsTested(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("testdata", "slow-*") // where the nodes' user may look
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,34 @@ there already is not built again.`,
 			return docker.BuildImages(cmd.Context(), all, func(line string) { fmt.Fprintln(stderr, line) })
 		},
 	}
-	build.Flags().BoolVar(&all, "all", false, "also the images of client nodes with lock libraries in other languages, which runs make on demand")
-	cmd.AddCommand(build)
+	list := &cobra.Command{
+		Use:     "list",
+		Short:   "Print the references of all images, for docker save",
+		Example: "  docker save $(dlmtest images list) >images.tar",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, tag := range clusters.Tags(all) {
+				fmt.Fprintln(stdout, tag)
+			}
+			return nil
+		},
+	}
+	key := &cobra.Command{
+		Use:   "key",
+		Short: "Print what changes whenever anything that images are made of does, for a cache",
+		Long: `Print a key that changes whenever anything that the images are made of does. A cache
+of docker save under this key never restores images that this dlmtest would build
+otherwise.`,
+		Example: "  tar=images-$(dlmtest images key).tar",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			fmt.Fprintln(stdout, clusters.ImagesKey(all))
+			return nil
+		},
+	}
+	for _, c := range []*cobra.Command{build, list, key} {
+		c.Flags().BoolVar(&all, "all", false, "also the images of client nodes with lock libraries in other languages, which runs make on demand")
+		cmd.AddCommand(c)
+	}
 	return cmd
 }

@@ -69,6 +69,7 @@ func TestReplayAndShrink(t *testing.T) {
 
 // A matrix in two shards, on two machines as it were, is the same matrix when merged.
 func TestShardsMakeTheWhole(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ask := []string{"run", "--scenario", "baseline,leader-crash", "--backend", "redis,broken/no-owner-check", "--lease", "200ms", "--runtime", "local", "--seed", "7", "--count", "2", "--oracle", "off"}
 	var parts []string

@@ -42,7 +42,9 @@ function drawAxis(c) {
 function drawNames(c) {
   c.textBaseline = "middle";
   c.textAlign = "left";
+  drawFold(c);
   for (const l of lanes) {
+    if (fold && idle.includes(l)) continue;
     c.font = "12px system-ui, sans-serif";
     c.fillStyle = color.ink;
     if (l.role === "resource") {
@@ -55,6 +57,20 @@ function drawNames(c) {
     if (l.role === "server") c.fillStyle = color.muted;
     c.fillText(l.name, 2, l.y + l.h / 2, box.left - 8);
   }
+}
+
+// drawFold names the lanes that are folded, as many as there is room for.
+function drawFold(c) {
+  if (!fold) return;
+  c.font = "11px system-ui, sans-serif";
+  c.fillStyle = color.muted;
+  let names = idle.map(l => l.name), words = "nothing happened: " + names.join(", ");
+  while (names.length > 1 && c.measureText(words).width > box.width - 12) {
+    names = names.slice(0, -1);
+    words = "nothing happened: " + names.join(", ") + " and " + (idle.length - names.length) + " more";
+  }
+  c.fillText("▸ " + idle.length + " lanes", 2, fold.y + fold.h / 2, box.left - 8);
+  c.fillText(words, box.left + 6, fold.y + fold.h / 2, box.width - 12);
 }
 
 // bar is a stretch of a lane, never thinner than can be seen. Of many taken

@@ -47,6 +47,7 @@ for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) addEve
 });
 addEventListener("hashchange", open);
 if (told >= 0) show(...stories[told].view); else show(0, full.to);
+showFold();
 start();
 document.documentElement.dataset.ready = Math.round(performance.now());
 // The console of a browser can ask for any operation: dlmtest.op(12).

@@ -16,20 +16,30 @@ const scale = {
   pixel: () => (view.to - view.from) / box.width,
 };
 
+// Lanes on which nothing happened share one low row, fold, unless they are asked for.
+let folding = true, fold = null;
+const busy = new Set([...Array.from({ length: faults.length / 7 }, (_, i) => faults[i * 7]), ...Array.from({ length: stalls.length / 4 }, (_, i) => stalls[i * 4])]);
+const idle = lanes.filter(l => l.role !== "resource" && !busy.has(l.index) && !l.waits.n && !l.bars.some(b => b.n) && !l.ticks.length && !l.marks.length);
+
 // place gives every lane its height and the canvases their size.
 function place() {
   const width = sharp > 1 ? paperWidth : board.parentElement.clientWidth, longest = lanes.reduce((n, l) => Math.max(n, l.name.length), 0);
   box.left = Math.min(Math.max(72, 18 + longest * 7), Math.max(90, width * 0.25));
   box.width = width - box.left - box.right;
   box.top = stories.some(s => s.steps) ? 50 : 28;
+  const folded = folding && idle.length > 1 ? idle : [], shown = lanes.filter(l => !folded.includes(l));
   let y = box.top;
-  lanes.forEach((l, i) => {
-    if (i && lanes[i - 1].role !== l.role) y += 10;
+  fold = null;
+  shown.forEach((l, i) => {
+    if (folded.length && !fold && l.role === "resource") { fold = { y: y + 4, h: 18 }; y += 22; }
+    if (i && shown[i - 1].role !== l.role) y += 10;
     l.row = l.role === "server" ? 14 : 18;
     l.y = y;
     l.h = Math.max(l.rows, 1) * l.row + 8;
     y += l.h;
   });
+  if (folded.length && !fold) { fold = { y: y + 4, h: 18 }; y += 22; }
+  for (const l of folded) Object.assign(l, fold, { row: 14 });
   box.height = y + 6;
   size(board, width, box.height);
   size(chart, width, 158);

@@ -34,11 +34,19 @@ function pan(share) {
   show(view.from + by, view.to + by);
 }
 
+// showFold has a button for the lanes on which nothing happened, where there are some.
+function showFold() {
+  const b = document.querySelector("[data-do=fold]");
+  b.hidden = idle.length < 2;
+  b.textContent = (folding ? "Show " : "Fold ") + idle.length + " idle lanes";
+}
+
 function say(text) { document.getElementById("say").textContent = text; }
 
 const deeds = {
   in: () => zoom(0.5), out: () => zoom(2), fit: () => show(0, full.to), story: () => told >= 0 && show(...stories[told].view),
   prev: () => goTo(view.step - 1), next: () => goTo(view.step + 1), before: () => choose(told - 1), after: () => choose(told + 1),
+  fold: () => { folding = !folding; showFold(); start(); },
   findPrev: () => jump(-1), findNext: () => jump(1),
 };
 const keys = {
@@ -84,6 +92,7 @@ function dragging(canvas) {
     if (canvas === board && badge >= 0) goTo(badge);
   });
   canvas.addEventListener("click", e => {
+    if (canvas === board && fold && e.offsetY >= fold.y && e.offsetY < fold.y + fold.h && Math.abs(e.offsetX - took) < 4) return deeds.fold();
     const hit = Math.abs(e.offsetX - took) < 4 && e.offsetX > box.left && e.offsetY > 22 ? canvas === board ? under(e.offsetX, e.offsetY) : pointTip(e.offsetX) : null;
     if (hit) focusOn(hit.op);
   });

@@ -26,17 +26,17 @@ type Config struct {
 	// reference, the locks of dlmtest, if empty.
 	Library string `yaml:"library,omitempty"`
 	// Count is how often each cell runs; 5 if not given.
-	Count int `yaml:"count,omitempty"`
+	Count int `yaml:"count,omitempty" jsonschema:"minimum=0"`
 	// Seed is that of the first run of each cell, the next have seed+1, …; 0: a new one, printed.
-	Seed int `yaml:"seed,omitempty"`
+	Seed int `yaml:"seed,omitempty" jsonschema:"minimum=0"`
 	// Parallel is how many runs go on at a time; 1 if not given.
-	Parallel int `yaml:"parallel,omitempty"`
+	Parallel int `yaml:"parallel,omitempty" jsonschema:"minimum=0"`
 	// Budget is the longest that the gate may take, such as 20m; empty: as long as it takes.
-	Budget string `yaml:"budget,omitempty"`
+	Budget string `yaml:"budget,omitempty" jsonschema:"pattern=^([0-9.]+(ns|us|µs|μs|ms|s|m|h))+$"`
 	// Flags are those of dlmtest run for every cell, without their dashes.
 	Flags map[string]string `yaml:"flags,omitempty"`
 	// Cells are what runs.
-	Cells []Cell `yaml:"cells"`
+	Cells []Cell `yaml:"cells" jsonschema:"required,minItems=1"`
 
 	file  string
 	lines map[string]int // path → line
@@ -47,28 +47,29 @@ type Cell struct {
 	// Name tells cells apart that have one scenario and backend.
 	Name string `yaml:"name,omitempty"`
 	// Scenario is a built-in one, or the path of a YAML file from the gate file's folder.
-	Scenario string `yaml:"scenario"`
+	Scenario string `yaml:"scenario" jsonschema:"required"`
 	// Backend is a lock of dlmtest list backends.
-	Backend string `yaml:"backend"`
+	Backend string `yaml:"backend" words:"backend" jsonschema:"required"`
 	// Library is as Config.Library.
 	Library string `yaml:"library,omitempty"`
 	// Count is as Config.Count.
-	Count int `yaml:"count,omitempty"`
+	Count int `yaml:"count,omitempty" jsonschema:"minimum=0"`
 	// Seed is as Config.Seed.
-	Seed int `yaml:"seed,omitempty"`
+	Seed int `yaml:"seed,omitempty" jsonschema:"minimum=0"`
 	// Flags are laid over Config.Flags.
 	Flags map[string]string `yaml:"flags,omitempty"`
 	// Expect is property → what it must show.
 	Expect map[string]Expectation `yaml:"expect,omitempty"`
 	// Others is what the properties that Expect does not name must show: holds if
 	// empty, or not-judged where something must be detected.
-	Others Want `yaml:"others,omitempty"`
+	Others Want `yaml:"others,omitempty" words:"holds,not-judged"`
 }
 
 // Expectation is what a property must show. In a file it is one word ("holds"), or a
 // map ("{is: known-weakness, reason: …, link: …}").
 type Expectation struct {
-	Is Want `yaml:"is"`
+	// Is says what it must show, in one word.
+	Is Want `yaml:"is" words:"expectation" jsonschema:"required"`
 	// Reason is why a weakness is accepted, or why a property is not judged.
 	Reason string `yaml:"reason,omitempty"`
 	// Link is where a weakness is written down, or what shows what is undecided.
@@ -76,7 +77,7 @@ type Expectation struct {
 	// Seen is what the run at Link has shown, as dlmtest gate init writes it down.
 	Seen string `yaml:"seen,omitempty"`
 	// AtLeast is in how many of a cell's runs it must be detected; 0: in all.
-	AtLeast int `yaml:"at-least,omitempty"`
+	AtLeast int `yaml:"at-least,omitempty" jsonschema:"minimum=0"`
 }
 
 // Want is the kind of an expectation.

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/docs/schema"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/locks/libraries"
@@ -225,5 +226,5 @@ func (c *Config) YAML() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the gate's file: %w", err)
 	}
-	return append([]byte("# dlmtest gate --config FILE; see docs/gate.md. What is not named must hold.\n"), data...), nil
+	return append([]byte(schema.Line("gate")+"# dlmtest gate --config FILE; see docs/gate.md. What is not named must hold.\n"), data...), nil
 }

@@ -59,38 +59,41 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// mistakes are pieces of the good file, what stands in their place, and what Parse says of it.
+var mistakes = []struct{ old, new, want string }{
+	{"count: 3", "cuont: 3", `gate.yaml: line 3: unknown field "cuont"; did you mean "count"?`},
+	{"count: 3", "count: three", `line 3: count: "three" is not a whole number`},
+	{"count: 3", "count: -1", "line 3: count: -1: want from 1"},
+	{"seed: 7", "seed: -7", "line 4: seed: -7"},
+	{"budget: 20m", "budget: long", "line 5: budget: \"long\": want a time such as 20m"},
+	{"library: reference", "library: redislok", "line 2: library: unknown library \"redislok\"; did you mean \"redislock\"?"},
+	{"gc-pause", "gc-puase", `line 8: unknown scenario "gc-puase"; did you mean "gc-pause"?`},
+	{"backend: redis", "backend: rediss", `line 9: unknown backend "rediss"; did you mean "redis"?`},
+	{"    backend: redis\n", "", "line 8: backend is missing"},
+	{"lease-exclusion: holds", "lease-exclusoin: holds", `unknown property "lease-exclusoin"; did you mean "lease-exclusion"?`},
+	{"lease-exclusion: holds", "lease-exclusion: hold", `line 13: cells[0].expect.lease-exclusion: unknown expectation "hold"; did you mean "holds"?`},
+	{"lease-exclusion: holds", "lease-exclusion: {is: hold}", `line 13: unknown expectation "hold"`},
+	{"lease-exclusion: holds", "lease-exclusion: known-weakness", "a known weakness needs a reason and a link"},
+	{", link: \"https://example.org/1\"", "", "a known weakness needs a reason and a link"},
+	{"reason: every lease ends", "reason: ''", "a known weakness needs a reason and a link"},
+	{"https://example.org/1", "javascript:alert(1)", "want an address (https://…) or the path of a file"},
+	{"{is: not-judged, reason: nobody waits}", "not-judged", "not-judged needs a reason"},
+	{"at-least: 4", "at-least: 6", "at-least: 6: want from 1 to the count of runs, 5"},
+	{"lease-exclusion: holds", "lease-exclusion: {is: holds, at-least: 1}", "at-least is for must-detect alone"},
+	{"others: not-judged", "others: whatever", "line 18: others: \"whatever\""},
+	{"release-by-owner: {is: must-detect, at-least: 4}", "release-by-owner: holds", "nothing here is must-detect"},
+	{"  - name: mine\n    scenario: my/own.yaml\n    backend: etcd", "  - scenario: gc-pause\n    backend: redis", "gc-pause/redis stands twice; give one of them a name"},
+	{"flags: {lease: 2s, wait: 1}", "flags: [lease]", "want a map of fields, not a list"},
+	{good[strings.Index(good, "cells:"):], "", "a gate of nothing proves nothing"},
+	{"cells:", "cells: &a", "anchors and aliases are not supported"},
+	{good, "", "the file is empty"},
+	{"name: release", "name: release\n---\n", "a second document starts"},
+	{"name: release", "name: [", "gate.yaml: "},
+}
+
 // Each mistake has its line, and says what to do.
 func TestParseRefuses(t *testing.T) {
-	for _, c := range []struct{ old, new, want string }{
-		{"count: 3", "cuont: 3", `gate.yaml: line 3: unknown field "cuont"; did you mean "count"?`},
-		{"count: 3", "count: three", `line 3: count: "three" is not a whole number`},
-		{"count: 3", "count: -1", "line 3: count: -1: want from 1"},
-		{"seed: 7", "seed: -7", "line 4: seed: -7"},
-		{"budget: 20m", "budget: long", "line 5: budget: \"long\": want a time such as 20m"},
-		{"library: reference", "library: redislok", "line 2: library: unknown library \"redislok\"; did you mean \"redislock\"?"},
-		{"gc-pause", "gc-puase", `line 8: unknown scenario "gc-puase"; did you mean "gc-pause"?`},
-		{"backend: redis", "backend: rediss", `line 9: unknown backend "rediss"; did you mean "redis"?`},
-		{"    backend: redis\n", "", "line 8: backend is missing"},
-		{"lease-exclusion: holds", "lease-exclusoin: holds", `unknown property "lease-exclusoin"; did you mean "lease-exclusion"?`},
-		{"lease-exclusion: holds", "lease-exclusion: hold", `line 13: cells[0].expect.lease-exclusion: unknown expectation "hold"; did you mean "holds"?`},
-		{"lease-exclusion: holds", "lease-exclusion: {is: hold}", `line 13: unknown expectation "hold"`},
-		{"lease-exclusion: holds", "lease-exclusion: known-weakness", "a known weakness needs a reason and a link"},
-		{", link: \"https://example.org/1\"", "", "a known weakness needs a reason and a link"},
-		{"reason: every lease ends", "reason: ''", "a known weakness needs a reason and a link"},
-		{"https://example.org/1", "javascript:alert(1)", "want an address (https://…) or the path of a file"},
-		{"{is: not-judged, reason: nobody waits}", "not-judged", "not-judged needs a reason"},
-		{"at-least: 4", "at-least: 6", "at-least: 6: want from 1 to the count of runs, 5"},
-		{"lease-exclusion: holds", "lease-exclusion: {is: holds, at-least: 1}", "at-least is for must-detect alone"},
-		{"others: not-judged", "others: whatever", "line 18: others: \"whatever\""},
-		{"release-by-owner: {is: must-detect, at-least: 4}", "release-by-owner: holds", "nothing here is must-detect"},
-		{"  - name: mine\n    scenario: my/own.yaml\n    backend: etcd", "  - scenario: gc-pause\n    backend: redis", "gc-pause/redis stands twice; give one of them a name"},
-		{"flags: {lease: 2s, wait: 1}", "flags: [lease]", "want a map of fields, not a list"},
-		{good[strings.Index(good, "cells:"):], "", "a gate of nothing proves nothing"},
-		{"cells:", "cells: &a", "anchors and aliases are not supported"},
-		{good, "", "the file is empty"},
-		{"name: release", "name: release\n---\n", "a second document starts"},
-		{"name: release", "name: [", "gate.yaml: "},
-	} {
+	for _, c := range mistakes {
 		_, err := Parse("gate.yaml", []byte(strings.Replace(good, c.old, c.new, 1)))
 		var problems scenarios.Problems
 		if !errors.As(err, &problems) || !strings.Contains(err.Error(), c.want) {

@@ -188,7 +188,12 @@ func (l *least) smallest(ctx context.Context, best shrink.Candidate, why error) 
 			f.Run = run
 		}
 		return nil
-	}), l.write(best.Scenario, note))
+	}), l.write(best.Scenario, note), l.h.locked(func() error {
+		if err := l.h.tell(f); err != nil {
+			l.h.says(err.Error())
+		}
+		return nil
+	}))
 }
 
 // asFirst tells a finding as it was seen first: what was made of it does not show it.
