@@ -112,7 +112,8 @@ bench-lossy: ## print each kind of call on the lossy file system beside a plain 
 	@$(GO) test -timeout 30m -run '^$$' -bench . ./nemesis/agent/lossy
 
 .PHONY: fault-check
-fault-check: ## the short measurements of faults from outside: N=200 workloads beside ext4, killed processes, cuts, pauses, ends of connections (root)
+fault-check: images ## measure every fault from outside, EACH=5 times in RUNTIMES=local,docker, and write docs/faults-measured.md; then the file system, N=200 workloads beside ext4 (root): a quarter of an hour
+	@$(GO) test -count 1 -timeout 60m -v -run '^TestMeasured$$' ./runner/faultcheck -each $(or $(EACH),5) -runtimes $(or $(RUNTIMES),local$(comma)docker) -scenarios stops,network,disk,clocks,links,long-cuts -page $(abspath docs/faults-measured.md)
 	@LOSSY_EXT4=$(or $(N),200) $(GO) test -count 1 -v -run '^(TestAgainstExt4|TestCrashWhileAKilledProcessEnds|TestMoreFilesThanDescriptors|TestLongTruncationTakesNoMemory)$$' ./nemesis/agent/lossy
 	@$(GO) test -count 1 -v -run '^(TestThreadFlowsLaterThanAPing|TestAnEndIsDelayed|TestPauseAndKillReachDaemons|TestPauseWithAHoleIsMissed|TestDriftOfPythonIsRefused)$$' ./nemesis/agent/...
 

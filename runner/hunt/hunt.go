@@ -159,6 +159,7 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	h.taken[number] = true
 	seed := h.Seed + uint64(number)
 	t := h.pool.Next(seed, number, h.Space)
+	t.Name = fmt.Sprintf("trial-%d", number)
 	return func(ctx context.Context) error { return h.trial(ctx, number, seed, t) }
 }
 

@@ -144,7 +144,8 @@ func (l *least) atReference(ctx context.Context, s scenarios.Scenario, runs int)
 	for attempt := 0; of < runs && attempt < 2*runs && ctx.Err() == nil && err == nil; {
 		var all sync.WaitGroup
 		for range runs - of {
-			all.Go(func() { one(attempt) })
+			own := attempt // the loop goes on meanwhile
+			all.Go(func() { one(own) })
 			attempt++
 		}
 		all.Wait()

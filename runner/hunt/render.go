@@ -127,7 +127,7 @@ var page = template.Must(template.New("hunt").Parse(`<!doctype html>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 article { border-left: .3rem solid #c0392b; padding: .2rem 1rem; margin: 1.5rem 0 }
 table { border-collapse: collapse; display: block; overflow-x: auto } td, th { padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #8884; vertical-align: top }
-td.n { text-align: right; font-variant-numeric: tabular-nums }
+td.n { white-space: nowrap; text-align: right; font-variant-numeric: tabular-nums }
 caption { text-align: left; font-weight: 600 } img { max-width: 100%; background: #fff }
 pre { overflow-x: auto; padding: .6rem; background: #8882 } .zero { opacity: .5 }
 </style></head><body>
