@@ -112,7 +112,8 @@ bench-lossy: ## print each kind of call on the lossy file system beside a plain 
 	@$(GO) test -timeout 30m -run '^$$' -bench . ./nemesis/agent/lossy
 
 .PHONY: fault-check
-fault-check: ## the short measurements of faults from outside: N=200 workloads beside ext4, killed processes, cuts, pauses, ends of connections (root)
+fault-check: images ## measure every fault from outside, EACH=5 times in RUNTIMES=local,docker, and write docs/faults-measured.md; then the file system, N=200 workloads beside ext4 (root): a quarter of an hour
+	@$(GO) test -count 1 -timeout 60m -v -run '^TestMeasured$$' ./runner/faultcheck -each $(or $(EACH),5) -runtimes $(or $(RUNTIMES),local$(comma)docker) -scenarios stops,network,disk,clocks,links,long-cuts -page $(abspath docs/faults-measured.md)
 	@LOSSY_EXT4=$(or $(N),200) $(GO) test -count 1 -v -run '^(TestAgainstExt4|TestCrashWhileAKilledProcessEnds|TestMoreFilesThanDescriptors|TestLongTruncationTakesNoMemory)$$' ./nemesis/agent/lossy
 	@$(GO) test -count 1 -v -run '^(TestThreadFlowsLaterThanAPing|TestAnEndIsDelayed|TestPauseAndKillReachDaemons|TestPauseWithAHoleIsMissed|TestDriftOfPythonIsRefused)$$' ./nemesis/agent/...
 
@@ -125,8 +126,8 @@ bench-triggers: images ## print how much sooner triggers reach a violation than 
 	@$(GO) test -timeout 90m -run '^$$' -bench '^BenchmarkTriggers$$' -benchtime $(or $(SEEDS),20)x ./cmd/cli
 
 .PHONY: bench-hunt
-bench-hunt: build ## print how many runs a minute a hunt makes: FOR=2m, BACKENDS="redis etcd", RUNTIME=local
-	@BACKENDS="$(or $(BACKENDS),redis)" FOR=$(or $(FOR),2m) RUNTIME=$(or $(RUNTIME),local) $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkHunt$$' -benchtime 1x ./cmd/cli
+bench-hunt: build ## print how many trials a minute a hunt makes: FOR=2m, BACKENDS="redis etcd", RUNTIME=local, PARALLEL="1 2 4"
+	@BACKENDS="$(or $(BACKENDS),redis)" FOR=$(or $(FOR),2m) RUNTIME=$(or $(RUNTIME),local) PARALLEL="$(PARALLEL)" $(GO) test -timeout 60m -run '^$$' -bench '^BenchmarkHunt$$' -benchtime 1x ./cmd/cli
 
 .PHONY: bench-nodes
 bench-nodes: images ## print how many client nodes run baseline until a heartbeat is missed: RUNTIMES=local, FROM=10

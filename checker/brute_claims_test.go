@@ -69,6 +69,14 @@ func (b brute) honest() (y tally) {
 		gone := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 			return o.F == history.Holder && g.OK < o.Sent && o.Time < invoke.Time && o.Owner != g.Owner && (o.Owner == "" || b.r.ByOwner[o.Owner] != nil)
 		})
+		ok := b.r.Ops[p+1+done]
+		beside := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+			meets := o.F == history.Holder && g.OK < o.Sent && invoke.Time <= o.Time && o.Sent <= ok.Time && o.Time < max(ok.Sent, invoke.Time)+ok.Lease-ms
+			released := slices.ContainsFunc(b.r.Ops, func(e history.Op) bool {
+				return e.F == history.Release && e.Owner == g.Owner && e.Time <= o.Time
+			})
+			return meets && !released && o.Owner != g.Owner && (o.Owner == "" || b.r.ByOwner[o.Owner] != nil)
+		})
 		var rival *trace.Grant // the first of those whose order is open and that were told ok
 		for _, h := range b.r.Grants {
 			told := slices.ContainsFunc(b.r.Successes, func(c trace.Success) bool { return c.Grant == h }) ||
@@ -80,7 +88,7 @@ func (b brute) honest() (y tally) {
 		switch {
 		case by != nil && by.OK < invoke.Time:
 			y.add(b.validAt(g, by.OK))
-		case gaveBack, gone:
+		case gaveBack, gone, invoke.F == history.Extend && beside && b.r.Setup.Promise.Leased:
 			y.add(false)
 		case rival != nil && rival.OK < invoke.Time:
 			y.add(b.validAt(g, rival.OK))

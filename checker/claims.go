@@ -24,7 +24,7 @@ func honestClaims(r *run) outcome {
 		seen++
 		op, invoke := &r.Ops[i], &r.Ops[p]
 		maybe, rival := r.logOf(g.Key).maybeKept(g), r.rivalClaim(g)
-		gone := r.lookedWithout(g, invoke.Time)
+		gone, beside := r.lookedWithout(g, invoke.Time), r.lookedBeside(g, p, i)
 		switch {
 		case g.SupersededAt(invoke.Time):
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, g.By), Operations: []int{g.Op, g.By.Op, p, i}},
@@ -38,6 +38,10 @@ func honestClaims(r *run) outcome {
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, gone, p, i}},
 				"%s was told ok to its %s of %q at %s, but a look at the server had found %s at %s.",
 				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.holderOf(gone), r.seconds(r.Ops[gone].Time))
+		case beside >= 0:
+			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[beside].Time), Operations: []int{g.Op, p, i, beside}},
+				"%s was told ok at %s to the renewal of %q that it had asked for at %s, and a look at the server meanwhile found %s: whichever was first, one of the two was false.",
+				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), r.holderOf(beside))
 		case rival.claim >= 0 && rival.grant.OK < invoke.Time:
 			h := rival.grant
 			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[rival.claim].Time), Possible: r.both(g, h), Operations: []int{g.Op, h.Op, p, i, rival.claim}},
@@ -132,34 +136,6 @@ func (r *run) lastClaim(g *trace.Grant) int {
 		return claim
 	}
 	return -1
-}
-
-// lookedWithout is the first look at the server, sent after g was granted and answered before
-// a time, that found nobody, or another client of this run; -1: there is none.
-func (r *run) lookedWithout(g *trace.Grant, before int64) int {
-	k := r.logOf(g.Key)
-	for i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > g.OK }); i < len(k.Holders); {
-		op := &r.Ops[k.Holders[i]]
-		switch other := r.ByOwner[op.Owner]; {
-		case op.Time >= before:
-			return -1
-		case r.trusted(op) && op.Sent > g.OK && (op.Owner == "" || other != nil && other != g):
-			return k.Holders[i]
-		case op.Owner == g.Owner:
-			i = r.otherLook(k, i)
-		default:
-			i++
-		}
-	}
-	return -1
-}
-
-// holderOf names whom a look found.
-func (r *run) holderOf(look int) string {
-	if g := r.ByOwner[r.Ops[look].Owner]; g != nil {
-		return g.Who()
-	}
-	return "nobody"
 }
 
 // maybeKept is the first grant that may have come after g and was never given back.
@@ -259,32 +235,6 @@ func (k *keyLog) grantBetween(t, until int64, not *trace.Grant) *trace.Grant {
 func (r *run) validUntil(g *trace.Grant, t int64) int64 {
 	until, _ := r.ValidAt(g, t)
 	return until
-}
-
-// seenWithout is the first look at the server between two times that found
-// somebody else than g, or nobody; -1 if there was none.
-func (r *run) seenWithout(k *keyLog, g *trace.Grant, from, to int64) int {
-	i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > from })
-	if i < len(k.Holders) && r.Ops[k.Holders[i]].Owner == g.Owner {
-		i = r.otherLook(k, i)
-	}
-	if i < len(k.Holders) && r.Ops[k.Holders[i]].Time < to {
-		return k.Holders[i]
-	}
-	return -1
-}
-
-// otherLook is the first look after look i of a key that found somebody else.
-func (r *run) otherLook(k *keyLog, i int) int {
-	if k.others == nil {
-		k.others = make([]int, len(k.Holders))
-		for i := len(k.Holders) - 1; i >= 0; i-- {
-			if k.others[i] = i + 1; i+1 < len(k.Holders) && r.Ops[k.Holders[i]].Owner == r.Ops[k.Holders[i+1]].Owner {
-				k.others[i] = k.others[i+1]
-			}
-		}
-	}
-	return k.others[i]
 }
 
 // releaseEnd is the completion of the first release of g and what it said;

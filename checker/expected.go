@@ -11,6 +11,14 @@ import (
 type Expectation struct {
 	Verdict Verdict `json:"verdict"`
 	Note    string  `json:"note,omitempty"`
+	// Sometimes says that chance decides: some runs show the verdict, and others hold or do not put the
+	// property to the test.
+	Sometimes bool `json:"sometimes,omitempty"`
+}
+
+// allows says whether a verdict is as expected.
+func (e Expectation) allows(is Verdict) bool {
+	return is == e.Verdict || e.Sometimes && is != Violated
 }
 
 // Difference is a property that is otherwise than expected.
@@ -50,7 +58,7 @@ func (result *Result) differences(setup history.Setup) (all []Difference) {
 		}
 		e, named := result.Expected[c.Name]
 		switch {
-		case named && is != e.Verdict:
+		case named && !e.allows(is):
 			all = append(all, Difference{c.Name, is, e.Verdict, e.Note})
 		case !named && is == Violated && !result.Excuses(setup.Promise, c):
 			all = append(all, Difference{Property: c.Name, Is: is, Expected: Holds})
@@ -85,7 +93,7 @@ func (result *Result) asExpected(setup history.Setup) bool {
 		if e, named := result.Expected[p.Name]; p.Verdict == Unknown {
 			open++
 			c, _ := Find(p.Name)
-			if named && e.Verdict == Unknown || !named && c.Owed == Fence && !setup.Promise.Leased {
+			if named && e.allows(Unknown) || !named && c.Owed == Fence && !setup.Promise.Leased {
 				listed++
 			}
 		}

@@ -41,7 +41,11 @@ func (r *run) keptUntil(g *trace.Grant) int64 {
 // firstCause is the first time from which a fault may have ended a hold of g.
 func (r *run) firstCause(g *trace.Grant) int64 {
 	first := int64(trace.Forever)
-	for at, spans := range [][]trace.Span{r.outages(g.Node), r.ownFaults(g.Node), r.forgetful()} {
+	causes := [][]trace.Span{r.outages(g.Node), r.ownFaults(g.Node), r.forgetful()}
+	if r.keepsLeases() {
+		causes = [][]trace.Span{nil, r.serversFaults(), r.forgetful()}
+	}
+	for at, spans := range causes {
 		lingers := r.aftermath()
 		if at > 0 {
 			lingers = 0 // they are with their aftermath
@@ -55,6 +59,22 @@ func (r *run) firstCause(g *trace.Grant) int64 {
 		first = min(first, r.firstStall(g))
 	}
 	return first
+}
+
+// keepsLeases says that the service itself ends a lease, by its time: no session of the holder does
+// and nothing that its program sends unasked, so what happens to the holder alone ends none.
+func (r *run) keepsLeases() bool {
+	p := r.Setup.Promise
+	return p.Leased && !p.Session && !p.Renews && len(r.Setup.Servers) > 0
+}
+
+// serversFaults are the times of faults that are not of clients and their links alone. A client's clock
+// may be what its leases are measured by.
+func (r *run) serversFaults() []trace.Span {
+	return r.faultyAs("servers'", func(f *trace.Fault) bool {
+		apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
+		return f.Kind == "clock" || !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+	})
 }
 
 // firstStall is the first time from which the holder of g, or a server, was not scheduled for

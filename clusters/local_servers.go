@@ -47,6 +47,9 @@ func localPath() string {
 // findProgram looks for a program as the agent will, and refuses one that leads
 // to where nodes do not see it.
 func findProgram(name string) (string, error) {
+	if name == local.Binary {
+		return name, nil // every node has it
+	}
 	candidates := []string{name}
 	if !strings.Contains(name, "/") {
 		candidates = nil
@@ -62,7 +65,7 @@ func findProgram(name string) (string, error) {
 		if info, err := os.Stat(real); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 			continue
 		}
-		if local.Hidden(real) && real != local.Binary {
+		if local.Hidden(real) {
 			return "", fmt.Errorf("%s is %s, and nodes see nothing of this machine's /%s", name, real, strings.Split(real, "/")[1])
 		}
 		return path, nil

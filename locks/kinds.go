@@ -67,7 +67,7 @@ func Offers(p history.Promise, k history.Kind) bool {
 	case history.Semaphore:
 		return p.Permits
 	case history.Watchdog:
-		return p.Leased && p.Extends
+		return p.Leased && (p.Extends || p.Renews) // its user renews it, or its session does
 	}
 	return true
 }

@@ -2,6 +2,9 @@ package reports
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -135,26 +138,28 @@ func (s *teller) tellDrought() {
 
 // tellWaiting tells who waits when the limit is passed, and since when.
 func (s *teller) tellWaiting() {
-	var nodes []string
+	asking := map[string][]string{} // as a reader, as the writer, or without a word: who
 	first := s.dry.wait
 	seen := map[string]bool{}
 	for _, i := range s.dry.waits {
 		if op := &s.Ops[i]; op.Time <= s.v.At && !seen[op.Node] {
 			seen[op.Node] = true
-			nodes = append(nodes, op.Node)
+			asking[s.askedAs(op.Mode)] = append(asking[s.askedAs(op.Mode)], op.Node)
 		}
 		if s.Ops[i].Time < s.Ops[first].Time {
 			first = i
 		}
 	}
-	if len(nodes) == 0 {
+	if len(asking) == 0 {
 		return
 	}
-	since, verb := s.Ops[first].Time, "wait"
-	if len(nodes) == 1 {
-		verb = "waits"
+	var parts []string
+	for _, as := range slices.Sorted(maps.Keys(asking)) {
+		verb := map[bool]string{true: "waits", false: "wait"}[len(asking[as]) == 1]
+		parts = append(parts, fmt.Sprintf("%s %s for %q%s", names(asking[as]), verb, s.dry.key, as))
 	}
-	text := fmt.Sprintf("%s %s for %q", names(nodes), verb, s.dry.key)
+	text := strings.Join(parts, " and ")
+	since := s.Ops[first].Time
 	if since < s.dry.from {
 		text += ", since " + seconds(since-s.Begin) + " at the earliest"
 	}

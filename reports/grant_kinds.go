@@ -8,16 +8,25 @@ import (
 // as says how a grant of a lock that is no mutex is held: "as a reader".
 func (t *view) as(g *trace.Grant) string {
 	switch {
-	case t.Setup.Kind == history.ReadWrite && g.Mode == history.Shared:
-		return " as a reader"
 	case t.Setup.Kind == history.ReadWrite:
-		return " as the writer"
+		return t.askedAs(g.Mode)
 	case t.Setup.Kind == history.Semaphore && g.Permits > 1:
 		return " for more than one permit"
 	case t.Setup.Kind == history.Semaphore:
 		return " for one permit"
 	}
 	return ""
+}
+
+// askedAs says how a read-write lock is asked for, or held: "as a reader"; of others nothing.
+func (t *view) askedAs(mode history.Mode) string {
+	switch {
+	case t.Setup.Kind != history.ReadWrite:
+		return ""
+	case mode == history.Shared:
+		return " as a reader"
+	}
+	return " as the writer"
 }
 
 // tellLooks tells what a holder saw that writes nothing: the looks that are named.

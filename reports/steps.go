@@ -12,6 +12,9 @@ import (
 
 // tellGrant tells what was done under one grant, up to the end of the window.
 func (s *teller) tellGrant(g *trace.Grant) {
+	if h := s.Superseder(g); h != nil && g.Until > h.OK && s.dry.key == "" {
+		s.tellUnknown(g, h)
+	}
 	s.tellAcquire(g)
 	s.tellLease(g)
 	s.tellLooks(g)
@@ -38,11 +41,19 @@ func (s *teller) tellAcquire(g *trace.Grant) {
 	claim := "; it claims no deadline"
 	switch {
 	case op.Deadline != 0:
-		claim = "; its lease is good for " + length(time.Duration(s.Until(op)-op.Time))
+		claim = "; " + goodFor("its lease is", "its lease", s.Until(op)-op.Time)
 	case !s.Setup.Promise.Leased:
 		claim = "; this lock has no lease"
 	}
 	s.addOp(g.Op, g.Node, StepGrant, "acquires %q%s%s%s.", g.Key.Name, s.as(g), token, claim)
+}
+
+// goodFor says how long a lease lasts from the answer that told of it; one below 0 has ended before.
+func goodFor(is, had string, left int64) string {
+	if left < 0 {
+		return fmt.Sprintf("%s had ended %s before this answer came", had, length(time.Duration(-left)))
+	}
+	return fmt.Sprintf("%s good for %s", is, length(time.Duration(left)))
 }
 
 // tellLease tells the last renewal and the end of the lease, where the holder
@@ -60,7 +71,7 @@ func (s *teller) tellLease(g *trace.Grant) {
 		if times > 1 {
 			often = fmt.Sprintf(" for the last of %d times", times)
 		}
-		s.addOp(from, g.Node, StepRenew, "renews its lease%s, which is then good for %s.", often, length(time.Duration(until-s.Ops[from].Time)))
+		s.addOp(from, g.Node, StepRenew, "renews its lease%s, %s.", often, goodFor("which is then", "which", until-s.Ops[from].Time))
 	}
 	if until != 0 && until < g.Until && s.window.holds(until) {
 		tail := "; it does not know"
@@ -191,8 +202,10 @@ func (s *teller) tellEvent(g *trace.Grant, i int) {
 		s.addOp(i, g.Node, StepRelease, "gives back an inner hold of %q; %d are left.", g.Key.Name, op.Depth)
 	case op.F == history.Release && op.Type == history.OK:
 		s.addOp(i, g.Node, StepRelease, "releases %q.", g.Key.Name)
+	case op.F == history.Release && op.Type == history.Info:
+		s.addOp(i, g.Node, StepRelease, "asks to release %q, and is never told what came of it%s.", g.Key.Name, why)
 	case op.F == history.Release:
-		s.addOp(i, g.Node, StepRelease, "asks to release %q%s.", g.Key.Name, cmp.Or(why, ", outcome "+string(op.Type)))
+		s.addOp(i, g.Node, StepRelease, "asks to release %q%s.", g.Key.Name, cmp.Or(why, ", and is refused"))
 	case op.F == history.Extend:
 		s.addOp(i, g.Node, StepTold, "asks to renew and is refused%s.", why)
 	}

@@ -127,6 +127,12 @@ func plain(op *history.Op) string {
 	if op.Key != "" {
 		words += fmt.Sprintf(" of %q", op.Key)
 	}
+	switch op.Mode {
+	case history.Shared:
+		words += " as a reader"
+	case history.Exclusive:
+		words += " as the writer"
+	}
 	if op.F == history.Effect && op.Type == history.Invoke && op.Unfenced != nil && op.Fenced != nil {
 		words += ", " + cmp.Or(op.Unfenced.Value, op.Fenced.Value)
 	}

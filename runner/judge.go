@@ -65,7 +65,7 @@ func expected(run reports.Run) map[string]checker.Expectation {
 		if all == nil {
 			all = map[string]checker.Expectation{}
 		}
-		all[property] = checker.Expectation(e)
+		all[property] = e.Under(run.Options["fence-on"])
 	}
 	return all
 }

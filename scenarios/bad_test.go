@@ -75,7 +75,7 @@ var bad = []struct{ file, want string }{
 	{edit("mutual-exclusion", "mutal-exclusion"), `line 22: expected.redis.mutal-exclusion: unknown property "mutal-exclusion"; did you mean "mutual-exclusion"?`},
 	{edit("mutual-exclusion", "linearizable"), `line 22: expected.redis.linearizable: unknown property "linearizable"` + near.Hint("linearizable", checker.Names())}, // nothing judges it
 	{edit("holds", "hold"), `line 22: expected.redis.mutual-exclusion: unknown verdict "hold"; did you mean "holds"?`},
-	{edit("holds", "{verdict: green}"), `line 22: expected.redis.mutual-exclusion.verdict: unknown verdict "green"; there are holds, n/a, unknown, violated`},
+	{edit("holds", "{verdict: green}"), `line 22: expected.redis.mutual-exclusion.verdict: unknown verdict "green"; there are holds, may be unknown, may be violated, n/a, unknown, violated`},
 	{edit("  redis:", "  Redis!:"), `line 22: expected.Redis!: "Redis!" is no name of a backend`},
 	{edit("name: good", "name: Not Good"), `line 1: name: "Not Good" is not lower-case words joined by dashes, such as gc-pause`},
 	{edit("name: good", "name: &a good"), "line 1: anchors and aliases are not supported: a scenario is plain data"},

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -66,30 +67,51 @@ func (e *Expectation) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		return e.setVerdict(node.Value)
 	}
-	var words struct{ Verdict, Note string }
+	var words expectation
 	if err := node.Load(&words); err != nil {
 		return err
 	}
-	e.Note = words.Note
+	e.Note, e.OnRead = words.Note, words.OnRead
+	if e.OnRead != "" {
+		if err := checkVerdict(e.OnRead); err != nil {
+			return err
+		}
+	}
 	return e.setVerdict(words.Verdict)
 }
 
 // MarshalYAML writes a verdict alone where there is no note.
 func (e Expectation) MarshalYAML() (any, error) {
-	if e.Note == "" {
-		return e.Verdict.String(), nil
+	word := e.Verdict.String()
+	if e.Sometimes {
+		word = mayBe + word
 	}
-	return struct{ Verdict, Note string }{e.Verdict.String(), e.Note}, nil
+	if e.Note == "" && e.OnRead == "" {
+		return word, nil
+	}
+	return expectation{word, e.Note, e.OnRead}, nil
 }
+
+// expectation is one as it stands in a file.
+type expectation struct {
+	Verdict string `yaml:"verdict"`
+	Note    string `yaml:"note,omitempty"`
+	OnRead  string `yaml:"fence-on-read,omitempty"`
+}
+
+// mayBe comes before a verdict that some runs show and others do not.
+const mayBe = "may be "
 
 var verdicts = []string{
 	checker.Holds.String(), checker.Violated.String(), checker.Unknown.String(), checker.NA.String(),
+	mayBe + checker.Violated.String(), mayBe + checker.Unknown.String(),
 }
 
 func (e *Expectation) setVerdict(word string) error {
 	if err := checkVerdict(word); err != nil {
 		return err
 	}
+	word, e.Sometimes = strings.CutPrefix(word, mayBe)
 	return e.Verdict.UnmarshalText([]byte(word))
 }
 

@@ -86,7 +86,7 @@ func TestLoad(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"gc-puase":       `unknown scenario "gc-puase"; did you mean "gc-pause"? (or give the path of a .yaml file)`,
-		"":               `unknown scenario ""; there are baseline`,
+		"":               `unknown scenario ""; there are alike-clients`,
 		"../x":           "no such file",
 		"there/is.no":    "no such file",
 		"nothing.yaml":   "no such file",

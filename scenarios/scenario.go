@@ -175,10 +175,21 @@ type Span struct {
 
 // Expectation is what one backend is expected to show of one property. In a
 // file it is a verdict ("holds"), or a verdict with a reason ("{verdict: holds,
-// note: …}").
+// note: …}"). Where chance decides it is "may be violated".
 type Expectation struct {
-	Verdict checker.Verdict `yaml:"verdict"`
-	Note    string          `yaml:"note,omitempty"`
+	Verdict   checker.Verdict `yaml:"verdict"`
+	Note      string          `yaml:"note,omitempty"`
+	Sometimes bool            `yaml:"-"` // see checker.Expectation
+	// OnRead is the verdict where reads are fenced, too (--fence-on read); empty: the same.
+	OnRead string `yaml:"fence-on-read,omitempty"`
+}
+
+// Under is what is expected where writes alone register tokens, or reads do, too.
+func (e Expectation) Under(fenceOn string) checker.Expectation {
+	if fenceOn == "read" && e.OnRead != "" {
+		_ = e.setVerdict(e.OnRead) // checked when it was read
+	}
+	return checker.Expectation{Verdict: e.Verdict, Note: e.Note, Sometimes: e.Sometimes}
 }
 
 // Concerns says whether the scenario is about a backend; see Backends.

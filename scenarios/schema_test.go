@@ -24,7 +24,8 @@ var duration = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 }}
 
 var verdict = &jsonschema.Schema{Type: "string", Enum: formed.Enum([]string{
-	checker.Holds.String(), checker.Violated.String(), checker.Unknown.String(), checker.NA.String()})}
+	checker.Holds.String(), checker.Violated.String(), checker.Unknown.String(), checker.NA.String(),
+	"may be " + checker.Violated.String(), "may be " + checker.Unknown.String()})}
 
 // named is a name of scenarios, backends and nodes.
 const named = `^[a-z][a-z0-9]*([-/][a-z0-9]+)*$`

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,18 +17,47 @@ import (
 	"github.com/dlmtest/dlmtest/nemesis"
 )
 
+// runtimes are where faults can be measured.
+var runtimes = []string{"auto", "docker", "local"}
+
 func newDoctor() *cobra.Command {
-	var asJSON bool
+	var asJSON, deeply bool
+	var runtime string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what works on this machine, with Docker and without it, and how to get the rest",
 		Long: `Try for real, per runtime, what runs and faults need: the daemon, images,
 namespaces, nf_tables, ptrace, /dev/fuse, and the servers' programs.
-Exits 0 when at least one runtime works, 3 when none does.`,
-		Example: "  dlmtest doctor",
-		Args:    cobra.NoArgs,
+Exits 0 when at least one runtime works, 3 when none does.
+
+With --deep the faults are measured from outside too, in one runtime, within a minute:
+programs that share no code with what injects them run as victims, and what they see of
+their pauses, clocks, files and packets is held beside the proof in the run's history.
+Kernels differ, so do that once on each kind of machine. Exits 0 when every fault does
+what it says, 3 when one does not, which is then named with the scenarios that have it,
+2 when something could not be measured.`,
+		Example: `  dlmtest doctor
+  dlmtest doctor --deep --runtime local
+  dlmtest doctor --deep --json >faults.json`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if runtime != "auto" && !deeply {
+				return usageError{errors.New("--runtime goes with --deep; without it both are looked at")}
+			}
+			if !slices.Contains(runtimes, runtime) {
+				return usageError{fmt.Errorf("--runtime %s: want %s", runtime, strings.Join(runtimes, ", "))}
+			}
 			findings := withFaults(clusters.Doctor(cmd.Context(), self()))
+			if deeply {
+				if !asJSON {
+					doctorText(cmd.OutOrStdout(), findings)
+				}
+				d, err := measureFaults(cmd.Context(), findings, runtime)
+				if err != nil {
+					return err
+				}
+				return d.print(cmd.OutOrStdout(), asJSON)
+			}
 			if asJSON {
 				e := json.NewEncoder(cmd.OutOrStdout())
 				e.SetIndent("", "  ")
@@ -44,6 +74,8 @@ Exits 0 when at least one runtime works, 3 when none does.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&deeply, "deep", false, "measure the faults from outside, too: a minute")
+	cmd.Flags().StringVar(&runtime, "runtime", "auto", "with --deep: docker, local, or auto: docker where it works")
 	return cmd
 }
 

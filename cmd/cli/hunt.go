@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks/libraries"
@@ -32,7 +30,8 @@ client that writes too late is no finding: every leased lock shows that.
 
 The hunt's folder has index.html (findings first, then what was tried), index.md, hunt.json,
 junit.xml, and of each finding a scenario file with its command. All is saved as it goes:
-Ctrl-C keeps it, and --resume DIR goes on with it, for --for more.
+Ctrl-C keeps it, and --resume DIR goes on with it, for --for more. --shard i/n hunts in a part of
+the trials, for --for on each machine; dlmtest report merge makes one hunt of the parts.
 
 Exit codes: 0 nothing was found, 1 a finding, 2 too little was tried to say so, 3 dlmtest or its
 infrastructure failed, 64 wrong usage.`
@@ -158,7 +157,9 @@ func (f *huntFlags) shardOf() (s matrix.Shard, err error) {
 	switch {
 	case f.shard == "":
 		return s, nil
-	case f.seed == 0 && f.resume == "":
+	case f.resume != "":
+		return s, usageError{errors.New("--shard and --resume: a hunt goes on with the shard that it has")}
+	case f.seed == 0:
 		return s, usageError{errors.New("--shard needs --seed, the same for each shard: else each would draw its own")}
 	case f.shard == "auto":
 		s, err = matrix.ShardOf(os.LookupEnv)
@@ -204,59 +205,20 @@ func (f *huntFlags) hunt(cmd *cobra.Command) error {
 			h.Report.Seed, nouns.Count(s.Parallel, "run"), s.Dir)
 	}
 	err = h.Go(cmd.Context())
-	f.tell(s.Dir, h.Report)
-	switch {
-	case len(h.Report.Findings) > 0:
-		return verdictError{checker.Violated, err}
-	case err != nil:
-		return err
-	case h.Report.Trials == 0 && h.Report.Stopped != "" && cmd.Context().Err() == nil:
-		return errors.New("the hunt ended: " + h.Report.Stopped)
-	case h.Report.Little != "" || errors.Is(cmd.Context().Err(), context.Canceled):
-		return verdictError{verdict: checker.Unknown}
-	}
-	return nil
+	tellHunt(s.Dir, h.Report, f.json)
+	return huntError(cmd.Context(), h.Report, err)
 }
 
 // repeatHunt is the command that hunts again with the same seed.
 func repeatHunt(cmd *cobra.Command, seed uint64) []string {
 	words := []string{"dlmtest", "hunt"}
-	for _, name := range []string{"library", "backend", "adapter", "adapter-files", "client-image", "for", "first", "parallel", "shard", "known",
+	for _, name := range []string{"library", "backend", "adapter", "adapter-files", "client-image", "for", "first", "known",
 		"etcd", "self-fence", "strict", "runtime"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			words = append(words, given(flag)...)
 		}
 	}
 	return append(words, "--seed", fmt.Sprint(seed))
-}
-
-// tell prints what came of it.
-func (f *huntFlags) tell(dir string, r *hunt.Report) {
-	if f.json {
-		event(stdout, map[string]any{"event": "hunted", "dir": dir, "report": r})
-		return
-	}
-	fmt.Fprintln(stdout, r.Summary())
-	for i, x := range r.Findings {
-		fmt.Fprintf(stdout, "\n%d. %s\n   %s\n   counts because: %s\n   shown in %s, found after %.0f s; %s\n   scenario %s\n   run      %s\n", i+1, x.Property, x.Message,
-			x.Why, x.Rates(), x.Seconds, x.Size, filepath.Join(dir, x.Scenario), x.Line())
-		if x.Note != "" {
-			fmt.Fprintln(stdout, "   note:    "+x.Note)
-		}
-	}
-	tried, seen := 0, 0
-	for _, c := range r.Coverage {
-		tried, seen = tried+c.Tried, seen+c.Seen
-	}
-	fmt.Fprintf(stdout, "\nfaults: %d tried at %s, %d seen at their victims\n", tried,
-		nouns.Count(len(r.Coverage), "trigger"), seen)
-	if never := r.Unreached(); len(never) > 0 {
-		fmt.Fprintf(stdout, "never seen at a victim: %s\n", strings.Join(never, ", "))
-	}
-	if once := r.SeenOnce(); len(once) > 0 {
-		fmt.Fprintf(stdout, "violated and not seen again, so no findings: %s\n", strings.Join(once, ", "))
-	}
-	fmt.Fprintf(stdout, "report %s\n", filepath.Join(dir, "index.html"))
 }
 
 // huntProgress shows a hunt while it goes on: a line now and then, or an event for each trial.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dlmtest/dlmtest/runner/hunt"
 )
@@ -49,6 +48,9 @@ func TestHunt(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if page, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(page), "data:image/svg") || len(f.Story) == 0 {
+		t.Errorf("the page has no story and picture: %v, %d steps", err, len(f.Story))
+	}
 	if _, r, code = hunted(t, "--backend", "redis", "--for", "40s", "--seed",
 		"7"); code == exitViolated || len(r.Findings) > 0 || r.Trials == 0 {
 		t.Errorf("redis: exit code %d, %s", code, r.Summary())
@@ -65,6 +67,9 @@ func TestHuntRefuses(t *testing.T) {
 		"of one lock":          {"--backend", "redis,etcd"},
 		"both name the lock":   {"--library", "redislock", "--adapter", "x", "--backend", "redis"},
 		"--backend is missing": {"--adapter", "x"},
+		"--shard needs --seed": {"--backend", "redis", "--shard", "1/2"},
+		"is no shard":          {"--backend", "redis", "--seed", "1", "--shard", "3/2"},
+		"--parallel 10000":     {"--backend", "redis", "--parallel", "10000"},
 		"folder of a hunt":     {"--backend", "redis", "--resume", t.TempDir()},
 		"--known":              {"--backend", "redis", "--known", "nowhere.yaml"},
 	} {
@@ -81,17 +86,19 @@ func TestHuntRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkHunt prints how many runs a minute a hunt makes.
+// BenchmarkHunt prints how many trials a minute a hunt makes.
 func BenchmarkHunt(b *testing.B) {
 	for _, backend := range strings.Fields(cmp.Or(os.Getenv("BACKENDS"), "redis")) {
-		for b.Loop() {
-			begun := time.Now()
-			_, r, _ := hunted(b, "--backend", backend, "--for", cmp.Or(os.Getenv("FOR"), "2m"), "--seed", "1",
-				"--runtime", cmp.Or(os.Getenv("RUNTIME"), "local"))
-			line, _ := json.Marshal(map[string]any{"backend": backend, "runs_a_minute": r.PerMinute(),
-				"trials": r.Trials, "seconds": time.Since(begun).Seconds()})
-			b.Logf("%s", line)
-			b.ReportMetric(r.PerMinute(), "runs/min")
+		for _, parallel := range strings.Fields(cmp.Or(os.Getenv("PARALLEL"), "0")) {
+			for b.Loop() {
+				_, r, _ := hunted(b, "--backend", backend, "--for", cmp.Or(os.Getenv("FOR"), "2m"), "--seed", "1",
+					"--runtime", cmp.Or(os.Getenv("RUNTIME"), "local"), "--parallel", parallel)
+				rate := float64(r.Trials) / r.Seconds * 60
+				line, _ := json.Marshal(map[string]any{"backend": backend, "parallel": r.Parallel, "trials_a_minute": rate,
+					"runs_a_minute": r.PerMinute(), "trials": r.Trials, "disturbed": r.Disturbed, "seconds": r.Seconds})
+				b.Logf("%s", line)
+				b.ReportMetric(rate, "trials/min")
+			}
 		}
 	}
 }

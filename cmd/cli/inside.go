@@ -15,6 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 	"github.com/dlmtest/dlmtest/workloads"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
@@ -54,6 +55,9 @@ func insideCommands() []*cobra.Command {
 		}},
 		{Use: "lockservice", Short: "A node of the lock service in locks/service", DisableFlagParsing: true, RunE: func(cmd *cobra.Command, args []string) error {
 			return service.Main(cmd.Context(), args, os.Stderr)
+		}},
+		{Use: "outside", Short: "Measures faults from within a node, with none of the agent's code", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
+			return outside.Main(args)
 		}},
 		{Use: "trial", Short: "Ends at once: the program of a clock fault's trial", Run: func(*cobra.Command, []string) {}},
 		newStore(),

@@ -3,14 +3,17 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dlmtest/dlmtest/runner/hunt"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
 const mergeLong = `Make one matrix of the parts that dlmtest run --shard i/n has left, from any number of machines:
-one index in OUT, with a copy of every run's folder and its report.
+one index in OUT, with a copy of every run's folder and its report. The parts of dlmtest hunt --shard
+i/n make one hunt in the same way: what was tried is added up, and a finding of one cause is one.
 
 The parts must be of one version of dlmtest and one command, with one seed. A run that is in two
 parts is an error that names both. What is missing (a shard, a run, a part that was interrupted)
@@ -25,7 +28,7 @@ func newMerge() *cobra.Command {
 	var copied, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "merge DIR… -o OUT",
-		Short: "Make one matrix of its shards, and say what is missing or twice",
+		Short: "Make one matrix, or one hunt, of its shards, and say what is missing or twice",
 		Long:  mergeLong,
 		Example: `  dlmtest report merge shard-1 shard-2 shard-3 -o whole
   dlmtest report merge runs/*/latest-matrix -o whole
@@ -36,6 +39,9 @@ func newMerge() *cobra.Command {
 				return usageError{errors.New("-o OUT is missing: the folder of the whole matrix, new or empty")}
 			}
 			m.Dirs, m.Link = args, !copied
+			if slices.ContainsFunc(args, hunt.Is) {
+				return mergeHunts(cmd, m, asJSON)
+			}
 			m.Copying = func(dir string, runs int) { fmt.Fprintf(stderr, "copying %d runs of %s\n", runs, dir) }
 			x, err := matrix.Merge(m)
 			if err != nil {
@@ -53,4 +59,14 @@ func newMerge() *cobra.Command {
 	cmd.Flags().BoolVar(&m.AllowDuplicates, "allow-duplicates", false, "a run may be in two parts; both are kept, and both count")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")
 	return cmd
+}
+
+// mergeHunts makes one hunt of its shards.
+func mergeHunts(cmd *cobra.Command, m matrix.Merging, asJSON bool) error {
+	r, err := hunt.Merge(m)
+	if err != nil {
+		return err
+	}
+	tellHunt(m.Out, r, asJSON)
+	return huntError(cmd.Context(), r, nil)
 }

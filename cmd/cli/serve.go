@@ -69,6 +69,7 @@ func serveDir(cmd *cobra.Command, dir, listen string, hosts []string, asJSON boo
 	if err != nil {
 		return usageError{err}
 	}
+	server.Hunt = listedHunt
 	defer func() { _ = server.Close() }() // it was only read
 	l, err := net.Listen("tcp", listen)
 	if err != nil {

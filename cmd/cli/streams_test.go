@@ -24,17 +24,19 @@ import (
 
 // mayWriteRaw are the files that name the process's own streams, and why they may.
 var mayWriteRaw = map[string]string{
-	"cmd/cli/streams.go":              "makes the filters",
-	"cmd/cli/inside.go":               "a program of a node: its agent reads what it writes",
-	"nemesis/agent/seal/helper.go":    "inside a node, before it becomes its program",
-	"nemesis/agent/disk.go":           "inside a node: the runner filters the node's log",
-	"locks/libraries/golang.go":       "inside a node",
-	"workloads/conform.go":            "inside a node",
-	"locks/protocol/adapter/serve.go": "an adapter, whose reader is dlmtest",
-	"clusters/local/init.go":          "inside a run without Docker, whose reader is the runner",
-	"clusters/local/probe.go":         "inside a node",
-	"main.go":                         "through a filter",
-	"init.go":                         "through a filter",
+	"cmd/cli/streams.go":                  "makes the filters",
+	"cmd/cli/inside.go":                   "a program of a node: its agent reads what it writes",
+	"nemesis/agent/seal/helper.go":        "inside a node, before it becomes its program",
+	"nemesis/agent/disk.go":               "inside a node: the runner filters the node's log",
+	"locks/libraries/golang.go":           "inside a node",
+	"workloads/conform.go":                "inside a node",
+	"locks/protocol/adapter/serve.go":     "an adapter, whose reader is dlmtest",
+	"runner/faultcheck/outside/beat.go":   "inside a node",
+	"runner/faultcheck/outside/record.go": "inside a node",
+	"clusters/local/init.go":              "inside a run without Docker, whose reader is the runner",
+	"clusters/local/probe.go":             "inside a node",
+	"main.go":                             "through a filter",
+	"init.go":                             "through a filter",
 }
 
 // Nobody prints past the filters: a new file that does must be decided.

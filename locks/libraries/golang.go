@@ -71,6 +71,7 @@ func promising(lock locks.Lock, offers []string) locks.Lock {
 		p.Validity = history.Untold
 	}
 	lock.Renews = has(protocol.OfferRenews)
+	p.Renews = lock.Renews
 	return lock
 }
 

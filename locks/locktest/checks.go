@@ -31,6 +31,8 @@ var Checks = []Check{
 	{"tokens", "tokens rise from grant to grant, of whatever client", func(p history.Promise) bool { return !p.Token }, tokens},
 	{"extend", "an extension moves the deadline and keeps the lock past its first lease", noExtend, extend},
 	{"expiry", "after its lease another gets the lock and the old grant is not held", noLease, expiry},
+	{"alike-keys", "keys of which one's name begins the other's are two locks", nil, alikeKeys},
+	{"alike-clients", "clients of which one's name begins the other's exclude each other", nil, alikeClients},
 	{"close", "close frees what the client holds", nil, closeFrees},
 	{"exclusion", "clients in contention exclude each other", nil, exclusion},
 	{"shared", "readers hold together, and a writer alone", noShared, shared},

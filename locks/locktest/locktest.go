@@ -134,12 +134,15 @@ type trial struct {
 }
 
 // open opens one more client, named after the check.
-func (t *trial) open() (locks.Client, error) {
+func (t *trial) open() (locks.Client, error) { return t.openAs(len(t.clients) + 1) }
+
+// openAs opens one more client, named after the check and a number.
+func (t *trial) openAs(number int) (locks.Client, error) {
 	t.mu.Lock()
 	n := len(t.clients)
 	t.clients = append(t.clients, nil)
 	t.mu.Unlock()
-	c, err := t.Open(t.ctx, fmt.Sprintf("%s-%d", strings.ReplaceAll(t.name, "/", "-"), n+1))
+	c, err := t.Open(t.ctx, fmt.Sprintf("%s-%d", strings.ReplaceAll(t.name, "/", "-"), number))
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
 )
 
@@ -151,6 +152,7 @@ type diskStall struct {
 	agent *agent
 	lie   bool
 	none  bool // no call was made while it stood
+	until int64
 }
 
 func injectDiskStall(a *agent, s *active) (fault, error) {
@@ -167,6 +169,7 @@ func injectDiskStall(a *agent, s *active) (fault, error) {
 // prove ends the stall: the time for which the victim's own calls stood is known
 // only then.
 func (d *diskStall) prove() (string, bool) {
+	d.until = history.Raw()
 	e, err := d.agent.disk.do(lossy.Command{Do: lossy.ResumeNow})
 	if err != nil || e.Stalled == nil {
 		return fmt.Sprintf("the file system does not tell: %v", err), false
@@ -180,3 +183,6 @@ func (d *diskStall) prove() (string, bool) {
 func (d *diskStall) idle() bool { return d.none }
 
 func (d *diskStall) heal() (string, error) { return "", nil }
+
+// over is when the stall ended: its proof ends it.
+func (d *diskStall) over() int64 { return d.until }

@@ -186,8 +186,11 @@ func (a *agent) heal(s *active) {
 			phase = history.Skipped // the victim gave it nothing to do
 		}
 	}
-	a.tell(s, phase, 0, proof)
 	at := history.Raw() // before the heal: what the child does next comes after it
+	if e, ok := s.fault.(interface{ over() int64 }); ok {
+		at = e.over() // its proof has healed it
+	}
+	a.tell(s, phase, at-1, proof)
 	after, err := s.fault.heal()
 	if err != nil {
 		a.tell(s, history.Failed, 0, err.Error())

@@ -22,7 +22,7 @@ import (
 // entry is a folder as a list shows it.
 type entry struct {
 	Name    string
-	Kind    string // run, matrix, or folder
+	Kind    string // run, matrix, hunt, or folder
 	Title   string
 	Started time.Time
 	Verdict reports.Outcome // "" where there is none
@@ -68,7 +68,7 @@ func (s *Server) entryOf(name string) entry {
 // stamp changes when an entry does.
 func (s *Server) stamp(name string) string {
 	var b strings.Builder
-	for _, file := range []string{"results.json", "run.json", "index.json", "history.jsonl", "history.jsonl.part", "report.html"} {
+	for _, file := range []string{"results.json", "run.json", "index.json", huntFile, "history.jsonl", "history.jsonl.part", "report.html"} {
 		if info, err := s.stat(path.Join(name, file)); err == nil {
 			b.WriteString(file + info.ModTime().String() + "\n")
 		}
@@ -90,6 +90,8 @@ func (s *Server) read(name string) entry {
 		e.Started = info.ModTime()
 	}
 	switch {
+	case s.Hunt != nil && s.has(name, huntFile):
+		s.readHunt(name, &e)
 	case s.has(name, "index.json"):
 		s.readMatrix(name, &e)
 	case s.has(name, "history.jsonl"), s.has(name, "history.jsonl.part"), s.has(name, "run.json"):

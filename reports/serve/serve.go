@@ -22,6 +22,8 @@ import (
 // nobody has allowed is refused: the name of an attacker's page may be made to lead
 // here. Only GET and HEAD are known.
 type Server struct {
+	// Hunt reads the hunt.json of a name for a list; nil: a hunt is listed as a folder.
+	Hunt  func(name string, data []byte) (Listed, error)
 	root  *os.Root
 	name  string
 	hosts []string

@@ -151,7 +151,7 @@ func (c *Cell) learn(dir string, expected expectations, result checker.Result) (
 		case p.Verdict == checker.NA, ok && (old.Is == Weakness || old.Is == ToDecide || old.Is == MustDetect):
 		case p.Verdict == checker.Violated && flaw != nil && flaw.Property == p.Name:
 			c.Expect[p.Name], c.Others = Expectation{Is: MustDetect}, NotJudged
-		case p.Verdict == checker.Violated:
+		case p.Verdict == checker.Violated, p.Verdict != checker.NA && expected.of[p.Name].Sometimes:
 			e := expected.violated(p)
 			e.Link = link(dir)
 			c.Expect[p.Name] = e

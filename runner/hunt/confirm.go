@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -27,6 +27,7 @@ type suspect struct {
 	number int
 	seed   uint64
 	trial  scenarios.Scenario
+	met    []map[history.Phase]bool // what came of its faults, when it was tried
 	all    []*candidate
 }
 
@@ -85,6 +86,10 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 				continue
 			}
 			decision, why := Decide(c.Evidence)
+			if decision == Excused && l.unmet >= Repeats {
+				why = fmt.Sprintf("the reference lock met not all faults of the trial in %s, so nothing can be compared, and %s",
+					nouns.Count(l.unmet, "run"), "the service alone does not owe it")
+			}
 			if decision == Worse {
 				err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
 				continue
@@ -148,6 +153,7 @@ type look struct {
 
 	mu    sync.Mutex        // of what follows, and of the candidates
 	alone bool              // a run was disturbed, so that the next ones have no company
+	unmet int               // runs of the reference lock that did not meet a fault that the trial had met
 	shows map[string]string // by property, a run that shows it
 	runs  []string          // folders
 }
@@ -248,6 +254,10 @@ func (l *look) once(ctx context.Context, attempt int, ours, alone bool) {
 	}
 	l.runs = append(l.runs, out.Dir)
 	l.alone = l.alone || l.h.Parallel > 1 && !usable(out)
+	met := ours || l.meets(out)
+	if !met {
+		l.unmet++
+	}
 	for _, c := range l.s.all {
 		rate := &c.Found
 		if !ours {
@@ -264,36 +274,21 @@ func (l *look) once(ctx context.Context, attempt int, ours, alone bool) {
 			if ours {
 				l.shows[c.Property] = out.Dir
 			}
-		case usable(out):
+		case l.unmet >= Repeats && c.Reference.Of == 0:
+			c.Compared = false
+		case met && usable(out):
 			rate.Of++
 		}
 	}
 }
 
-// found keeps a finding, with its scenario as it was seen: it is made small later.
-func (h *Hunt) found(c *candidate, why string, s *suspect, run string) error {
-	f := &Finding{Property: c.Property, Cause: c.cause, Message: c.message, Why: why, Trial: s.number, Seed: s.seed,
-		Draft: string(s.trial.YAML()),
-		Found: c.Found.Seen, Of: c.Found.Of, ReferenceFound: c.Reference.Seen, ReferenceOf: c.Reference.Of,
-		Seconds: round(time.Duration(h.spent() * float64(time.Second))),
-		Owed:    c.Owed == checker.Service && c.Excuse == ""}
-	f.Run, _ = filepath.Rel(h.Dir, run)
-	h.Report.Findings = append(h.Report.Findings, f)
-	h.says(fmt.Sprintf("FOUND %s: %s", f.Property, f.Why))
-	return h.write(f, s.trial, "it was not made smaller yet")
-}
-
-// name is what the scenario of a finding is called, and its file.
-func (h *Hunt) name(f *Finding) string {
-	lock := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
+// meets says that each fault that struck in the trial has struck in a run of the reference lock, too: a
+// message that this lock alone sends may be what a fault waits for, and then nothing was compared.
+func (l *look) meets(out *runner.Outcome) bool {
+	for i, seen := range outcomes(l.s.trial, out.Ops) {
+		if i < len(l.s.met) && l.s.met[i][history.Observed] && !seen[history.Observed] {
+			return false
 		}
-		return '-'
-	}, strings.ToLower(h.Options.Label()))
-	name := fmt.Sprintf("%s-%s-trial-%d", lock, strings.ReplaceAll(f.Property, "/", "-"), f.Trial)
-	for strings.Contains(name, "--") {
-		name = strings.ReplaceAll(name, "--", "-")
 	}
-	return name
+	return true
 }

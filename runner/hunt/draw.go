@@ -45,7 +45,11 @@ func Draw(seed uint64, s Space) scenarios.Scenario {
 	for _, dimension := range dimensions {
 		t = s.kept(t, dimension(d, s, t))
 	}
-	for range []int{0, 1, 1, 1, 1, 2, 2, 2, 3, mostFaults}[d.IntN(10)] {
+	count := []int{0, 1, 1, 1, 1, 2, 2, 2, 3, mostFaults}[d.IntN(10)]
+	if c, ok := s.themed(d, t); ok && !d.one(3) {
+		t, count = c, []int{0, 0, 0, 1}[d.IntN(4)]
+	}
+	for range count {
 		t = s.with(d, t, len(t.Faults))
 	}
 	t.Name = fmt.Sprintf("trial-%d", seed)
@@ -110,6 +114,10 @@ var dimensions = []func(die, Space, scenarios.Scenario) scenarios.Scenario{
 	},
 	func(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		t.Think = someOrNone(d, 0.005, 1)
+		return t
+	},
+	func(d die, s Space, t scenarios.Scenario) scenarios.Scenario { // both kinds of holders in most
+		t.Patience = pick(d, []string{"", "", scenarios.Patient, scenarios.Impatient})
 		return t
 	},
 	func(d die, s Space, t scenarios.Scenario) scenarios.Scenario { // shorter than a lease, and longer
@@ -188,6 +196,9 @@ func unused(all []scenarios.Fault) string {
 func (s Space) fault(d die, before []scenarios.Fault) scenarios.Fault {
 	kind := pick(d, s.kinds())
 	f := scenarios.Fault{Fault: kind.Name, Count: 1, On: "at", For: span(leases(d.log(0.01, 3)))}
+	if d.one(3) { // what ends a lease
+		f.For = span(leases(d.log(0.8, 3)))
+	}
 	s.trigger(d, &f, before)
 	switch {
 	case kind.Link:
@@ -270,10 +281,19 @@ func (s Space) link(d die, kind history.FaultKind, f *scenarios.Fault) {
 	case "bandwidth":
 		f.Rate = int(d.log(100, 100_000))
 	}
-	if kind.Message && len(s.Messages) > 0 && (kind.MessageOnly || !d.one(4)) {
+	if kind.Message && (kind.MessageOnly || !d.one(4)) {
+		s.message(d, f)
+	}
+}
+
+// message draws the message that a fault waits for: the first, second or third request that names a key,
+// whatever it is called, or one that was learnt.
+func (s Space) message(d die, f *scenarios.Fault) {
+	f.When = scenarios.When{Contains: "key-1", Skip: []int{0, 0, 1, 1, 2, 3}[d.IntN(6)], After: d.one(2)}
+	if len(s.Messages) > 0 && d.one(2) {
 		m := pick(d, s.Messages)
-		f.When = scenarios.When{Direction: string(m.Direction), Name: m.Name,
-			Skip: []int{0, 0, 0, 1, 2, 5}[d.IntN(6)], After: d.one(2)}
+		f.When = scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains,
+			Skip: []int{0, 0, 0, 0, 1, 1, 2, 5}[d.IntN(8)], After: d.one(2)}
 	}
 }
 

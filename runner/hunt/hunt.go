@@ -5,11 +5,14 @@ package hunt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -89,6 +92,7 @@ const searching = 0.7
 // saved as it goes. An error is dlmtest's own.
 func (h *Hunt) Go(ctx context.Context) error {
 	defer h.trials.Close()
+	defer scratch.Hold(h.Dir)()
 	h.begun = time.Now()
 	h.slots = make(chan struct{}, max(h.Parallel, 1))
 	h.known = len(h.Report.Findings)
@@ -108,8 +112,12 @@ func (h *Hunt) Go(ctx context.Context) error {
 	if ctx.Err() != nil {
 		h.Report.Stopped = "it was interrupted"
 	}
-	h.Report.Little = h.little()
-	return errors.Join(h.err, h.save())
+	h.Report.Little = h.Report.little(fmt.Sprint(h.last))
+	err := errors.Join(h.err, h.save())
+	if errors.Is(err, syscall.ENOSPC) {
+		err = fmt.Errorf("%w; what was learnt before is kept: free some room, then go on with --resume %s", err, h.Dir)
+	}
+	return err
 }
 
 // fail keeps the first error, which ends the hunt.
@@ -151,6 +159,7 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	h.taken[number] = true
 	seed := h.Seed + uint64(number)
 	t := h.pool.Next(seed, number, h.Space)
+	t.Name = fmt.Sprintf("trial-%d", number)
 	return func(ctx context.Context) error { return h.trial(ctx, number, seed, t) }
 }
 

@@ -144,7 +144,8 @@ func (l *least) atReference(ctx context.Context, s scenarios.Scenario, runs int)
 	for attempt := 0; of < runs && attempt < 2*runs && ctx.Err() == nil && err == nil; {
 		var all sync.WaitGroup
 		for range runs - of {
-			all.Go(func() { one(attempt) })
+			own := attempt // the loop goes on meanwhile
+			all.Go(func() { one(own) })
 			attempt++
 		}
 		all.Wait()
@@ -188,7 +189,12 @@ func (l *least) smallest(ctx context.Context, best shrink.Candidate, why error) 
 			f.Run = run
 		}
 		return nil
-	}), l.write(best.Scenario, note))
+	}), l.write(best.Scenario, note), l.h.locked(func() error {
+		if err := l.h.tell(f); err != nil {
+			l.h.says(err.Error())
+		}
+		return nil
+	}))
 }
 
 // asFirst tells a finding as it was seen first: what was made of it does not show it.

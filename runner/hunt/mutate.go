@@ -48,12 +48,11 @@ func (s Space) changed(d die, t scenarios.Scenario) scenarios.Scenario {
 	case 3:
 		f.Target = pick(d, slices.Concat(onServers, onClients, nemesis.Ones))
 	case 4:
-		if f.When.Name == "" || len(s.Messages) == 0 { // a session that goes on may have learnt none
+		if f.When == (scenarios.When{}) {
 			f.For = span(leases(f.For.Max.Leases * d.log(0.5, 2)))
 			break
 		}
-		m := pick(d, s.Messages)
-		f.When.Direction, f.When.Name, f.When.Skip, f.When.After = string(m.Direction), m.Name, d.IntN(4), d.one(2)
+		s.message(d, f)
 	}
 	return t
 }

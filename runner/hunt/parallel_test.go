@@ -2,9 +2,12 @@ package hunt
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -96,5 +99,30 @@ func TestNumbers(t *testing.T) {
 	}
 	if !slices.Equal(own, []int{5, 8, 11, 14}) {
 		t.Errorf("%v", own)
+	}
+}
+
+// A fault that waits for what this lock alone does never strikes the reference lock: then that it shows
+// no violation proves nothing.
+func TestReferenceMeetsOtherFaults(t *testing.T) {
+	for met, findings := range map[bool]int{true: 1, false: 0} {
+		w := &world{unmet: func(o runner.Options) bool { return o.Backend == "redis" && !met }}
+		w.shows = func(o runner.Options) []string {
+			if o.Backend == "redis" {
+				return nil
+			}
+			return []string{"mutual-exclusion"}
+		}
+		h := hunting(t, w, t.TempDir(), 1<<30)
+		h.slots, h.begun = make(chan struct{}, 1), time.Now()
+		trial := h.Space.Learn()
+		s := &suspect{number: 1, seed: 1, trial: trial, met: []map[history.Phase]bool{{history.Observed: true}},
+			all: []*candidate{{cause: "c", Evidence: Evidence{Property: "mutual-exclusion", Compared: true, Owed: checker.Data}}}}
+		if err := h.examine(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if len(h.Report.Findings) != findings || !met && !strings.Contains(h.Report.Left[0].Why, "met not all faults") {
+			t.Errorf("met: %v, %+v %+v", met, h.Report.Findings, h.Report.Left)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -63,9 +64,14 @@ func (r *Report) Markdown(w io.Writer) error {
 		if f.Note != "" {
 			say("- note: %s", e(f.Note))
 		}
-		say("- a run that shows it: [%s](%s/report.html)", e(f.Run), f.Run)
+		if f.Run != "" {
+			say("- a run that shows it: [%s](%s/report.html)", e(f.Run), f.Run)
+		}
 		say("- scenario: [%s](%s)\n", f.Scenario, f.Scenario)
-		say("```\n%s\n```\n", f.Line())
+		for n, t := range f.Story {
+			say("%d. %.3f s **%s** %s", n+1, t.At, e(t.Who), e(t.What))
+		}
+		say("\n```\n%s\n```\n", f.Line())
 	}
 	say("## What was tried\n")
 	say("| fault | trigger | tried | seen | missed | skipped |\n|---|---|---|---|---|---|")
@@ -86,11 +92,34 @@ func (r *Report) Markdown(w io.Writer) error {
 }
 
 // HTML writes the report as one page that needs nothing else.
-func (r *Report) HTML(w io.Writer) error { return page.Execute(w, r) }
+// pictures are those of findings, as SVG.
+func (r *Report) HTML(w io.Writer, pictures map[*Finding][]byte) error {
+	return page.Execute(w, struct {
+		*Report
+		Shown []shown
+	}{r, shownOf(r, pictures)})
+}
+
+// shown is a finding in the page. An image runs no script, whoever drew it.
+type shown struct {
+	*Finding
+	Picture template.URL
+}
+
+func shownOf(r *Report, pictures map[*Finding][]byte) (all []shown) {
+	for _, f := range r.Findings {
+		s := shown{Finding: f}
+		if data := pictures[f]; len(data) > 0 {
+			s.Picture = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(data))
+		}
+		all = append(all, s)
+	}
+	return all
+}
 
 var page = template.Must(template.New("hunt").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="generator" content="dlmtest">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Hunt of {{.Lock}}</title>
 <style>
@@ -98,16 +127,21 @@ var page = template.Must(template.New("hunt").Parse(`<!doctype html>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 article { border-left: .3rem solid #c0392b; padding: .2rem 1rem; margin: 1.5rem 0 }
 table { border-collapse: collapse; display: block; overflow-x: auto } td, th { padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #8884; vertical-align: top }
-td.n { text-align: right; font-variant-numeric: tabular-nums }
+td.n { white-space: nowrap; text-align: right; font-variant-numeric: tabular-nums }
+caption { text-align: left; font-weight: 600 } img { max-width: 100%; background: #fff }
 pre { overflow-x: auto; padding: .6rem; background: #8882 } .zero { opacity: .5 }
 </style></head><body>
 <h1>Hunt of {{.Lock}}</h1>
 <p>{{.Summary}}</p>
-{{range .Findings}}<article><h2>{{.Property}}</h2>
+{{range .Shown}}<article><h2>{{.Property}}</h2>
 <p>{{.Message}}</p>
 <p>It counts because {{.Why}}. Shown in {{.Rates}}. Found after {{printf "%.0f" .Seconds}} s, in trial {{.Trial}}.</p>
 <p>Smallest: {{.Size}}.{{with .Note}} Note: {{.}}.{{end}}</p>
-<p><a href="{{.Run}}/report.html">A run that shows it, with its story and picture</a> · <a href="{{.Scenario}}">{{.Scenario}}</a></p>
+{{with .Picture}}<p><img src="{{.}}" alt="Who held the key when, in the run that shows it"></p>
+{{end}}{{with .Story}}<table><caption>How it came about</caption><tr><th>at</th><th>who</th><th>what</th></tr>
+{{range .}}<tr><td class="n">{{printf "%.3f" .At}} s</td><td>{{.Who}}</td><td>{{.What}}</td></tr>
+{{end}}</table>
+{{end}}<p>{{with .Run}}<a href="{{.}}/report.html">The report of that run</a> · {{end}}<a href="{{.Scenario}}">{{.Scenario}}</a></p>
 <pre>{{.Line}}</pre></article>
 {{else}}<p>Nothing was found that this lock does worse than it should.</p>{{end}}
 <h2>What was tried</h2>
@@ -119,6 +153,6 @@ pre { overflow-x: auto; padding: .6rem; background: #8882 } .zero { opacity: .5 
 <table><tr><th>property and cause</th><th>decision</th><th>times</th><th>why</th></tr>
 {{range .}}<tr><td>{{.Cause}}</td><td>{{.Decision}}</td><td class="n">{{.Times}}</td><td>{{.Why}}</td></tr>
 {{end}}</table>{{end}}
-<h2>Again</h2><pre>{{range .Command}}{{.}} {{end}}</pre>
+<h2>Again</h2><pre>{{range .Command}}{{.}} {{end}}{{with .Shard}}--shard {{.}}{{end}}</pre>
 </body></html>
 `))

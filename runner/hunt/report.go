@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
@@ -48,6 +45,7 @@ type Report struct {
 	Stopped   string          `json:"stopped,omitempty"`    // why it ended before its time
 	Little    string          `json:"too_little,omitempty"` // why finding nothing says nothing
 	coverage  map[Cover]Cover // by fault and trigger
+	tried     []Tried         // of all parts, while they are merged
 }
 
 // Finding is a violation that this lock shows and should not.
@@ -69,11 +67,13 @@ type Finding struct {
 	Shrunk         bool     `json:"shrunk"`
 	Note           string   `json:"note,omitempty"` // why it is not proven, or not as small as can be
 	Run            string   `json:"run"`            // the folder of one that shows it
+	Story          []Turn   `json:"story"`          // how it came about there
 
 	Seed  uint64 `json:"seed"`
 	Draft string `json:"draft"` // the scenario in which it was seen first
 	Owed  bool   `json:"owed"`  // by the service, and no fault is an excuse
 	begun bool   // to be made small, in this session
+	from  string // the part that has it, while parts are merged
 }
 
 // Dismissed are violations of one cause that are no finding.
@@ -115,8 +115,8 @@ func triggerOf(f scenarios.Fault) string {
 	return on
 }
 
-// cover counts what came of the faults of a trial.
-func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
+// outcomes are what came of each fault of a trial, all its repetitions together.
+func outcomes(t scenarios.Scenario, ops []history.Op) (all []map[history.Phase]bool) {
 	phases := map[int]map[history.Phase]bool{}
 	for i := range ops {
 		if f := ops[i].Fault; f != nil {
@@ -133,7 +133,15 @@ func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
 			maps.Copy(seen, phases[id])
 			id++
 		}
-		key := Cover{Fault: f.Fault, Trigger: triggerOf(f)}
+		all = append(all, seen)
+	}
+	return all
+}
+
+// cover counts what came of the faults of a trial.
+func (r *Report) cover(t scenarios.Scenario, ops []history.Op) {
+	for i, seen := range outcomes(t, ops) {
+		key := Cover{Fault: t.Faults[i].Fault, Trigger: triggerOf(t.Faults[i])}
 		c := r.coverage[key]
 		c.Fault, c.Trigger = key.Fault, key.Trigger
 		c.Tried++
@@ -192,34 +200,8 @@ func (r *Report) Save(dir string) error {
 			return e.Encode(r)
 		}),
 		runner.Write(dir, "index.md", r.Markdown),
-		runner.Write(dir, "index.html", r.HTML),
+		runner.Write(dir, "index.html", func(w io.Writer) error { return r.HTML(w, r.pictures(dir)) }),
 		runner.Write(dir, "junit.xml", r.junit))
-}
-
-// mostOfAReport is many times what the longest hunt writes.
-const mostOfAReport = 64 << 20
-
-// mostOfTrials is what half a million trials write.
-const mostOfTrials = 1 << 30
-
-// Read reads the report of an earlier hunt.
-func Read(dir string) (*Report, error) {
-	data, err := bounded.ReadFile(filepath.Join(dir, ReportFile), mostOfAReport)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{}
-	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ReportFile), err)
-	}
-	if r.Format != Format {
-		return nil, fmt.Errorf("%s: format %d, this dlmtest knows %d", filepath.Join(dir, ReportFile), r.Format, Format)
-	}
-	r.coverage = map[Cover]Cover{}
-	for _, c := range r.Coverage {
-		r.coverage[Cover{Fault: c.Fault, Trigger: c.Trigger}] = c
-	}
-	return r, nil
 }
 
 // junit writes a case for each finding, and one that fails the hunt in which too little was tried.

@@ -22,6 +22,7 @@ type Space struct {
 	Leases    []time.Duration // that it grants, the shortest first
 	Extends   bool            // a grant can be renewed
 	Clients   int             // at most so many
+	Bound     time.Duration   // how long after the end of a lease the next grant may take
 	Servers   bool            // there are servers of this run's own, which faults can hit
 	Messages  []links.Passed  // that were seen on the links of a client
 	// Cannot says why a scenario cannot be run, or "". It is asked after the scenario's own
@@ -36,7 +37,7 @@ var plain = []string{"guarded-write", "try", "reentrant", "read-write", "semapho
 
 // Of is the space of a lock.
 func Of(lock locks.Lock, process bool) Space {
-	s := Space{Extends: lock.Promise.Extends && lock.Promise.Leased, Clients: mostClients, Servers: true}
+	s := Space{Extends: lock.Promise.Extends && lock.Promise.Leased, Clients: mostClients, Servers: true, Bound: lock.Promise.Bound}
 	if process {
 		s.Clients = mostProcesses
 	}
@@ -112,7 +113,7 @@ func (s Space) Learnt(passed []agent.Passed, servers []string) Space {
 		}
 	}
 	s.Messages = slices.SortedFunc(maps.Keys(seen), func(a, b links.Passed) int {
-		return strings.Compare(string(a.Direction)+a.Name, string(b.Direction)+b.Name)
+		return strings.Compare(string(a.Direction)+a.Name+a.Contains, string(b.Direction)+b.Name+b.Contains)
 	})
 	s.Messages = slices.DeleteFunc(s.Messages, func(m links.Passed) bool { // a name that no scenario may say
 		return scenarios.Unnamed(scenarios.When{Direction: string(m.Direction), Name: m.Name}, wire.Protocols...) != ""

@@ -25,7 +25,10 @@ func (h *Hunt) learn(ctx context.Context) error {
 		return nil
 	}
 	out, err := h.run(ctx, h.Options, t, h.Seed, false)
-	for ; out == nil && ctx.Err() == nil && len(h.Space.Leases) > 1; out, err = h.run(ctx, h.Options, t, h.Seed, false) {
+	again := func() bool {
+		return out == nil && ctx.Err() == nil && len(h.Space.Leases) > 1 && time.Since(h.begun) < h.For
+	}
+	for ; again(); out, err = h.run(ctx, h.Options, t, h.Seed, false) {
 		h.says(fmt.Sprintf("no run with a lease of %v, which a lock may say when it is opened only: %v", h.Space.Leases[0], err))
 		h.Space.Leases = h.Space.Leases[1:]
 		t = h.Space.Learn()
@@ -130,7 +133,8 @@ func (h *Hunt) failed(ctx context.Context, err error) error {
 	h.Report.Failed++
 	h.last = err
 	if h.broken++; h.broken >= mostBroken || h.Report.Trials == 0 && h.broken > 1 {
-		h.Report.Stopped = fmt.Sprintf("%d trials in a row reached no judgement; the last: %v", h.broken, err)
+		h.Report.Stopped = fmt.Sprintf("%d trials in a row reached no judgement; the last, whose folder is %s: %v",
+			h.broken, h.failures, err)
 	}
 	if errors.Is(err, runner.ErrUsage) && h.Report.Trials == 0 {
 		return err
@@ -172,7 +176,7 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 		h.Watch.Tried(tried, h.Report)
 		h.talk.Unlock()
 		if len(all) > 0 {
-			h.suspects = append(h.suspects, &suspect{number: number, seed: seed, trial: t, all: all})
+			h.suspects = append(h.suspects, &suspect{number: number, seed: seed, trial: t, met: outcomes(t, out.Ops), all: all})
 		}
 		return errors.Join(h.keep(tried), h.save())
 	}))
@@ -193,8 +197,7 @@ func round(d time.Duration) float64 {
 }
 
 // little says why too little was tried, or "".
-func (h *Hunt) little() string {
-	r := h.Report
+func (r *Report) little(last string) string {
 	seen := 0
 	for _, c := range r.coverage {
 		seen += c.Seen
@@ -202,11 +205,13 @@ func (h *Hunt) little() string {
 	switch {
 	case len(r.Findings) > 0:
 		return ""
+	case r.Failed > r.Trials:
+		return fmt.Sprintf("%d of %d trials reached no judgement; the last: %s", r.Failed, r.Failed+r.Trials, last)
+	case r.Stopped != "":
+		return "it ended before its time"
 	case r.Trials < Least:
 		return fmt.Sprintf("%d trials were judged, which is too few to say anything; give it more time with --for",
 			r.Trials)
-	case r.Failed > r.Trials:
-		return fmt.Sprintf("%d of %d trials reached no judgement; the last: %v", r.Failed, r.Failed+r.Trials, h.last)
 	case r.Disturbed*2 > r.Trials:
 		return fmt.Sprintf("%d of %d trials were disturbed by a busy machine; let fewer run at a time with --parallel", r.Disturbed, r.Trials)
 	case seen == 0:

@@ -90,7 +90,7 @@ func (m Merging) bring(p *part, whole string) error {
 	defer func() { _ = from.Close() }() // it was read
 	to := filepath.Join(whole, p.name)
 	if m.Link {
-		target, err := relative(filepath.Dir(to), p.dir)
+		target, err := Relative(filepath.Dir(to), p.dir)
 		if err != nil {
 			return err
 		}
@@ -136,8 +136,8 @@ func runsWithFolders(x reports.Index) (n int) {
 	return n
 }
 
-// relative is the way from a folder, through no link, to another.
-func relative(from, to string) (string, error) {
+// Relative is the way from a folder, through no link, to another.
+func Relative(from, to string) (string, error) {
 	to, err := filepath.Abs(to)
 	if err == nil {
 		to, err = filepath.EvalSymlinks(to)
@@ -165,7 +165,7 @@ func (m Merging) bringRun(from *os.Root, r *reports.CellRun, to string) error {
 	if m.Link {
 		return nil
 	}
-	return copyFolder(from, r.Dir, to)
+	return CopyFolder(from, r.Dir, to)
 }
 
 // Doubt takes back what is green of a run: its verdict, and each property that holds.
@@ -248,8 +248,8 @@ func differs(all []reports.Decided, result checker.Result) string {
 	return ""
 }
 
-// copyFolder copies a folder with plain files and folders in it; a link could lead anywhere.
-func copyFolder(from *os.Root, dir, to string) error {
+// CopyFolder copies a folder with plain files and folders in it; a link could lead anywhere.
+func CopyFolder(from *os.Root, dir, to string) error {
 	into, err := os.OpenRoot(to)
 	if err != nil {
 		return err

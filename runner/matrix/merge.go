@@ -153,7 +153,7 @@ func (m Merging) build(parts []part) (x reports.Index, err error) {
 	if err != nil {
 		return x, err
 	}
-	if err := vacant(out); err != nil {
+	if err := Vacant(out); err != nil {
 		return x, err
 	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
@@ -183,8 +183,8 @@ func (m Merging) build(parts []part) (x reports.Index, err error) {
 	return x, os.Rename(dir, out)
 }
 
-// vacant wants a folder that is not there, or empty.
-func vacant(out string) error {
+// Vacant wants a folder that is not there, or empty.
+func Vacant(out string) error {
 	entries, err := os.ReadDir(out)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -7,6 +7,7 @@ import "github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
 type Passed struct {
 	Direction Direction `json:"direction"`
 	Name      string    `json:"name"`
+	Contains  string    `json:"contains,omitempty"` // the call that a request of HTTP/2 begins, as it has no name of its own
 }
 
 // A client may invent names without end; protocols have fewer, and shorter ones.
@@ -23,7 +24,10 @@ func (l *Link) came(dir Direction, all []wire.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range all {
-		p := Passed{dir, m.Name}
+		p := Passed{Direction: dir, Name: m.Name}
+		if dir == Request && m.Name == "HEADERS" && len(m.Body) <= longName {
+			p.Contains = string(m.Body)
+		}
 		if _, known := l.passed[p]; known || len(l.passed) < mostNames && len(m.Name) <= longName {
 			l.passed[p]++
 		}

@@ -13,7 +13,7 @@ func TestPassed(t *testing.T) {
 	c.does("PING", "+PONG")
 	c.does("SET a 1", "+OK")
 	c.does("SET b 1", "+OK")
-	want := map[Passed]int{{Request, "PING"}: 1, {Answer, "+PONG"}: 1, {Request, "SET"}: 2, {Answer, "+OK"}: 2}
+	want := map[Passed]int{{Direction: Request, Name: "PING"}: 1, {Direction: Answer, Name: "+PONG"}: 1, {Direction: Request, Name: "SET"}: 2, {Direction: Answer, Name: "+OK"}: 2}
 	got := l.Passed()
 	for m, n := range want {
 		if got[m] != n {

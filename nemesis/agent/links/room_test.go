@@ -120,7 +120,7 @@ func TestInventedNames(t *testing.T) {
 	for i := range 10 * mostNames {
 		l.came(Request, []wire.Message{{Name: fmt.Sprint("N", i)}, {Name: "N0"}, {Name: strings.Repeat("N", longName+1)}})
 	}
-	if all := l.Passed(); len(all) != mostNames || all[Passed{Request, "N0"}] != 10*mostNames+1 {
-		t.Errorf("%d names, N0 %d times", len(all), all[Passed{Request, "N0"}])
+	if all := l.Passed(); len(all) != mostNames || all[Passed{Direction: Request, Name: "N0"}] != 10*mostNames+1 {
+		t.Errorf("%d names, N0 %d times", len(all), all[Passed{Direction: Request, Name: "N0"}])
 	}
 }

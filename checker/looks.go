@@ -1,0 +1,90 @@
+package checker
+
+import (
+	"sort"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+)
+
+// What looks at the servers found of a grant.
+
+// lookedWithout is the first look at the server, sent after g was granted and answered before
+// a time, that found nobody, or another client of this run; -1: there is none.
+func (r *run) lookedWithout(g *trace.Grant, before int64) int {
+	k := r.logOf(g.Key)
+	for i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > g.OK }); i < len(k.Holders); {
+		op := &r.Ops[k.Holders[i]]
+		switch other := r.ByOwner[op.Owner]; {
+		case op.Time >= before:
+			return -1
+		case r.trusted(op) && op.Sent > g.OK && (op.Owner == "" || other != nil && other != g):
+			return k.Holders[i]
+		case op.Owner == g.Owner:
+			i = r.otherLook(k, i)
+		default:
+			i++
+		}
+	}
+	return -1
+}
+
+// lookedBeside is a look at the server that met the renewal invoked by p and told ok by i, and that
+// found nobody, or another client of this run; -1: there is none. Had the server looked before it renewed,
+// there was nothing to renew; else it had a lease to name, until that ended or was given back.
+func (r *run) lookedBeside(g *trace.Grant, p, i int) int {
+	op, invoke := &r.Ops[i], &r.Ops[p]
+	if op.F != history.Extend || !r.Setup.Promise.Leased || r.fewKnow(g.Sent, op.Time) {
+		return -1
+	}
+	until := after(max(op.Sent, invoke.Time), r.LeaseOf(op)) - trace.ClockNoise
+	if g.Release >= 0 {
+		until = min(until, r.Ops[g.Release].Time)
+	}
+	k := r.logOf(g.Key)
+	for n := sort.Search(len(k.Holders), func(n int) bool { return r.Ops[k.Holders[n]].Time >= invoke.Time }); n < len(k.Holders); n++ {
+		look := &r.Ops[k.Holders[n]]
+		if look.Time >= until || look.Sent > op.Time {
+			return -1
+		}
+		other := r.ByOwner[look.Owner]
+		if look.Sent > g.OK && r.trusted(look) && (look.Owner == "" || other != nil && other != g) && !r.mayForget(g.Sent, look.Time) {
+			return k.Holders[n]
+		}
+	}
+	return -1
+}
+
+// holderOf names whom a look found.
+func (r *run) holderOf(look int) string {
+	if g := r.ByOwner[r.Ops[look].Owner]; g != nil {
+		return g.Who()
+	}
+	return "nobody"
+}
+
+// seenWithout is the first look at the server between two times that found
+// somebody else than g, or nobody; -1 if there was none.
+func (r *run) seenWithout(k *keyLog, g *trace.Grant, from, to int64) int {
+	i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > from })
+	if i < len(k.Holders) && r.Ops[k.Holders[i]].Owner == g.Owner {
+		i = r.otherLook(k, i)
+	}
+	if i < len(k.Holders) && r.Ops[k.Holders[i]].Time < to {
+		return k.Holders[i]
+	}
+	return -1
+}
+
+// otherLook is the first look after look i of a key that found somebody else.
+func (r *run) otherLook(k *keyLog, i int) int {
+	if k.others == nil {
+		k.others = make([]int, len(k.Holders))
+		for i := len(k.Holders) - 1; i >= 0; i-- {
+			if k.others[i] = i + 1; i+1 < len(k.Holders) && r.Ops[k.Holders[i]].Owner == r.Ops[k.Holders[i+1]].Owner {
+				k.others[i] = k.others[i+1]
+			}
+		}
+	}
+	return k.others[i]
+}

@@ -1,0 +1,48 @@
+package checker
+
+import (
+	"testing"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// TestLookBesideARenewal has a look at the server that meets a renewal which is answered ok near
+// the end of the lease: whichever was first, the holder held the key.
+func TestLookBesideARenewal(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		sent, seen   int64 // of the look
+		finds        string
+		release      int64 // when the holder gives back; the renewal is from 990 to 1020 ms, its lease 1 s
+		renewed      history.Type
+		wantViolated bool
+	}{
+		{"finds nobody", 1000 * ms, 1010 * ms, "", 1500 * ms, history.OK, true},
+		{"finds its holder", 1000 * ms, 1010 * ms, "first", 1500 * ms, history.OK, false},
+		{"the renewal is refused", 1000 * ms, 1010 * ms, "", 1500 * ms, history.Fail, false},
+		{"begins before the renewal", 980 * ms, 1010 * ms, "", 1500 * ms, history.OK, true},
+		{"begins before the grant", 5 * ms, 1010 * ms, "", 1500 * ms, history.OK, false},
+		{"is answered after the release was sent", 1015 * ms, 1040 * ms, "", 1030 * ms, history.OK, false},
+		{"is answered after the lease", 1010 * ms, 2100 * ms, "", 2500 * ms, history.OK, false},
+		{"finds nobody after the renewal", 1100 * ms, 1110 * ms, "", 1500 * ms, history.OK, false}, // that is for lock-info
+	} {
+		b := newBuilder()
+		b.setup.Servers = []string{"server-1"}
+		h := b.grant(10*ms, 20*ms, "client-1", "k", 1)
+		b.op(990*ms, "client-1", history.Invoke, history.Extend, "k").Owner = h.owner
+		look := b.op(c.seen, "client-2", history.Note, history.Holder, "k")
+		if look.Sent = origin + c.sent; c.finds != "" {
+			look.Owner = h.owner
+		}
+		done := b.op(1020*ms, "client-1", c.renewed, history.Extend, "k")
+		if done.Owner = h.owner; c.renewed == history.OK {
+			b.claim(done, h, 990*ms)
+		}
+		b.does(c.release, h, history.Release, history.Info) // its ok would be a claim, too
+		setup, ops := b.done()
+		result := Judge(setup, ops)
+		if p := result.Property("honest-claims"); (p.Verdict == Violated) != c.wantViolated {
+			t.Errorf("%s: %s: %s", c.name, p.Verdict, p.Reason)
+		}
+	}
+}

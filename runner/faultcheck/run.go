@@ -1,0 +1,208 @@
+// Package faultcheck is the proof of the proofs: it runs the faults of dlmtest on programs that measure them from
+// within (runner/faultcheck/outside), by the ordinary nemesis in ordinary runs, and holds what these saw beside what the
+// proof in the run's history says.
+package faultcheck
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+//go:embed scenarios/*.yaml servers.yaml
+var files embed.FS
+
+// Short are the scenarios of the short form; together they take some 30 s in a runtime.
+var Short = []string{"stops", "network", "disk", "clocks", "links"}
+
+// Long are those that only the long form adds.
+var Long = []string{"long-cuts"}
+
+// Options say what is measured, and where.
+type Options struct {
+	Runtime   string // docker or local
+	Scenarios []string
+	Self      string        // the dlmtest binary
+	Version   string        // of it
+	C         string        // a folder with the C program "clocks", which nodes see; empty: none
+	Keep      string        // a folder for the runs; empty: they are removed
+	Say       func(string)  // is told what goes on; by one caller at a time
+	Parallel  int           // so many runs at a time; 0: one
+	Limit     time.Duration // what has not ended by then is not measured; 0: no limit
+}
+
+// binary is dlmtest itself in every node.
+const binary = "/dlmtest/dlmtest"
+
+// Kinds are the faults that a scenario of ours measures.
+func Kinds(scenario string) (kinds []string, err error) {
+	file, err := load(scenario)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range file.Faults {
+		if !slices.Contains(kinds, f.Fault) {
+			kinds = append(kinds, f.Fault)
+		}
+	}
+	return kinds, nil
+}
+
+func load(name string) (*scenarios.Scenario, error) {
+	data, err := files.ReadFile("scenarios/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("fault check: %w", err)
+	}
+	return scenarios.Parse(name+".yaml", data)
+}
+
+// Run runs each scenario once. A scenario that cannot run here gives a row that says so; an error is of dlmtest itself.
+func Run(ctx context.Context, o Options) (rows []Row, err error) {
+	dir, err := os.MkdirTemp(o.Keep, "dlmtest-faults-")
+	if err != nil {
+		return nil, err
+	}
+	if o.Keep == "" {
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	limited := ctx
+	if o.Limit > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, o.Limit)
+		defer cancel()
+	}
+	var mu sync.Mutex
+	say := o.Say
+	o.Say = func(text string) { mu.Lock(); defer mu.Unlock(); say(text) }
+	measured := make([][]Row, len(o.Scenarios))
+	jobs := make([]int, len(o.Scenarios))
+	for i := range jobs {
+		jobs[i] = i
+		measured[i] = []Row{o.row(o.Scenarios[i], Unmeasured, "no time was left")}
+	}
+	work := matrix.Work[int]{Parallel: o.Parallel, Alone: func(int) bool { return false }}
+	work.Do = func(ctx context.Context, i int, again bool) bool {
+		rows, missed := o.scenario(ctx, dir, o.Scenarios[i], again)
+		if ctx.Err() == nil {
+			measured[i] = rows
+		}
+		return missed
+	}
+	work.Run(limited, jobs)
+	if ctx.Err() != nil {
+		return nil, errors.New("interrupted")
+	}
+	return slices.Concat(measured...), nil
+}
+
+// row is about all faults of a scenario.
+func (o Options) row(scenario string, state State, why string) Row {
+	kinds, err := Kinds(scenario)
+	if err != nil {
+		why = err.Error()
+	}
+	return Row{Runtime: o.Runtime, Fault: strings.Join(kinds, ", "), What: "the faults work", State: state, Why: why}
+}
+
+// scenario runs one. missed says that it failed, that its own proof has missed a fault, or that something was not
+// measured, as on a machine that stood still: then it runs once more.
+func (o Options) scenario(ctx context.Context, dir, name string, again bool) (rows []Row, missed bool) {
+	file, err := load(name)
+	if err == nil {
+		o.Say(fmt.Sprintf("%s: %s%s", o.Runtime, file.Title, map[bool]string{true: ", once more"}[again]))
+		rows, missed, err = o.measure(ctx, filepath.Join(dir, fmt.Sprint(name, "-", again)), *file)
+	}
+	if err != nil {
+		return []Row{o.row(name, Disagrees, err.Error())}, !again
+	}
+	for i := range rows {
+		rows[i].Runtime = o.Runtime
+	}
+	return rows, missed
+}
+
+// measure makes one run.
+func (o Options) measure(ctx context.Context, dir string, file scenarios.Scenario) (rows []Row, again bool, err error) {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, false, err
+	}
+	mark := "mark-" + rand.Text()
+	compose, err := o.compose(dir, mark, file.Name)
+	if err != nil {
+		return nil, false, err
+	}
+	s := &seen{c: o.C != ""}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	stood := make(chan []sample, 1)
+	if file.Name == "stops" {
+		go func() { stood <- watch(watching, mark) }()
+	} else {
+		stood <- nil
+	}
+	out, err := runner.Run(ctx, runner.Options{Scenario: file, Backend: "redlock", Seed: 1, Out: filepath.Join(dir, "runs"),
+		Settings: settings.Settings{Oracle: "off", Runtime: o.Runtime, Compose: compose, Adapter: []string{binary, "outside", "client", mark}},
+		Self:     o.Self, Version: o.Version, Part: true}, quiet{})
+	stop()
+	s.stood = <-stood
+	if err != nil {
+		return nil, false, err
+	}
+	if s.strikes, err = strikesOf(file, out.Ops); err != nil {
+		return nil, false, err
+	}
+	if err := s.load(out.Dir); err != nil {
+		return nil, false, err
+	}
+	rows = s.judge()
+	again = slices.ContainsFunc(s.strikes, func(k *strike) bool { return !k.seen }) ||
+		slices.ContainsFunc(rows, func(r Row) bool { return r.State == Unmeasured })
+	return rows, again, nil
+}
+
+// compose writes the file of the servers for a run.
+func (o Options) compose(dir, mark, scenario string) (path string, err error) {
+	data, err := files.ReadFile("servers.yaml")
+	if err != nil {
+		return "", err
+	}
+	folder, clocks, program, volumes, peers := `"-"`, "plain", `"-"`, "", ""
+	switch scenario {
+	case "disk":
+		folder = "/data"
+	case "network", "long-cuts":
+		peers = ", redlock-1, redlock-2, redlock-3"
+	case "clocks":
+		clocks = "clocks"
+		if o.C != "" {
+			program, volumes = "/outside/clocks", "./c:/outside:ro"
+			if err := os.CopyFS(filepath.Join(dir, "c"), os.DirFS(o.C)); err != nil {
+				return "", err
+			}
+		}
+	}
+	fill := strings.NewReplacer("DATA-FOLDER", folder, "C-PROGRAM", program, "MARK-WORD", mark, "CLOCKS-MODE", clocks,
+		", PEER-NODES", peers, "VOLUME-LIST", volumes)
+	path = filepath.Join(dir, scenario+".yaml")
+	return path, errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.WriteFile(path, []byte(fill.Replace(string(data))), 0o644))
+}
+
+// quiet shows nothing of a run: Say has told of it.
+type quiet struct{}
+
+func (quiet) Phase(string)                {}
+func (quiet) Line(string)                 {}
+func (quiet) Live(runner.Counts, float64) {}

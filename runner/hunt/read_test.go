@@ -1,0 +1,78 @@
+package hunt
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hunt.json is read strictly: an error names the file and the field.
+func TestDecodeRefuses(t *testing.T) {
+	good, err := os.ReadFile(filepath.Join("testdata", ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(ReportFile, good); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, other, want string }{
+		{`"trials": 12,`, ``, "trials"},
+		{`"trials": 12`, `"trials": "12"`, "trials"},
+		{`"trials": 12`, `"trials": -1`, "trials"},
+		{`"trials": 12`, `"trials": 12, "trails": 13`, "trails"},
+		{`"trials": 12`, `"trials": 12, "trials": 13`, "twice"},
+		{`"cause": "release-by-owner: zombie",`, ``, "findings/0/cause"},
+		{`"found": 3`, `"found": 4`, "findings/0"},
+		{`"run": "runs/1"`, `"run": "../elsewhere"`, "findings/0/run"},
+		{`"scenario": "mine.yaml"`, `"scenario": "/etc/mine.yaml"`, "findings/0/scenario"},
+		{`"decision": "shared"`, `"decision": "liked"`, "dismissed/0/decision"},
+		{`"format": 1`, `"format": 99`, "newer dlmtest"},
+		{`"format": 1`, `"format": 0`, "format"},
+		{string(good[len(good)/2:]), ``, "line"},
+		{string(good), `[]`, ReportFile},
+		{string(good), ``, ReportFile},
+	} {
+		bad := strings.Replace(string(good), c.old, c.other, 1)
+		if bad == string(good) {
+			t.Fatalf("%q is not in the file", c.old)
+		}
+		_, err := Decode(ReportFile, []byte(bad))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), ReportFile) {
+			t.Errorf("%.40q for %.40q: %v", c.other, c.old, err)
+		}
+	}
+}
+
+// The last line of trials.jsonl is torn where a hunt was killed, and is written anew; any other is an error.
+func TestTornTrials(t *testing.T) {
+	dir := t.TempDir()
+	h := hunting(t, &world{}, dir, 1)
+	if err := h.keep(Tried{Number: 1, Scenario: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, trialsFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(whole, `{"number": 2, "se`...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Report.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	again, err := New(h.Spec)
+	if err != nil || !again.taken[1] || again.taken[2] {
+		t.Fatalf("%v", err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != string(whole) {
+		t.Errorf("%v %s", err, now)
+	}
+	if err := os.WriteFile(path, append([]byte("{\"numbr\": 2}\n"), whole...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(h.Spec); err == nil || !strings.Contains(err.Error(), "numbr") || !strings.Contains(err.Error(), trialsFile) {
+		t.Errorf("%v", err)
+	}
+}

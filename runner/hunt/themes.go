@@ -1,0 +1,215 @@
+package hunt
+
+import (
+	"slices"
+	"time"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/scenarios"
+)
+
+// A theme draws what only goes together: a client that stops for longer than its lease while another
+// waits for longer than that. Drawn one by one, such numbers meet too seldom.
+type theme func(d die, s Space, t scenarios.Scenario) scenarios.Scenario
+
+// themes are drawn in two of three trials. Each is a class of what goes
+// wrong with locks, and none is a bug that somebody knows.
+var themes = []theme{contention, stoppedHolder, stoppedWaiter, lostMessage, lostMessage, slowLinks, serverAway, serverAway, resets, lateRenewal,
+	alike, badLeader, badLeader}
+
+// themed is a trial on a theme; ok: one could be run.
+func (s Space) themed(d die, t scenarios.Scenario) (scenarios.Scenario, bool) {
+	for range redraws {
+		c := pick(d, themes)(d, s, t)
+		c.Faults = slices.Clone(c.Faults)
+		for i := range c.Faults {
+			f := &c.Faults[i]
+			f.Name, f.Count = unused(c.Faults[:i]), max(f.Count, 1)
+			if f.On == "" {
+				f.On = "at"
+			}
+		}
+		if c = s.asleep(fitted(c)); s.trouble(c) == "" {
+			for i := range c.Faults {
+				c.Faults[i].Optional = true
+			}
+			return c, true
+		}
+	}
+	return t, false
+}
+
+// contention has no fault: work beyond the lease, waits beyond both.
+func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Clients = 1, 3+d.IntN(min(s.Clients-2, 4))
+	if t.Renew = s.Extends; d.one(2) {
+		t.Work, t.Wait, t.Duration = leases(d.log(1.5, 3)), leases(d.log(4, 8)), leases(d.log(3, 6))
+		return t
+	}
+	t.Work, t.Think, t.Wait = someOrNone(d, 0.005, 0.1), someOrNone(d, 0.005, 0.1), leases(d.log(1, 6))
+	return t
+}
+
+// beyond is a length beyond a lease, often until another has the key.
+func beyond(d die) scenarios.Span {
+	f := span(leases(d.log(1.1, 3)))
+	if d.one(3) {
+		f.Until, f.Min = pick(d, untils), scenarios.Duration{Leases: 1}
+		f.Max = leases(d.log(2, 4))
+	}
+	return f
+}
+
+// stops is one of the ways in which a client is away from its servers.
+func stops(d die, f scenarios.Fault) scenarios.Fault {
+	f.Fault = pick(d, []string{"pause", "pause", "pause", "stall-worker", "partition", "blackhole", "hold-answer", "hold-request"})
+	if f.Fault == "partition" {
+		f.From = "servers"
+	}
+	return f
+}
+
+// stoppedHolder is away for longer than its lease, and then acts, renews or releases.
+func stoppedHolder(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Renew, t.Wait = 1, s.Extends && !d.one(3), leases(d.log(2, 8))
+	t.Work, t.Duration = leases(d.log(0.1, 2)), leases(d.log(2, 4))
+	t.Faults = []scenarios.Fault{stops(d, scenarios.Fault{Target: "holder", For: beyond(d),
+		On: pick(d, []string{"acquired", "before-write", "before-write", "writing", "renewing", "releasing"})})}
+	return t
+}
+
+// stoppedWaiter is away for longer than its lease while another holds the key.
+func stoppedWaiter(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Clients, t.Renew = 1, 3+d.IntN(min(s.Clients-2, 3)), s.Extends
+	t.Work, t.Wait, t.Duration = leases(d.log(0.5, 3)), leases(d.log(3, 8)), leases(d.log(3, 6))
+	f := scenarios.Fault{For: span(leases(d.log(1.1, 3))), At: leases(d.log(0.05, 1))}
+	if f.Fault, f.Target, f.On = "pause", "a-waiter", "acquired"; d.one(3) {
+		f = stops(d, f)
+		f.Target, f.On = "holder", "waiting" // who passes it is about to wait
+	}
+	t.Faults = []scenarios.Fault{f}
+	return t
+}
+
+// lostMessage loses or delays messages of acquires, renewals and releases; whoever gives up meanwhile may
+// stay away. There are many messages, so a trial has some of these faults.
+func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Work, t.Think = 1, someOrNone(d, 0.01, 0.5), leases(d.log(0.01, 0.3))
+	if t.Wait, t.Duration = leases(d.log(1, 6)), leases(d.log(2, 4)); d.one(3) {
+		t.Wait, t.Think, t.Duration = leases(d.log(0.1, 0.6)), leases(d.log(0.3, 3)), leases(d.log(4, 7))
+	}
+	var all []scenarios.Fault
+	for range 2 + d.IntN(3) {
+		f := scenarios.Fault{Fault: pick(d, []string{"hold-answer", "hold-answer", "hold-request", "cut-link", "cut-link", "cut-link"}), Target: "holder",
+			On: pick(d, []string{"waiting", "waiting", "waiting", "releasing", "renewing"}), At: leases(d.log(0.05, 2)), For: span(leases(d.log(0.1, 2)))}
+		if s.message(d, &f); f.On == "renewing" {
+			t.Renew, t.Work = s.Extends, leases(d.log(0.5, 2))
+		}
+		all = append(all, f)
+	}
+	t.Faults = all
+	return t
+}
+
+// slowLinks lasts as long as the trial, with holds from nothing to many leases.
+func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Renew = s.Extends && !d.one(4)
+	t.Work, t.Think, t.Duration = someOrNone(d, 0.004, 0.1), someOrNone(d, 0.004, 0.1), leases(d.log(2, 4))
+	lease := float64(t.Lease.Of(0).Milliseconds())
+	latency := d.log(2, lease/4)
+	if d.one(2) {
+		t.Clients, t.Work, t.Duration = 2, leases(d.log(2, 6)), leases(d.log(6, 12))
+		t.Wait, latency = leases(d.log(0.3, 4)), d.log(lease/30, lease/4)
+	}
+	f := scenarios.Fault{Fault: "latency", Target: pick(d, []string{"clients", "clients", "holder"}), For: span(t.Duration),
+		Latency: fixed(time.Duration(latency) * time.Millisecond)}
+	if f.Target == "holder" {
+		f.On = "waiting"
+	}
+	f.Jitter = fixed(time.Duration(d.Float64() * float64(f.Latency.Fixed) / 2).Round(time.Millisecond))
+	t.Faults = []scenarios.Fault{f}
+	return t
+}
+
+// serverAway takes servers away while a lock is held, and for as long as all have to notice.
+func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Renew, t.Wait = 1, s.Extends && !d.one(3), leases(d.log(2, 8))
+	t.Work, t.Duration = leases(d.log(0.1, 2)), leases(d.log(2, 4))
+	long := s.longest(t)
+	length := d.log(0.3, long)
+	if !d.one(3) {
+		length = d.log(long/1.3, long)
+	}
+	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"pause", "pause", "pause", "kill", "kill", "partition", "disk-stall"}), For: span(leases(length)),
+		Target: pick(d, onServers), On: pick(d, []string{"acquired", "acquired", "before-write", "renewing", "waiting", "releasing"})}}
+	return t
+}
+
+// resets breaks connections again and again, as locks are asked for, renewed and given back.
+func resets(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Renew, t.Wait = 1, s.Extends && d.one(2), leases(d.log(0.3, 6))
+	t.Work, t.Think, t.Duration = leases(d.log(0.05, 2)), someOrNone(d, 0.005, 2), leases(d.log(3, 6))
+	for range 1 + d.IntN(2) {
+		f := scenarios.Fault{Fault: "reset", Target: pick(d, nemesis.Ones), On: pick(d, checkpoints), At: leases(d.log(0.05, 2)),
+			Count: 1 + d.IntN(4), Every: leases(d.log(0.05, 0.5)), For: span(leases(d.log(0.01, 0.3)))}
+		if d.one(3) {
+			f.Fault, f.Target, f.Count, f.Every = "cut-link", "holder", 1, scenarios.Duration{}
+			s.message(d, &f)
+		}
+		if f.Count == 1 {
+			f.Every = scenarios.Duration{}
+		}
+		t.Faults = append(slices.Clone(t.Faults), f)
+	}
+	return t
+}
+
+// lateRenewal holds up renewals, or their answers, of holders that wait for them.
+func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
+	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(2, 8)), leases(d.log(3, 6))
+	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"hold-answer", "hold-answer", "hold-request", "blackhole", "reset", "stall-worker"}),
+		Target: "holder", On: "renewing", For: span(leases(d.log(0.2, 2)))}}
+	return t
+}
+
+// alike has clients whose names begin alike, and where each has a key, keys too.
+func alike(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if t.Clients = s.Clients; s.Clients > mostAlike {
+		t.Clients = mostAlike + d.IntN(s.Clients-mostAlike+1)
+	}
+	t.Work, t.Think, t.Wait = someOrNone(d, 0.01, 0.3), someOrNone(d, 0.01, 0.3), leases(d.log(2, 8))
+	if t.Keys = 1; slices.Contains(s.Workloads, "own-key") && d.one(2) {
+		t.Workload = "own-key"
+	}
+	if d.one(2) {
+		t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"pause", "kill"}), Target: "holder", On: pick(d, checkpoints), For: span(leases(d.log(0.5, 2)))}}
+	}
+	return t
+}
+
+// mostAlike clients are the fewest of which one's name begins another's.
+const mostAlike = 10
+
+// badLeader takes the leader away from servers, clients or its disk, for longer than an election and a lease.
+func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Renew, t.Wait, t.Keys = s.Extends, leases(d.log(0.5, 8)), pick(d, []int{1, 1, 2, 3})
+	t.Work, t.Think, t.Duration = leases(d.log(0.3, 4)), someOrNone(d, 0.01, 0.2), leases(d.log(3, 6))
+	f := scenarios.Fault{Fault: pick(d, []string{"partition", "partition", "disk-stall", "disk-stall", "pause", "kill"}), Target: "leader",
+		On: pick(d, []string{"at", "acquired", "before-write", "renewing"}), At: leases(d.log(0.05, 1)), For: span(leases(d.log(1, s.longest(t))))}
+	if f.Fault == "partition" {
+		f.From, f.Direction = pick(d, []string{"", "", "servers"}), pick(d, []string{"", "", "in", "out"})
+	}
+	if slices.Contains(history.FaultsThat(func(k history.FaultKind) bool { return k.Disk }), f.Fault) {
+		t.Keys, t.Wait = max(t.Keys, 2), leases(d.log(0.3, 1)) // others ask again and again: a write is under way
+	}
+	t.Faults = []scenarios.Fault{f}
+	return t
+}
+
+// longest is how many leases a fault of servers lasts at most: beyond a lease and the bound, so that whoever
+// has to be granted the key by then was owed it.
+func (s Space) longest(t scenarios.Scenario) float64 {
+	return min(max(3, 1.5*(1+s.Bound.Seconds()/t.Lease.Of(0).Seconds())), 10)
+}
