@@ -102,7 +102,8 @@ func sayings(dir string, c gate.CellReport, told stories) (all []saying) {
 		case gate.Pass:
 			all = append(all, saying{false, fmt.Sprintf("%s: %s: %s", c.Name, names, j.Why)})
 		case gate.Broken:
-			all = append(all, saying{true, fmt.Sprintf("%s: no verdict about the lock: %s\n%s", c.Name, j.Why, strings.TrimRight(indent(strings.Join(errorsOf(c), "\n")), "\n"))})
+			all = append(all, saying{true, fmt.Sprintf("%s: no verdict about the lock: %s\n%s", c.Name, j.Why,
+				strings.TrimRight(indent(strings.Join(errorsOf(c), "\n")), "\n"))})
 		default:
 			all = append(all, saying{true, fmt.Sprintf("%s: inconclusive, which is not green: %s: %s%s", c.Name, names, j.Why, where(dir, c))})
 		}

@@ -68,7 +68,8 @@ func (a Answers) Doubted() Answers {
 // otherwise than expected where the scenario says so; all else its repeat answers.
 func (a Answers) Violations(differs []Difference) Answers {
 	all := Skipped()
-	for _, r := range []struct{ from, to *Reply }{{&a.Promise, &all.Promise}, {&a.Unfenced, &all.Unfenced}, {&a.Fenced, &all.Fenced}, {&a.WentOn, &all.WentOn}} {
+	for _, r := range []struct{ from, to *Reply }{{&a.Promise, &all.Promise}, {&a.Unfenced, &all.Unfenced},
+		{&a.Fenced, &all.Fenced}, {&a.WentOn, &all.WentOn}} {
 		if *r.from == No {
 			*r.to = No
 		}

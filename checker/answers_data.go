@@ -25,7 +25,8 @@ func answerData(setup history.Setup, result *Result, fenced bool) answer {
 			first = p
 		}
 		// Of two that say the same, what a use did in the world says more than its table.
-		if worse := decides == nil || Merge(decides.Verdict, p.Verdict) != decides.Verdict; worse || p.Verdict == decides.Verdict && c.OfUse() && p.Verdict != NA {
+		if worse := decides == nil || Merge(decides.Verdict, p.Verdict) != decides.Verdict; worse ||
+			p.Verdict == decides.Verdict && c.OfUse() && p.Verdict != NA {
 			decides, by = p, c
 		}
 	}

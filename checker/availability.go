@@ -59,8 +59,10 @@ func availability(r *run) outcome {
 		stopped += r.rowOfFaults(minor, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.", nouns.Count(judged, "fault"), length(longest), length(limit)),
-		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.", nouns.Count(stopped, "fault"), length(longest), length(limit)),
+		reason: fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.",
+			nouns.Count(judged, "fault"), length(longest), length(limit)),
+		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.",
+			nouns.Count(stopped, "fault"), length(longest), length(limit)),
 	}
 	if suspects > 0 {
 		o.reason += fmt.Sprintf(" %s longer, while an acquire with an unknown outcome may have held the key.", nouns.Count(suspects, "wait")+" "+was(suspects))
@@ -71,7 +73,8 @@ func availability(r *run) outcome {
 	case faults == 0:
 		o.verdict, o.reason = Unknown, "No fault began."
 	case judged == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("No minority was at fault: during %s no client reached a sound majority of the servers (%d).", nouns.Count(faults, "fault"), len(r.Setup.Servers))
+		o.verdict, o.reason = NA, fmt.Sprintf("No minority was at fault: during %s no client reached a sound majority "+
+			"of the servers (%d).", nouns.Count(faults, "fault"), len(r.Setup.Servers))
 	case waits == 0 && r.Setup.Expect.GrantsDuringFault == 0:
 		o.verdict, o.reason = NA, fmt.Sprintf("Nobody waited for a key during %s, and the scenario asks for no grant there.", nouns.Count(judged, "fault"))
 	case waits == 0:

@@ -40,8 +40,9 @@ func noDeadlock(r *run) outcome {
 		d.turn(t)
 	}
 	o := outcome{verdict: Holds, found: d.found,
-		reason:  fmt.Sprintf("%s, each over within %s: a lease ended it.", nouns.Count(d.seen, "deadlock"), length(d.longest)),
-		summary: fmt.Sprintf("%d of %s lasted longer than a lease and the lock's bound, the longest %s.", d.found.certain, nouns.Count(d.seen, "deadlock"), length(d.longest)),
+		reason: fmt.Sprintf("%s, each over within %s: a lease ended it.", nouns.Count(d.seen, "deadlock"), length(d.longest)),
+		summary: fmt.Sprintf("%d of %s lasted longer than a lease and the lock's bound, the longest %s.",
+			d.found.certain, nouns.Count(d.seen, "deadlock"), length(d.longest)),
 	}
 	if d.seen == 0 {
 		o.verdict, o.reason = Unknown, "No two clients ever waited for each other."

@@ -58,7 +58,8 @@ func (r *run) blame(result *Result) {
 		result.Doubts = append(result.Doubts, fmt.Sprintf("%s: %s. Nothing is said about the lock.", op.Node, strings.TrimSuffix(op.Error, ".")))
 		for k := range result.Properties {
 			if p := &result.Properties[k]; p.Verdict != NA {
-				*p = Property{Name: p.Name, Verdict: Unknown, Reason: fmt.Sprintf("The adapter of %s broke the lock client protocol; nothing is said about the lock.", op.Node)}
+				*p = Property{Name: p.Name, Verdict: Unknown,
+					Reason: fmt.Sprintf("The adapter of %s broke the lock client protocol; nothing is said about the lock.", op.Node)}
 			}
 		}
 	}
@@ -89,12 +90,14 @@ func (r *run) vacuous() []doubt {
 		affects    func(Checker) bool
 	}{
 		{"acquire", " while another client held the key", got.Contended, want.Contention, nil},
-		{"write", ", or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites, func(c Checker) bool { return c.needs.staleWrite }},
+		{"write", ", or abstentions, on a superseded grant", got.StaleWrites + got.Abstained, want.StaleWrites,
+			func(c Checker) bool { return c.needs.staleWrite }},
 		{"fault", " observed at the victim", got.FaultsSeen, want.Faults, nil},
 		{"grant", " of others during a fault", got.GrantsDuringFault, want.GrantsDuringFault, func(c Checker) bool { return c.needs.grantInFault }},
 	} {
 		if e.got < e.want {
-			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %s%s, the scenario needs %d.", nouns.Count(e.got, e.what), e.more, e.want), e.affects})
+			doubts = append(doubts, doubt{fmt.Sprintf("Too little was seen: %s%s, the scenario needs %d.",
+				nouns.Count(e.got, e.what), e.more, e.want), e.affects})
 		}
 	}
 	return doubts
@@ -135,14 +138,16 @@ func (r *run) unobserved() []doubt {
 		switch {
 		case f.Skipped:
 		case f.Missed:
-			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was looked for at its victim and not found%s.", f.ID, f.Kind, f.Target, r.deaf(f.Kind, f.Target))})
+			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was looked for at its victim and "+
+				"not found%s.", f.ID, f.Kind, f.Target, r.deaf(f.Kind, f.Target))})
 		case !f.Observed && f.Begin >= 0:
 			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) was never observed at its victim.", f.ID, f.Kind, f.Target)})
 		}
 	}
 	for _, i := range r.Skips { // who draws at random draws such faults, too, and that is no loss; unless nobody could see
 		if f := r.Ops[i].Fault; r.deaf(f.Kind, f.Target) != "" {
-			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) waited for a message that could not be seen%s.", f.ID, f.Kind, f.Target, r.deaf(f.Kind, f.Target))})
+			doubts = append(doubts, doubt{text: fmt.Sprintf("Fault %d (%s on %s) waited for a message that could "+
+				"not be seen%s.", f.ID, f.Kind, f.Target, r.deaf(f.Kind, f.Target))})
 		}
 	}
 	return doubts

@@ -40,7 +40,8 @@ var (
 		func(r *run) int { return r.counts.GrantsDuringFault }}
 	faultsSeen = &fact{"fault", "faults", "there was no fault",
 		func(r *run) int { return r.counts.FaultsSeen }}
-	serversHit = &fact{"fault after which a server may forget", "faults after which a server may forget", "no server was killed, crashed or given a wrong clock",
+	serversHit = &fact{"fault after which a server may forget", "faults after which a server may forget",
+		"no server was killed, crashed or given a wrong clock",
 		func(r *run) int { return r.begun(true, func(k history.FaultKind) bool { return k.EndsLeases }) }}
 	clientClocks = &fact{"client with a wrong clock", "clients with a wrong clock", "no client's clock was wrong",
 		func(r *run) int { return r.begun(false, func(k history.FaultKind) bool { return k.Name == "clock" }) }}

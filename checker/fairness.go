@@ -24,8 +24,9 @@ func fairness(r *run) outcome {
 		q.key(k)
 	}
 	o := outcome{verdict: Holds, found: q.found,
-		reason:  fmt.Sprintf("Nobody was overtaken in %s during which others were granted the key.", nouns.Count(q.waits, "wait")),
-		summary: fmt.Sprintf("%d of %s during which others were granted the key %s overtaken.", q.found.certain, nouns.Count(q.waits, "wait"), was(q.found.certain)),
+		reason: fmt.Sprintf("Nobody was overtaken in %s during which others were granted the key.", nouns.Count(q.waits, "wait")),
+		summary: fmt.Sprintf("%d of %s during which others were granted the key %s overtaken.", q.found.certain,
+			nouns.Count(q.waits, "wait"), was(q.found.certain)),
 	}
 	if q.waits > 0 {
 		return o

@@ -42,7 +42,8 @@ func falseLoss(r *run) outcome {
 	}
 	told := nouns.Count(len(losses), "time")
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("In %s clients were told of a loss %s: %d after the deadline, %d with a cause, such as a fault or a renewal without an answer.", nouns.Count(len(r.Grants), "grant"), told, due, caused),
+		reason: fmt.Sprintf("In %s clients were told of a loss %s: %d after the deadline, %d with a cause, such as a "+
+			"fault or a renewal without an answer.", nouns.Count(len(r.Grants), "grant"), told, due, caused),
 		summary: fmt.Sprintf("Clients were told of a loss %s, %d before the deadline and without a cause.", told, f.certain),
 	}
 	switch {

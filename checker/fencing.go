@@ -180,7 +180,8 @@ func fencedWrites(r *run) outcome {
 	}
 	stale := s.refused + s.early + s.found.certain
 	o := outcome{verdict: Holds, found: s.found,
-		reason:  fmt.Sprintf("Of %s, %d came from superseded holders: %d refused, %d accepted before a later holder wrote.", nouns.Count(s.judged, "write"), s.refused+s.early, s.refused, s.early),
+		reason: fmt.Sprintf("Of %s, %d came from superseded holders: %d refused, %d accepted before a later "+
+			"holder wrote.", nouns.Count(s.judged, "write"), s.refused+s.early, s.refused, s.early),
 		summary: fmt.Sprintf("The fenced copy decided %d of %s wrongly.", s.found.certain, nouns.Count(s.judged, "write")),
 	}
 	switch {
@@ -190,7 +191,8 @@ func fencedWrites(r *run) outcome {
 		o.verdict, o.reason = NA, fmt.Sprintf("The scenario sets no stale write on, and none of %s was one.", nouns.Count(s.judged, "write"))
 	case s.refused == 0:
 		o.verdict = Unknown
-		o.reason = fmt.Sprintf("No stale write was refused: %d of %s %s stale, %d accepted before a later holder wrote.", stale, nouns.Count(s.judged, "write"), was(stale), s.early)
+		o.reason = fmt.Sprintf("No stale write was refused: %d of %s %s stale, %d accepted before a later "+
+			"holder wrote.", stale, nouns.Count(s.judged, "write"), was(stale), s.early)
 	}
 	return o
 }
@@ -214,7 +216,8 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	stale, later := g.SupersededAt(op.Time), s.after(g)
 	switch {
 	case op.Fenced.Accepted && later.grant != nil:
-		s.found.add(r, Violation{Key: k.Name, At: op.Time, Possible: !trace.Surely(g, later.grant), Operations: []int{g.Op, later.grant.Op, later.note, op.Index}},
+		s.found.add(r, Violation{Key: k.Name, At: op.Time, Possible: !trace.Surely(g, later.grant),
+			Operations: []int{g.Op, later.grant.Op, later.note, op.Index}},
 			"The fenced copy of %q accepted %q of %s at %s, after it had heard of the later grant of %s.",
 			k.Name, op.Value, g.Who(), r.seconds(op.Time), later.grant.Who())
 	case !op.Fenced.Accepted && r.validHolder(g, op) && !r.byStrictRule(g, op):

@@ -41,14 +41,16 @@ func freeLock(r *run) outcome {
 	}
 	limit := length(r.freeLimit())
 	o := outcome{verdict: Holds, found: j.found,
-		reason: fmt.Sprintf("%s of a key that was given back and that nobody else had or asked for was granted within three quarters of a lease, %s; the slowest took %s.",
+		reason: fmt.Sprintf("%s of a key that was given back and that nobody else had or asked for was granted within "+
+			"three quarters of a lease, %s; the slowest took %s.",
 			countOf("Each of ", j.again, "acquire"), limit, length(j.slowest)),
 		summary: fmt.Sprintf("%s of a key that nobody held, and that nobody else asked for, %s not granted within %s, three quarters of a lease.",
 			nouns.Count(j.found.certain, "acquire"), was(j.found.certain), limit),
 	}
 	switch {
 	case int64(r.Setup.Lease) < leastTold:
-		o = outcome{verdict: Unknown, reason: fmt.Sprintf("A lease of %s is too short to tell a lock that was left behind from a slow answer; it takes %s.", length(int64(r.Setup.Lease)), length(leastTold))}
+		o = outcome{verdict: Unknown, reason: fmt.Sprintf("A lease of %s is too short to tell a lock that was left "+
+			"behind from a slow answer; it takes %s.", length(int64(r.Setup.Lease)), length(leastTold))}
 	case j.open > 0:
 		o.verdict, o.reason = Unknown, fmt.Sprintf("%s of a free key was never answered.", nouns.Count(j.open, "acquire"))
 	case j.again == 0:

@@ -37,7 +37,8 @@ func herd(r *run) outcome {
 		return outcome{verdict: Unknown, reason: "Nobody gave the lock back while wake-ups were counted."}
 	}
 	each, beside := float64(woken)/float64(releases), float64(waiting)/float64(releases)
-	figures := fmt.Sprintf("The servers woke %.1f waiters per release (%d in %s), while %.1f waited on average", each, woken, nouns.Count(releases, "release"), beside)
+	figures := fmt.Sprintf("The servers woke %.1f waiters per release (%d in %s), while %.1f waited on average", each,
+		woken, nouns.Count(releases, "release"), beside)
 	switch {
 	case beside < herdWaiters:
 		return outcome{verdict: Unknown, reason: figures + fmt.Sprintf(": fewer than %d show no herd.", herdWaiters)}

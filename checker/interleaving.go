@@ -42,8 +42,10 @@ func (r *run) noInterleaving(s side) outcome {
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s of %s stand together in the %s file%s%s.", nouns.Count(blocks, "block"), nouns.Count(writers, "writer"), s.name, r.rate(blocks, first, last), stale(refused)),
-		summary: fmt.Sprintf("%s went on behind another's blocks in the %s file, of %s by %s%s.", nouns.Count(f.certain, "writer"), s.name, nouns.Count(blocks, "block"), nouns.Count(writers, "writer"), stale(refused)),
+		reason: fmt.Sprintf("%s of %s stand together in the %s file%s%s.", nouns.Count(blocks, "block"),
+			nouns.Count(writers, "writer"), s.name, r.rate(blocks, first, last), stale(refused)),
+		summary: fmt.Sprintf("%s went on behind another's blocks in the %s file, of %s by %s%s.",
+			nouns.Count(f.certain, "writer"), s.name, nouns.Count(blocks, "block"), nouns.Count(writers, "writer"), stale(refused)),
 	}
 	if writers < 2 {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s wrote: too little to tell.", nouns.Count(writers, "writer"))

@@ -146,7 +146,8 @@ func (r *run) untoldLeases() outcome {
 		r.addDoubles(k, r.doubles(k), &f)
 	}
 	return r.orUnseen(outcome{verdict: Holds, found: f,
-		reason: fmt.Sprintf("No two of %s were owed at once: the lock reports no deadline, so each counts for a lease from its request, or from the invoke of its acquire, as long as no fault may have ended it.",
+		reason: fmt.Sprintf("No two of %s were owed at once: the lock reports no deadline, so each counts for a lease "+
+			"from its request, or from the invoke of its acquire, as long as no fault may have ended it.",
 			nouns.Count(len(r.Grants), "grant")),
 		summary: fmt.Sprintf("%s began within a lease of the request of another client's, which nothing had ended.", nouns.Count(f.certain, "grant")),
 	})

@@ -184,7 +184,8 @@ func validityBound(r *run) outcome {
 		summary: fmt.Sprintf("%d of %s %s longer than lease, less elapsed time, less drift.", f.certain, nouns.Count(seen, "claim"), verb(f.certain, "last")),
 	}
 	if seen == 0 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim can be judged: %d of %s %s the node's own clock or the time of sending.", missing, nouns.Count(missing, "claim"), verb(missing, "lack"))
+		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim can be judged: %d of %s %s the node's own clock or the "+
+			"time of sending.", missing, nouns.Count(missing, "claim"), verb(missing, "lack"))
 	}
 	return o
 }

@@ -58,7 +58,8 @@ func lossNoticed(r *run) outcome {
 		ranOut(heard)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s after %s that %s answered, each before its claim ended.", nouns.Count(told, "holder")+" "+was(told)+" told of the loss", nouns.Count(renewals, "renewal"), was(renewals)),
+		reason: fmt.Sprintf("%s after %s that %s answered, each before its claim ended.",
+			nouns.Count(told, "holder")+" "+was(told)+" told of the loss", nouns.Count(renewals, "renewal"), was(renewals)),
 		summary: fmt.Sprintf("%s %s not told before the claim ended; %d were told.", nouns.Count(f.certain, "holder"), was(f.certain), told),
 	}
 	switch {

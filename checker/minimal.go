@@ -43,7 +43,8 @@ func Minimize(ctx context.Context, setup history.Setup, ops []history.Op, result
 			return err
 		}
 		if bug {
-			result.Doubts = append(result.Doubts, fmt.Sprintf("A bug of dlmtest: violation %d, %s, has no minimal history: %s", v.Number, property, v.Minimal.Why))
+			result.Doubts = append(result.Doubts, fmt.Sprintf("A bug of dlmtest: violation %d, %s, has no minimal "+
+				"history: %s", v.Number, property, v.Minimal.Why))
 		}
 	}
 	return nil

@@ -44,8 +44,9 @@ func oneLeader(r *run) outcome {
 	total, longest := r.leaderless()
 	figures := fmt.Sprintf(" Nobody led for %s in all, for %s at the longest.", length(total), length(longest))
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s in %s: no leader acted after the next one had.", nouns.Count(acts, "act"), nouns.Count(terms, "term")) + figures,
-		summary: fmt.Sprintf("%s of %d came from a leader after the next one had acted; the fenced copy refused %d of these.", nouns.Count(f.certain, "act"), acts, refused) + figures,
+		reason: fmt.Sprintf("%s in %s: no leader acted after the next one had.", nouns.Count(acts, "act"), nouns.Count(terms, "term")) + figures,
+		summary: fmt.Sprintf("%s of %d came from a leader after the next one had acted; the fenced copy refused "+
+			"%d of these.", nouns.Count(f.certain, "act"), acts, refused) + figures,
 	}
 	if terms < 2 {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("There was %s in which a leader acted: nobody took over.", nouns.Count(terms, "term"))

@@ -211,7 +211,9 @@ func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, re
 		if r == nil {
 			r = newRun(setup, ops)
 		}
-		if m := (minimizer{setup: setup, ops: ops}); property.Name == "mutual-exclusion" && property.Verdict == Violated && slices.ContainsFunc(property.Violations, func(v Violation) bool { return !m.names(&v, history.Acquire, history.Try) }) {
+		if m := (minimizer{setup: setup, ops: ops}); property.Name == "mutual-exclusion" &&
+			property.Verdict == Violated && slices.ContainsFunc(property.Violations,
+			func(v Violation) bool { return !m.names(&v, history.Acquire, history.Try) }) {
 			property.Oracle = "not asked: it has no model of a write without a grant"
 			continue
 		}

@@ -24,7 +24,8 @@ func (r *run) neverOversold(s side) outcome {
 	case o.sales == 0:
 		out.verdict, out.reason = Unknown, fmt.Sprintf("Nothing was sold in the %s copy.", s.name)
 	case o.soldOut == 0:
-		out.verdict, out.reason = Unknown, fmt.Sprintf("Only %s of a stock of %d in the %s copy: nothing was sold out.", nouns.Count(o.sales, "sale"), o.stock, s.name)
+		out.verdict, out.reason = Unknown, fmt.Sprintf("Only %s of a stock of %d in the %s copy: nothing was sold out.",
+			nouns.Count(o.sales, "sale"), o.stock, s.name)
 	case r.Setup.Use.Lockless && o.refused == 0:
 		out.verdict, out.reason = Unknown, "No two clients met: the version column never had to refuse."
 	}

@@ -28,8 +28,9 @@ func deadlockFreedom(r *run) outcome {
 		r.stuckShares(k, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.Setup.Keys)),
-		summary: fmt.Sprintf("%s for a key that nobody held %s not answered within %s.", nouns.Count(f.certain, "acquire"), was(f.certain), length(r.patience())),
+		reason: fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.Setup.Keys)),
+		summary: fmt.Sprintf("%s for a key that nobody held %s not answered within %s.",
+			nouns.Count(f.certain, "acquire"), was(f.certain), length(r.patience())),
 	}
 	switch {
 	case r.Final < 0:

@@ -135,7 +135,8 @@ func (r *run) askFenced(k *keyLog) []question {
 	for _, i := range k.Resource {
 		op := &r.Ops[i]
 		g := r.ByOwner[op.Owner]
-		if g == nil || g.Key != k.Key || op.F == history.ReadSeen && (r.Setup.FenceOn != history.OnRead || g.Pos <= top) || op.F == history.Apply && op.Fenced == nil {
+		if g == nil || g.Key != k.Key || op.F == history.ReadSeen &&
+			(r.Setup.FenceOn != history.OnRead || g.Pos <= top) || op.F == history.Apply && op.Fenced == nil {
 			continue
 		}
 		write := models.Op{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: int64(g.Pos + 1), Call: i, Return: i}

@@ -23,7 +23,8 @@ func recovery(r *run) outcome {
 	}
 	limit := length(r.aftermath())
 	o := outcome{verdict: Holds, found: d.found,
-		reason: fmt.Sprintf("After %s of a holder nobody was granted the key before its lease ended or waited for it beyond that for more than the stated bound, %s; the next grant came up to %s after the death.",
+		reason: fmt.Sprintf("After %s of a holder nobody was granted the key before its lease ended or waited for it "+
+			"beyond that for more than the stated bound, %s; the next grant came up to %s after the death.",
 			nouns.Count(d.judged, "death"), length(int64(r.Setup.Promise.Bound)), length(d.longest)),
 		summary: fmt.Sprintf("Of %s of a holder, %d %s followed by a grant before the lease ended, and %d by none within a lease and the stated bound, %s.",
 			nouns.Count(d.count, "death"), d.early, was(d.early), d.late, limit),

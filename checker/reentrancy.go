@@ -86,7 +86,8 @@ func (n *nested) counts(g *trace.Grant) {
 	}
 	if g.EndOp == g.Release && g.Nest.Open == 0 && g.Done >= 0 && n.Ops[g.Done].Type == history.OK && !n.SaidFree(g) {
 		n.found.add(n.run, Violation{Key: g.Key.Name, At: n.Ops[g.Done].Time, Operations: []int{g.Op, g.Done}},
-			"%s gave %q back for the last time and was told at %s that it holds it %s.", g.Who(), g.Key.Name, n.seconds(n.Ops[g.Done].Time), times(int(n.Ops[g.Done].Depth)))
+			"%s gave %q back for the last time and was told at %s that it holds it %s.", g.Who(), g.Key.Name,
+			n.seconds(n.Ops[g.Done].Time), times(int(n.Ops[g.Done].Depth)))
 	}
 }
 
@@ -118,7 +119,8 @@ func (n *nested) refused() {
 		case n.waitedForItself(g, from, i):
 			n.again++
 			n.found.add(n.run, Violation{Key: key, At: op.Time, Operations: []int{g.Op, from, i}},
-				"%s held %q since %s, asked for it again at %s, and waited for itself until %s.", g.Who(), key, n.seconds(g.OK), n.seconds(at), n.seconds(op.Time))
+				"%s held %q since %s, asked for it again at %s, and waited for itself until %s.", g.Who(), key,
+				n.seconds(g.OK), n.seconds(at), n.seconds(op.Time))
 		}
 		if op.Type == history.OK && op.Depth <= 1 {
 			if holds {

@@ -122,8 +122,10 @@ func waitLimit(r *run) outcome {
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s came back at most %s after its limit; the lock states %s, and a quarter of a lease is for the machine.", countOf("Each of ", judged, "attempt"), length(worst), length(int64(r.Setup.Promise.Bound))),
-		summary: fmt.Sprintf("%d of %s came back more than %s after its limit, or not at all.", f.certain, nouns.Count(judged+pending, "attempt"), length(slack)),
+		reason: fmt.Sprintf("%s came back at most %s after its limit; the lock states %s, and a quarter of a lease is "+
+			"for the machine.", countOf("Each of ", judged, "attempt"), length(worst), length(int64(r.Setup.Promise.Bound))),
+		summary: fmt.Sprintf("%d of %s came back more than %s after its limit, or not at all.", f.certain,
+			nouns.Count(judged+pending, "attempt"), length(slack)),
 	}
 	if judged == 0 {
 		o.verdict, o.reason = Unknown, "No attempt had a limit that the lock was told."

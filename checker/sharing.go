@@ -65,7 +65,8 @@ func rwExclusion(r *run) outcome {
 		})
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("No writer acted beside another client in %s of readers and %d of writers; up to %s held a key at once.", nouns.Count(readers, "grant"), writers, nouns.Count(r.together(), "reader")),
+		reason: fmt.Sprintf("No writer acted beside another client in %s of readers and %d of writers; up to %s held a "+
+			"key at once.", nouns.Count(readers, "grant"), writers, nouns.Count(r.together(), "reader")),
 		summary: fmt.Sprintf("%s and another client acted on one key at once %s.", "A writer", times(f.certain)),
 	}
 	if readers == 0 || writers == 0 {
@@ -101,11 +102,13 @@ func permits(r *run) outcome {
 		crowds(acting, r.Setup.Permits, func(s trace.Share, beside []trace.Share, taken int) { r.tellCrowd(&f, k, s, beside, taken, "acted on") })
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("Of %s of each key up to %d were in use at once, in %s.", nouns.Count(r.Setup.Permits, "permit"), most, nouns.Count(len(r.Grants), "grant")),
+		reason: fmt.Sprintf("Of %s of each key up to %d were in use at once, in %s.",
+			nouns.Count(r.Setup.Permits, "permit"), most, nouns.Count(len(r.Grants), "grant")),
 		summary: fmt.Sprintf("Clients acted beyond the %s of a key %s.", nouns.Count(r.Setup.Permits, "permit"), times(f.certain)),
 	}
 	if most < r.Setup.Permits && f.certain == 0 {
-		o.verdict, o.reason = Unknown, fmt.Sprintf("Of %s of a key only %d were in use at once: that tries nothing.", nouns.Count(r.Setup.Permits, "permit"), most)
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Of %s of a key only %d were in use at once: that tries nothing.",
+			nouns.Count(r.Setup.Permits, "permit"), most)
 	}
 	return r.orUnseen(o)
 }
@@ -129,7 +132,8 @@ func (r *run) tellCrowd(f *found, k *keyLog, s trace.Share, beside []trace.Share
 		names = append(names, b.Grant.Who())
 	}
 	f.add(r, Violation{Key: k.Name, At: s.From, Operations: append(ops, r.actIn(s, s.From))},
-		"%s was granted %s of %q at %s, while %s %s theirs: %d of %d.", s.Grant.Who(), nouns.Count(s.Permits, "permit"), k.Name, r.seconds(s.From), strings.Join(names, ", "), what, sum, r.Setup.Permits)
+		"%s was granted %s of %q at %s, while %s %s theirs: %d of %d.", s.Grant.Who(), nouns.Count(s.Permits, "permit"),
+		k.Name, r.seconds(s.From), strings.Join(names, ", "), what, sum, r.Setup.Permits)
 }
 
 // sharedLeases is leaseExclusion of a lock that several clients may hold.

@@ -98,7 +98,8 @@ func (r *run) unended(name string, nobody bool) {
 			c.from = s.Last
 		}
 	case s.End >= 0:
-		c.why = fmt.Sprintf("%s recorded %s, of which %d are here: some are missing, and it is not known which.", name, nouns.Count(int(r.Ops[s.End].Length), "operation"), s.Records)
+		c.why = fmt.Sprintf("%s recorded %s, of which %d are here: some are missing, and it is not known which.", name,
+			nouns.Count(int(r.Ops[s.End].Length), "operation"), s.Records)
 	case s.Records == 0:
 		c.why = fmt.Sprintf("Nothing has come of what %s recorded, and no end of it.", name)
 	default:
@@ -112,7 +113,8 @@ func (r *run) unended(name string, nobody bool) {
 func (r *run) incomplete() []doubt {
 	var doubts []doubt
 	if r.Setup.Shows == "" && r.nobodyEnded() {
-		doubts = append(doubts, doubt{text: fmt.Sprintf("No node has ended its records: they stop at %s, and some of what was done before may be missing.", r.seconds(r.End))})
+		doubts = append(doubts, doubt{text: fmt.Sprintf("No node has ended its records: they stop at %s, and some of "+
+			"what was done before may be missing.", r.seconds(r.End))})
 	}
 	for _, c := range r.cuts {
 		if c.why == "" {

@@ -76,5 +76,6 @@ func (r *run) slightly() string {
 	if c.SlightOverlaps == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of leases not counted, the longest %.3f ms: below 1 ms two clocks cannot tell.", nouns.Count(c.SlightOverlaps, "overlap"), float64(c.SlightLongest)/1e6)
+	return fmt.Sprintf("%s of leases not counted, the longest %.3f ms: below 1 ms two clocks cannot tell.",
+		nouns.Count(c.SlightOverlaps, "overlap"), float64(c.SlightLongest)/1e6)
 }

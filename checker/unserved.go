@@ -48,7 +48,8 @@ func (r *run) unrenewed(in *incident, limit int64, f *found) {
 		if whole.To-whole.From > limit {
 			during, begins := in.told(whole.From, whole.To)
 			f.add(r, Violation{Key: g.Key.Name, At: whole.From + limit, Operations: append(begins, u.ops...)},
-				"During %s %s was not answered its renewals of %q for %s from %s.", during, g.Who(), g.Key.Name, length(whole.To-whole.From), r.seconds(whole.From))
+				"During %s %s was not answered its renewals of %q for %s from %s.", during, g.Who(), g.Key.Name,
+				length(whole.To-whole.From), r.seconds(whole.From))
 		}
 	}
 }

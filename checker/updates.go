@@ -36,8 +36,9 @@ func (r *run) noLostUpdate(s side) outcome {
 	u.neverApplied(notes)
 	u.unread()
 	o := outcome{verdict: Holds, found: u.found,
-		reason:  fmt.Sprintf("None of %s was lost in the %s copy.", nouns.Count(u.acknowledged, "acknowledged update"), s.name),
-		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", u.found.certain, nouns.Count(u.acknowledged, "acknowledged update"), was(u.found.certain), s.name),
+		reason: fmt.Sprintf("None of %s was lost in the %s copy.", nouns.Count(u.acknowledged, "acknowledged update"), s.name),
+		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", u.found.certain,
+			nouns.Count(u.acknowledged, "acknowledged update"), was(u.found.certain), s.name),
 	}
 	switch {
 	case notes == 0:

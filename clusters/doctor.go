@@ -51,10 +51,13 @@ func Works(findings []Finding, runtime string) bool {
 
 // trialHelp says what a trial is good for, and what to do when it fails.
 var trialHelp = map[string]struct{ use, fix string }{
-	local.TryMounts: {"nodes get a root folder of their own", "Linux 5.12 or newer; inside a container, start that with --security-opt seccomp=unconfined or --privileged"},
-	local.TryProc:   {"nodes see their own processes", "inside a container, start that with --security-opt systempaths=unconfined or --privileged"},
-	local.TryVeth:   {"nodes have a network of their own", "as root: modprobe -a veth bridge (or a kernel with CONFIG_VETH and CONFIG_BRIDGE)"},
-	local.TrySeal:   {"programs under test are sealed off from dlmtest", "as root: sysctl -w user.max_user_namespaces=10000; inside a container, start that with --security-opt systempaths=unconfined, or use the runtime docker"},
+	local.TryMounts: {"nodes get a root folder of their own",
+		"Linux 5.12 or newer; inside a container, start that with --security-opt seccomp=unconfined or --privileged"},
+	local.TryProc: {"nodes see their own processes", "inside a container, start that with --security-opt systempaths=unconfined or --privileged"},
+	local.TryVeth: {"nodes have a network of their own", "as root: modprobe -a veth bridge (or a kernel with CONFIG_VETH and CONFIG_BRIDGE)"},
+	local.TrySeal: {"programs under test are sealed off from dlmtest",
+		"as root: sysctl -w user.max_user_namespaces=10000; inside a container, start that with --security-opt " +
+			"systempaths=unconfined, or use the runtime docker"},
 	local.TryNft:    {"partitions", "as root: modprobe nf_tables (or a kernel with CONFIG_NF_TABLES and CONFIG_NF_TABLES_INET)"},
 	local.TryFuse:   {"crashes that lose unsynced data, slow disks", "as root: modprobe fuse && chmod 666 /dev/fuse"},
 	local.TryPtrace: {"clock faults", "as root: sysctl -w kernel.yama.ptrace_scope=1; inside a container, start that with --cap-add SYS_PTRACE"},

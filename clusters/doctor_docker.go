@@ -23,7 +23,8 @@ func doctorDocker(ctx context.Context, self string) []Finding {
 	daemon := Finding{Runtime: runtimeDocker, What: "daemon", Needed: true}
 	d, err := NewDocker(ctx, self)
 	if err != nil {
-		daemon.Detail, daemon.Fix = err.Error(), "apt-get install docker.io && systemctl start docker, and your user into the group docker; or point DOCKER_HOST at a daemon"
+		daemon.Detail, daemon.Fix = err.Error(), "apt-get install docker.io && systemctl start docker, and your user "+
+			"into the group docker; or point DOCKER_HOST at a daemon"
 		return append([]Finding{daemon}, trialFindings(runtimeDocker, local.ForFaults, nil, "no daemon")...)
 	}
 	daemon.OK, daemon.Detail = true, d.describe(ctx)

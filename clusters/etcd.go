@@ -118,7 +118,8 @@ func (l *Local) PutEtcd(ctx context.Context, specs []NodeSpec, version string, p
 	if EtcdOfImage(version) {
 		out, err := exec.CommandContext(ctx, "etcd", "--version").Output()
 		if err != nil || !strings.Contains(string(out), "etcd Version: "+DebianEtcd) {
-			return fmt.Errorf("etcd %s is Debian's, and this machine's is another: %q; install Debian's etcd-server, or use the runtime docker", DebianEtcd, firstLine(out))
+			return fmt.Errorf("etcd %s is Debian's, and this machine's is another: %q; install Debian's etcd-server, or "+
+				"use the runtime docker", DebianEtcd, firstLine(out))
 		}
 		return nil
 	}

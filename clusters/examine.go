@@ -187,7 +187,8 @@ func (x *examined) treat(f field, known bool, path string, at place, value any) 
 // extension lets x- fields be anybody's, but for those that were meant for dlmtest.
 func (x *examined) extension(at place, key string) {
 	if strings.HasPrefix(key, "x-dlmtest") {
-		x.problem(at, "dlmtest reads no x- field%s; what it reads are labels of a service: %s", near.Hint("dlmtest."+strings.TrimLeft(key[len("x-dlmtest"):], "-._"), labelNames), strings.Join(labelNames, ", "))
+		x.problem(at, "dlmtest reads no x- field%s; what it reads are labels of a service: %s",
+			near.Hint("dlmtest."+strings.TrimLeft(key[len("x-dlmtest"):], "-._"), labelNames), strings.Join(labelNames, ", "))
 	}
 }
 

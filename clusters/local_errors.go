@@ -30,7 +30,8 @@ var namespaceSwitches = []struct {
 	{"/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"},
 	{"/proc/sys/user/max_net_namespaces", "0", "sysctl -w user.max_net_namespaces=10000"},
 	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"},
-	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (or an AppArmor profile with \"userns,\" for this binary)"},
+	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+		"sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (or an AppArmor profile with \"userns,\" for this binary)"},
 }
 
 // forbidden finds the setting that forbids namespaces. Root is bound by limits
@@ -67,7 +68,8 @@ func explainLocal(err error) error {
 	case strings.Contains(text, "fork/exec") && says(syscall.ENOSPC):
 		return &fixable{fmt.Errorf("%w: %w; too many namespaces", ErrNoNamespaces, err), "raise /proc/sys/user/max_*_namespaces"}
 	case strings.Contains(text, "fork/exec") && (says(syscall.EPERM) || says(syscall.EINVAL)):
-		return &fixable{fmt.Errorf("%w: %w", ErrNoNamespaces, err), "inside a container, start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or --privileged"}
+		return &fixable{fmt.Errorf("%w: %w", ErrNoNamespaces, err),
+			"inside a container, start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or --privileged"}
 	case strings.Contains(text, "folder") && says(syscall.EACCES):
 		return &fixable{fmt.Errorf("%w; a run by root runs as nobody", err), "point TMPDIR at a folder that everybody can enter"}
 	}

@@ -158,7 +158,8 @@ func runnable(s NodeSpec) error {
 	}
 	argv := s.Argv()
 	if len(argv) == 0 {
-		return fmt.Errorf("image %s has a command of its own, which the runtime local cannot know; give the service a command, or use the runtime docker", s.Image)
+		return fmt.Errorf("image %s has a command of its own, which the runtime local cannot know; give the service a "+
+			"command, or use the runtime docker", s.Image)
 	}
 	if _, err := findProgram(argv[0]); err != nil {
 		return fmt.Errorf("%w; install it, or use the runtime docker", err)

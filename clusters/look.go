@@ -114,7 +114,8 @@ func lookLabels(x *examined, at place, value any) {
 }
 
 // harmless are the privileges that reach nothing beyond the node.
-var harmless = []string{"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "IPC_LOCK", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
+var harmless = []string{"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "IPC_LOCK", "NET_BIND_SERVICE",
+	"SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
 
 func lookCaps(x *examined, at place, value any) {
 	for _, name := range list(value) {

@@ -122,7 +122,8 @@ func tmpfsOf(words string) (Mount, error) {
 // bytesOf reads 65536, 64k, 64m or 1g, as Docker does.
 func bytesOf(words string) (int64, error) {
 	number := strings.TrimRight(strings.ToLower(words), "bkmg")
-	unit := map[string]int64{"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}[strings.ToLower(words[len(number):])]
+	unit := map[string]int64{"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30,
+		"gb": 1 << 30}[strings.ToLower(words[len(number):])]
 	n, err := strconv.ParseInt(number, 10, 32)
 	if err != nil || n <= 0 || unit == 0 {
 		return 0, fmt.Errorf("%q is no size; write it as 64m", words)

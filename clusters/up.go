@@ -28,7 +28,8 @@ type deployment struct {
 // may hang for ever: 20.10 can deadlock over the end of an endpoint.
 const upLimit = 3 * time.Minute
 
-var errSlowDaemon = fmt.Errorf("the Docker daemon has not started all nodes within %v; it may hang: see whether docker info answers, and restart it if not", upLimit)
+var errSlowDaemon = fmt.Errorf("the Docker daemon has not started all nodes within %v; it may hang: see whether docker "+
+	"info answers, and restart it if not", upLimit)
 
 // Up starts the nodes as containers on a network of their own, all at once. The
 // images must be there: see EnsureImages. On an error nothing is left.

@@ -26,7 +26,8 @@ const SizeLimit = 2 << 30
 
 // tooLarge says what to do with a history that Decode refuses.
 func tooLarge(size int64) error {
-	return fmt.Errorf("it has %s%d bytes, more than the %d that are read into memory: cut the run into shorter ones, or judge the file piece by piece with dlmtest check FILE --model, see dlmtest list models",
+	return fmt.Errorf("it has %s%d bytes, more than the %d that are read into memory: cut the run into shorter ones, or "+
+		"judge the file piece by piece with dlmtest check FILE --model, see dlmtest list models",
 		map[bool]string{true: "at least "}[size == SizeLimit+1], size, int64(SizeLimit))
 }
 
@@ -136,7 +137,8 @@ func nextLine(lines *bufio.Reader) ([]byte, error) {
 	line, err := lines.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return nil, fmt.Errorf("longer than %d bytes: no line of a history is, so this is none, or it is damaged; dlmtest list formats has what can be read", LineLimit)
+		return nil, fmt.Errorf("longer than %d bytes: no line of a history is, so this is none, or it is damaged; "+
+			"dlmtest list formats has what can be read", LineLimit)
 	case errors.Is(err, io.EOF) && len(line) > 0:
 		return line, ErrTruncated
 	}

@@ -132,16 +132,19 @@ var (
 		About: "the permits are counted by one request and taken by the next, as where a list is read, its length looked at, and one more pushed. " +
 			"It shows when two clients count the same free permit, which contention alone brings about."}
 	flawReadWrite = Flaw{Property: "rw-exclusion", Scenario: "read-write",
-		About: "a writer is let in although readers hold the lock: only writers are compared. Contention of readers and writers shows it; same-reads breaks too."}
+		About: "a writer is let in although readers hold the lock: only writers are compared. Contention of readers and " +
+			"writers shows it; same-reads breaks too."}
 	flawReentrant = Flaw{Property: "reentrancy", Scenario: "reentrant",
 		About: "the first release gives back all holds, as where the owner is remembered and not how often it asked. " +
 			"It shows when another client waits while a holder has given back its inner hold."}
 	flawWatchdog = Flaw{Property: "loss-noticed", Scenario: "watchdog-cut",
-		About: "the watchdog swallows a renewal that failed and tells nobody. It shows when the holder is cut off from the servers and works on past its lease."}
+		About: "the watchdog swallows a renewal that failed and tells nobody. It shows when the holder is cut off from " +
+			"the servers and works on past its lease."}
 	flawTry = Flaw{Property: "honest-refusal", Scenario: "try",
 		About: "a try says that another holds the lock without having asked, as a client with a stale cache does. It shows when nobody holds it."}
 	flawHerd = Flaw{Property: "herd", Scenario: "herd",
-		About: "all waiters watch the node of the holder, so a release wakes every one of them (the first ZooKeeper recipe; its documentation calls it the herd effect). " +
+		About: "all waiters watch the node of the holder, so a release wakes every one of them (the first ZooKeeper " +
+			"recipe; its documentation calls it the herd effect). " +
 			"It shows when many wait."}
 	flawFair = Flaw{Property: "fairness", Scenario: "fairness",
 		About: "each waiter takes a ticket, which is its place and its token, and then asks again and again instead of waiting for its turn. " +

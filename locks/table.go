@@ -65,10 +65,12 @@ var Table = map[string]Lock{
 		Shared: true, Changes: true, Permits: true, Reentry: history.ByThread,
 		About: "SET NX PX on one Redis node, with a counter as fencing token; expiry is by the node's REALTIME",
 	}},
-	"redis-replicated": {Open: OpenRedisReplicated, CheckLease: wholeMillis, Profile: "redis-replicated", Port: 26379, Endpoints: "sentinel", Named: 6379, Promise: history.Promise{
-		Backend: "redis-replicated", Leased: true, Token: true, Extends: true, Tries: true, Bound: 6 * time.Second, // a failover
-		About: "the redis lock on the primary that three Sentinels name; replication is asynchronous, so a failover may lose grants and repeat tokens, with WAIT too",
-	}},
+	"redis-replicated": {Open: OpenRedisReplicated, CheckLease: wholeMillis, Profile: "redis-replicated", Port: 26379,
+		Endpoints: "sentinel", Named: 6379, Promise: history.Promise{
+			Backend: "redis-replicated", Leased: true, Token: true, Extends: true, Tries: true, Bound: 6 * time.Second, // a failover
+			About: "the redis lock on the primary that three Sentinels name; replication is asynchronous, so a failover may " +
+				"lose grants and repeat tokens, with WAIT too",
+		}},
 	"redlock": {Open: OpenRedlock, CheckLease: wholeMillis, Profile: "redlock", Port: 6379, Promise: redlockPromise("redlock",
 		"the published Redlock algorithm on a quorum of independent Redis nodes; no fencing token")},
 	"zookeeper": {Open: OpenZooKeeper, CheckLease: wholeMillis, Profile: "zookeeper", Port: 2181, Renews: true, Promise: history.Promise{
@@ -118,7 +120,8 @@ var Table = map[string]Lock{
 	"broken/token-after-lock": inTwo(brokenRedis("token-after-lock", tokenAfterLock, Flaw{
 		Property: "fenced-writes", Scenario: "token-gap",
 		About: "the token is taken by an INCR of its own after the SET had granted the key, as many recipes for fencing with Redis do. " +
-			"It shows when a client is stopped between the two past its lease: the older grant gets the greater token, and the valid holder's write is refused.",
+			"It shows when a client is stopped between the two past its lease: the older grant gets the greater token, " +
+			"and the valid holder's write is refused.",
 	})),
 	"broken/early-revoke":          brokenRedis("early-revoke", earlyRevoke, flawEarlyRevoke),
 	"broken/permit-leak":           brokenRedis("permit-leak", permitLeak, flawPermitLeak),

@@ -80,7 +80,8 @@ func (j *claimJudge) noOrder(Claimed) (Agrees, string) {
 	if j.Fairness == nil || j.Fairness.Waits == 0 {
 		return NotMeasured, "Nobody else was granted a key while a client waited for it and no fault was in force."
 	}
-	text := fmt.Sprintf("In %d of %s that met no fault a client that had asked clearly later was granted the key first.", j.Fairness.Overtaken, count(j.Fairness.Waits, "wait"))
+	text := fmt.Sprintf("In %d of %s that met no fault a client that had asked clearly later was granted "+
+		"the key first.", j.Fairness.Overtaken, count(j.Fairness.Waits, "wait"))
 	if j.Fairness.Overtaken == 0 {
 		return NotMeasured, text + " That may be luck."
 	}
@@ -152,7 +153,8 @@ func (j *claimJudge) validityKept(Claimed) (Agrees, string) {
 	}
 	if v.Broken > 0 {
 		if j.property("lease-exclusion").Verdict != checker.Violated {
-			return NotMeasured, fmt.Sprintf("Another client was granted the key within %s, but lease-exclusion does not say for certain that this broke them.", count(v.Broken, "claim"))
+			return NotMeasured, fmt.Sprintf("Another client was granted the key within %s, but lease-exclusion does not "+
+				"say for certain that this broke them.", count(v.Broken, "claim"))
 		}
 		return Contradicted, fmt.Sprintf("%d of %s did not hold: another client was granted the key up to %s before the claim was over.",
 			v.Broken, count(v.Claims, "claim"), length(time.Duration(v.BrokenLongest)))
@@ -163,7 +165,8 @@ func (j *claimJudge) validityKept(Claimed) (Agrees, string) {
 	if v.Whole == 0 {
 		return NotMeasured, fmt.Sprintf("None of %s was held to its end, so nothing was asked of them.", count(v.Claims, "claim"))
 	}
-	return Confirmed, fmt.Sprintf("Nobody else was granted a key that a client still claimed, in %s, %s of them held to the end.", count(v.Claims, "claim"), thousands(v.Whole))
+	return Confirmed, fmt.Sprintf("Nobody else was granted a key that a client still claimed, in %s, %s of them held "+
+		"to the end.", count(v.Claims, "claim"), thousands(v.Whole))
 }
 
 // clockMoved names the servers whose clock was seen to be wrong, "" if there was none.

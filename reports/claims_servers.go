@@ -63,7 +63,8 @@ func (j *claimJudge) survivesMinority(Claimed) (Agrees, string) {
 		return NotMeasured, j.noLoss("minority")
 	}
 	slices.Sort(lost)
-	what := fmt.Sprintf("%s %s made in %s that took a minority away, of %s.", count(grants, "grant"), verb(grants, "was", "were"), count(n, "fault"), names(slices.Compact(lost)))
+	what := fmt.Sprintf("%s %s made in %s that took a minority away, of %s.", count(grants, "grant"),
+		verb(grants, "was", "were"), count(n, "fault"), names(slices.Compact(lost)))
 	p := j.property("availability")
 	switch {
 	case p.Verdict == checker.Violated && certain(p):
@@ -99,7 +100,8 @@ func (j *claimJudge) stopsWithoutMajority(Claimed) (Agrees, string) {
 	if n == 0 {
 		return NotMeasured, j.noLoss("majority")
 	}
-	text := fmt.Sprintf("%s %s made in %s without a majority, of up to %s, in which %s waited for longer than a lease.", count(grants, "grant"), verb(grants, "was", "were"),
+	text := fmt.Sprintf("%s %s made in %s without a majority, of up to %s, in which %s waited for longer than a lease.",
+		count(grants, "grant"), verb(grants, "was", "were"),
 		count(n, "fault"), length(time.Duration(longest)), count(asked, "acquire"))
 	switch {
 	case grants > 0:

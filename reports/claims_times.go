@@ -24,10 +24,12 @@ func (c Claimed) compare(h *window, one, many, more string) (Agrees, string) {
 		enough = enoughForP99
 	}
 	if int(h.TotalCount()) < enough {
-		return NotMeasured, strings.TrimSpace(fmt.Sprintf("Too few: %d %s, where p%s needs %d. %s", h.TotalCount(), verb(int(h.TotalCount()), one, many), number(c.Quantile), enough, more))
+		return NotMeasured, strings.TrimSpace(fmt.Sprintf("Too few: %d %s, where p%s needs %d. %s", h.TotalCount(),
+			verb(int(h.TotalCount()), one, many), number(c.Quantile), enough, more))
 	}
 	took := h.took(c.Quantile)
-	text := fmt.Sprintf("p%s of %s %s was %s, on one machine that all nodes share, with no network between them.", number(c.Quantile), thousands(int(h.TotalCount())), many, length(took))
+	text := fmt.Sprintf("p%s of %s %s was %s, on one machine that all nodes share, with no network between them.",
+		number(c.Quantile), thousands(int(h.TotalCount())), many, length(took))
 	if took <= c.Below {
 		return Confirmed, text
 	}
@@ -127,7 +129,8 @@ func (j *claimJudge) releasedWithin(c Claimed) (Agrees, string) {
 	if n == 0 {
 		return NotMeasured, "No client was killed that held a key for which another one waited."
 	}
-	text := fmt.Sprintf("After %s of a holder the next client had the key within %s; claimed are %s, and up to %s are let pass, as who waits has to ask again or to be told.", count(n, "death"), length(longest), length(limit), length(late))
+	text := fmt.Sprintf("After %s of a holder the next client had the key within %s; claimed are %s, and up to %s are "+
+		"let pass, as who waits has to ask again or to be told.", count(n, "death"), length(longest), length(limit), length(late))
 	if longest > late {
 		return Contradicted, text
 	}

@@ -58,7 +58,8 @@ func (p *runPlotter) columns(class string, share []float64, y, h float64) {
 			end++
 		}
 		if high != "0" {
-			d.WriteString("M" + tenths(plotLeft+float64(i)*columnWide) + " " + tenths(y+h) + "v-" + high + "h" + tenths(float64(end-i)*columnWide) + "v" + high + "z")
+			d.WriteString("M" + tenths(plotLeft+float64(i)*columnWide) + " " + tenths(y+h) + "v-" + high + "h" +
+				tenths(float64(end-i)*columnWide) + "v" + high + "z")
 		}
 		i = end
 	}

@@ -103,7 +103,8 @@ func (r *Compared) plot(id string, axis span, detail bool) runChart {
 	p.writes(plotTop + float64(len(lanes))*p.lane)
 	p.flags()
 	if p.thick {
-		p.Notes = append(p.Notes, "There are too many grants to tell apart: the height of a column is the share of the time that a client held, and how many writes came, beside the most.")
+		p.Notes = append(p.Notes, "There are too many grants to tell apart: the height of a column is the share of the "+
+			"time that a client held, and how many writes came, beside the most.")
 	}
 	if p.joined > 0 && !p.thick {
 		p.Notes = append(p.Notes, thousands(p.joined)+" bars lie closer than a pixel and are drawn as one with their neighbours.")
@@ -132,7 +133,8 @@ func (p *runPlotter) lanes() []*trackLane {
 		}
 		best := slices.SortedStableFunc(slices.Values(all), func(a, b *trackLane) int { return cmp.Compare(weight[b], weight[a]) })[:mostLanes]
 		all = slices.DeleteFunc(slices.Clone(all), func(l *trackLane) bool { return !slices.Contains(best, l) })
-		p.Notes = append(p.Notes, fmt.Sprintf("%d of %d nodes are drawn: those that faults struck, then those with most to tell.", mostLanes, len(p.run.tracks.lanes)))
+		p.Notes = append(p.Notes, fmt.Sprintf("%d of %d nodes are drawn: those that faults struck, then those with "+
+			"most to tell.", mostLanes, len(p.run.tracks.lanes)))
 	}
 	for i, l := range all {
 		y := plotTop + float64(i)*p.lane

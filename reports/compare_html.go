@@ -16,7 +16,8 @@ var (
 	compareStyle  = style + asset("compare.css")
 	compareCode   = asset("compare.js")
 	compareLayout = template.Must(template.New("compare.html.tmpl").Funcs(template.FuncMap{
-		"mark": mark, "replyClass": question.class, "replyWords": question.words, "replySign": func(q question) string { return sign(q.Reply) }, "axis": onAxis, "n": tenths, "add": func(a, b float64) float64 { return a + b },
+		"mark": mark, "replyClass": question.class, "replyWords": question.words,
+		"replySign": func(q question) string { return sign(q.Reply) }, "axis": onAxis, "n": tenths, "add": func(a, b float64) float64 { return a + b },
 		"sub": func(a, b float64) float64 { return a - b }, "half": func(a float64) float64 { return a / 2 },
 		"below": func(x float64) float64 { return min(x, plotWidth-24) }, // where its text fits in
 		"inc":   func(i int) int { return i + 1 }, "charts": comparePage.charts,
@@ -162,7 +163,8 @@ func (c *Comparison) sums() (all []string) {
 		var parts []string
 		for _, v := range []checker.Reply{checker.No, checker.Yes, checker.NotKnown, checker.NotAsked} {
 			if runs := by[v]; len(runs) == len(c.Runs) {
-				parts = append(parts, strings.ToLower(inWords(v))+map[bool]string{true: ", in both", false: ", in all " + fmt.Sprint(len(runs))}[len(runs) == 2])
+				parts = append(parts, strings.ToLower(inWords(v))+
+					map[bool]string{true: ", in both", false: ", in all " + fmt.Sprint(len(runs))}[len(runs) == 2])
 			} else if len(runs) > 0 {
 				parts = append(parts, strings.ToLower(inWords(v))+" ("+strings.Join(runs, "; ")+")")
 			}

@@ -114,6 +114,7 @@ func (p *runPlotter) flags() {
 			}
 			continue
 		}
-		p.Flags = append(p.Flags, chartFlag{p.x(at.from), letterWide*float64(len(strconv.Itoa(v.Number))) + 7, strconv.Itoa(v.Number), title, fmt.Sprintf("#%s-violation-%d", p.ID, v.Number)})
+		p.Flags = append(p.Flags, chartFlag{p.x(at.from), letterWide*float64(len(strconv.Itoa(v.Number))) + 7,
+			strconv.Itoa(v.Number), title, fmt.Sprintf("#%s-violation-%d", p.ID, v.Number)})
 	}
 }

@@ -97,7 +97,8 @@ func (s *teller) gatherLeft(d *drought) {
 func (d *drought) meet(t *view, since, to int64) {
 	for i := range t.Ops {
 		op := &t.Ops[i]
-		if !isAcquire(op.F) || op.Type != history.Invoke || op.Key != d.key || op.Time > to || d.holder != nil && op.Node == d.holder.Node && (!d.stuck || i <= d.holder.Op) {
+		if !isAcquire(op.F) || op.Type != history.Invoke || op.Key != d.key || op.Time > to || d.holder != nil &&
+			op.Node == d.holder.Node && (!d.stuck || i <= d.holder.Op) {
 			continue
 		}
 		end, ended := t.Ended(i)
@@ -120,7 +121,8 @@ func (s *teller) tellDrought() {
 	}
 	if d.left >= 0 {
 		op := &s.Ops[d.left]
-		s.addOp(d.left, op.Node, StepOther, "is not told whether it was granted %q: %s. What it asked for may still stand at the service.", d.key, plainError(op.Error))
+		s.addOp(d.left, op.Node, StepOther, "is not told whether it was granted %q: %s. What it asked for may still "+
+			"stand at the service.", d.key, plainError(op.Error))
 	}
 	s.tellWaiting()
 	s.tellRefusals()
@@ -191,5 +193,6 @@ func (s *teller) tellRefusals() {
 	if len(all) > len(nodes) {
 		often = fmt.Sprintf(", %d times in all", len(all))
 	}
-	s.addOp(last, "others", StepWait, "%s %s after waiting up to %s%s: %s.", names(nodes), verb, length(time.Duration(longest)), often, plainError(s.Ops[last].Error))
+	s.addOp(last, "others", StepWait, "%s %s after waiting up to %s%s: %s.", names(nodes), verb,
+		length(time.Duration(longest)), often, plainError(s.Ops[last].Error))
 }

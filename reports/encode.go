@@ -104,7 +104,8 @@ func (d *drawer) addLanes(run Run) {
 		switch op := &d.Trace.Ops[i]; {
 		case op.F == history.Fault && op.Fault != nil && op.Fault.Phase != history.Skipped:
 			d.lane(op.Fault.Target, Server)
-		case op.F != history.Apply && op.F != history.Happened && op.F != history.ReadSeen && op.F != history.HostClock && op.F != history.Final && op.Type != history.Note:
+		case op.F != history.Apply && op.F != history.Happened && op.F != history.ReadSeen &&
+			op.F != history.HostClock && op.F != history.Final && op.Type != history.Note:
 			d.lane(op.Node, Client)
 		}
 	}

@@ -78,7 +78,8 @@ func (d *drawer) addMark(w *trace.Write) {
 	}
 	a, from := &d.Trace.Ops[w.Apply], &d.Trace.Ops[w.Invoke]
 	l := d.Lanes[len(d.Lanes)-1]
-	l.Marks = append(l.Marks, d.at(a.Time), int64(w.Apply), outcome(a.Unfenced), outcome(a.Fenced), flag01(d.Stale(w)), int64(d.laneOf(from.Node)), d.at(from.Time))
+	l.Marks = append(l.Marks, d.at(a.Time), int64(w.Apply), outcome(a.Unfenced), outcome(a.Fenced), flag01(d.Stale(w)),
+		int64(d.laneOf(from.Node)), d.at(from.Time))
 }
 
 // outcome is 0 where there is no such copy, 1 accepted, 2 rejected.

@@ -220,7 +220,8 @@ func drawClients(m *measurement, f *figure) {
 			f.row(c.Name, "0", "0", percent(0, total), none, none, none, none)
 			continue
 		}
-		f.row(c.Name, thousands(c.Asked), thousands(c.Grants), percent(c.Grants, total), length(c.WaitP50), length(c.WaitP99), length(c.WaitMax), length(time.Duration(c.Waited)))
+		f.row(c.Name, thousands(c.Asked), thousands(c.Grants), percent(c.Grants, total), length(c.WaitP50),
+			length(c.WaitP99), length(c.WaitMax), length(time.Duration(c.Waited)))
 	}
 	f.Folded = len(m.Clients) > 10
 	if shown := m.Clients[:min(len(m.Clients), mostClients)]; len(shown) > 1 {
@@ -246,7 +247,8 @@ func drawClients(m *measurement, f *figure) {
 		f.add("Waiting time of each client", c)
 	}
 	f.Says = m.fairnessSays()
-	f.Note = fmt.Sprintf("Clearly later: at least %s after the one that waited. Jain's index is 1 when all clients had equally many grants, and 1/n when one of n had them all.",
+	f.Note = fmt.Sprintf("Clearly later: at least %s after the one that waited. Jain's index is 1 when all clients had "+
+		"equally many grants, and 1/n when one of n had them all.",
 		length(time.Duration(m.Fairness.Clearly)))
 	if len(m.Clients) > mostClients {
 		f.Note += fmt.Sprintf(" The drawing shows the first %d clients, the table the first %d; results.json has all.", mostClients, mostTableRows)
@@ -259,12 +261,14 @@ func (m *measurement) fairnessSays() string {
 	says := fmt.Sprintf("The lock served %s: %s had the most grants, %s, and %s the fewest, %s (Jain's index %.2f).",
 		count(len(m.Clients), "client"), most.Name, thousands(most.Grants), least.Name, thousands(least.Grants), m.Fairness.Index)
 	if most.Grants == least.Grants {
-		says = fmt.Sprintf("The lock served %s equally often, %s each (Jain's index %.2f).", count(len(m.Clients), "client"), count(most.Grants, "grant"), m.Fairness.Index)
+		says = fmt.Sprintf("The lock served %s equally often, %s each (Jain's index %.2f).",
+			count(len(m.Clients), "client"), count(most.Grants, "grant"), m.Fairness.Index)
 	}
 	if m.Fairness.Waits == 0 {
 		return says + " Nobody else was granted a key while a client waited for it and no fault was in force."
 	}
-	return says + fmt.Sprintf(" In %s of %s that met no fault a client that had asked clearly later came first.", thousands(m.Fairness.Overtaken), count(m.Fairness.Waits, "wait"))
+	return says + fmt.Sprintf(" In %s of %s that met no fault a client that had asked clearly later came first.",
+		thousands(m.Fairness.Overtaken), count(m.Fairness.Waits, "wait"))
 }
 
 // clientNames labels the columns of clients; where they are many, some of them.

@@ -128,12 +128,15 @@ func drawClocks(m *measurement, f *figure) {
 	}
 	f.Folded = len(f.Rows) > 12
 	m.drawOffsets(f, wrong, quiet)
-	f.Says = fmt.Sprintf("%s read %s; no REALTIME was off by more than %s.", count(len(m.Clocks), "node"), verb(len(m.Clocks), "its own clock", "their own clocks"), length(time.Duration(quiet)))
+	f.Says = fmt.Sprintf("%s read %s; no REALTIME was off by more than %s.", count(len(m.Clocks), "node"),
+		verb(len(m.Clocks), "its own clock", "their own clocks"), length(time.Duration(quiet)))
 	if len(wrong) > 0 {
 		worst := slices.MaxFunc(wrong, func(a, b NodeClock) int { return cmp.Compare(a.off(), b.off()) })
-		f.Says = fmt.Sprintf("The REALTIME of %s was off, by up to %s; every other one was within %s.", names(namesOf(wrong)), length(time.Duration(worst.off())), length(time.Duration(quiet)))
+		f.Says = fmt.Sprintf("The REALTIME of %s was off, by up to %s; every other one was within %s.",
+			names(namesOf(wrong)), length(time.Duration(worst.off())), length(time.Duration(quiet)))
 	}
-	f.Note = "As each node's own program reads them. A server's clocks are taken every 0.25 s while a fault bends them; that its program reads the same is in the proof of the fault."
+	f.Note = "As each node's own program reads them. A server's clocks are taken every 0.25 s while a fault bends them; " +
+		"that its program reads the same is in the proof of the fault."
 	if len(m.Clocks) < len(m.Setup.Clients)+len(m.Setup.Servers) {
 		f.Note += " Of servers that no such fault hit there is no reading."
 	}

@@ -64,7 +64,8 @@ func drawLatency(m *measurement, f *figure) {
 	for _, q := range m.Latencies {
 		f.row(q.Name, thousands(q.Count), length(q.P50), length(q.P90), length(q.P99), length(q.P999), length(q.Max))
 	}
-	f.Note = "p99 is the time that 99 of 100 operations did not exceed; of fewer than 100 it is one of the longest. An acquire's time contains its wait for other holders."
+	f.Note = "p99 is the time that 99 of 100 operations did not exceed; of fewer than 100 it is one of the longest. An " +
+		"acquire's time contains its wait for other holders."
 	f.Says = latencySays(m.Latencies)
 }
 

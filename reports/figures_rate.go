@@ -69,7 +69,8 @@ func drawGrants(m *measurement, f *figure) {
 	c.legend = append([]entry{{"valid", "grants a second, in bins of " + length(time.Duration(g.Bin)), "band"}}, c.legend...)
 	f.add("Grants per second over time", c)
 	f.Says = fmt.Sprintf("%s in %s: %s a second, and %s in the busiest %s. The longest time between two was %s.",
-		count(g.Count, "grant"), length(time.Duration(m.Length)), figure3(g.PerSecond), number(math.Round(g.BusiestPerSecond*float64(g.Bin)/1e9)), length(time.Duration(g.Bin)), length(time.Duration(g.Longest)))
+		count(g.Count, "grant"), length(time.Duration(m.Length)), figure3(g.PerSecond),
+		number(math.Round(g.BusiestPerSecond*float64(g.Bin)/1e9)), length(time.Duration(g.Bin)), length(time.Duration(g.Longest)))
 	f.Head = []string{"Part of the run", "time", "grants", "per second"}
 	m.rateRow(f, "no fault in force", false)
 	if len(m.Faults) > 0 {

@@ -169,7 +169,8 @@ func drawRecoveries(m *measurement, f *figure) {
 		c.upright(lease, "faultline")
 		c.key("faultline", "the lease, "+length(m.Setup.Lease), "dash")
 	}
-	c.legend = append([]entry{{"valid", "a victim held the key", "band"}, {"wait", "no victim held it", "band"}, {"bad", "no grant until the run's end", "band"}}, c.legend...)
+	c.legend = append([]entry{{"valid", "a victim held the key", "band"}, {"wait", "no victim held it", "band"},
+		{"bad", "no grant until the run's end", "band"}}, c.legend...)
 	f.add("Time from the begin of each fault to the next grant to a client that it had not hit", c)
 	f.Head = []string{"Fault", "begun at", "on", "key", "held by a victim", "next grant after", "to"}
 	for i, r := range m.Recoveries {
@@ -184,7 +185,8 @@ func drawRecoveries(m *measurement, f *figure) {
 	}
 	f.Folded = len(f.Rows) > 10
 	f.Says = m.recoverySays()
-	f.Note = "From the begin of the fault, or from the first acquire after it where nobody waited then. A grant that was asked for at the service before the fault does not count."
+	f.Note = "From the begin of the fault, or from the first acquire after it where nobody waited then. A grant that " +
+		"was asked for at the service before the fault does not count."
 	if len(m.Recoveries) > mostBars {
 		f.Note += fmt.Sprintf(" The drawing shows the first %d of %d.", mostBars, len(m.Recoveries))
 	}
@@ -209,12 +211,14 @@ func (m *measurement) recoverySays() string {
 	}
 	says := "No fault hit a client that held a key."
 	if held > 0 && m.Setup.Promise.Leased {
-		says = fmt.Sprintf("Of %s that a victim held when its fault began, %s passed on within a lease of %s.", count(held, "key"), thousands(within), length(m.Setup.Lease))
+		says = fmt.Sprintf("Of %s that a victim held when its fault began, %s passed on within a lease of %s.",
+			count(held, "key"), thousands(within), length(m.Setup.Lease))
 	} else if held > 0 {
 		says = fmt.Sprintf("%s %s held by a victim when its fault began; this lock has no lease.", count(held, "key"), verb(held, "was", "were"))
 	}
 	if longest.Waited > 0 {
-		says += fmt.Sprintf(" The longest wait for somebody else's grant was %s, in fault %d, %s.", length(time.Duration(longest.Waited)), longest.Fault, longest.Kind)
+		says += fmt.Sprintf(" The longest wait for somebody else's grant was %s, in fault %d, %s.",
+			length(time.Duration(longest.Waited)), longest.Fault, longest.Kind)
 	}
 	if none > 0 {
 		says += fmt.Sprintf(" After %s nobody was granted the key again.", count(none, "fault"))

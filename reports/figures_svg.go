@@ -22,7 +22,8 @@ import (
 // ink is a colour of the page, by the name of its CSS variable.
 type ink string
 
-var inks = []ink{"ink", "muted", "line", "wait", "belief", "valid", "overlap", "fault", "faultline", "unfenced", "fenced", "p50", "p99", "good", "bad", "accent"}
+var inks = []ink{"ink", "muted", "line", "wait", "belief", "valid", "overlap", "fault", "faultline", "unfenced",
+	"fenced", "p50", "p99", "good", "bad", "accent"}
 
 // RGBA is the number that stands for the colour until the SVG is written. No page
 // has this magenta.

@@ -102,9 +102,11 @@ func drawTokens(m *measurement, f *figure) {
 	f.Folded = len(f.Rows) > 10
 	f.Says = fmt.Sprintf("Each of %s has a token above all earlier ones of its key.", count(grants, "grant"))
 	if falls > 0 {
-		f.Says = fmt.Sprintf("%s of %s %s a token that is not above an earlier one of its key.", thousands(falls), count(grants, "grant"), verb(falls, "carries", "carry"))
+		f.Says = fmt.Sprintf("%s of %s %s a token that is not above an earlier one of its key.", thousands(falls),
+			count(grants, "grant"), verb(falls, "carries", "carry"))
 	}
-	f.Note = fmt.Sprintf("Heights count from token %d, the lowest one. In the order of the answers; whether the order was promised is decided by fencing-monotonic.", least)
+	f.Note = fmt.Sprintf("Heights count from token %d, the lowest one. In the order of the answers; whether the order "+
+		"was promised is decided by fencing-monotonic.", least)
 	if len(m.Tokens) > mostTokenKeys {
 		f.Note += fmt.Sprintf(" The drawing shows the %d busiest of %d keys.", mostTokenKeys, len(m.Tokens))
 	}

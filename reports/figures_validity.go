@@ -164,7 +164,8 @@ func drawValidity(m *measurement, f *figure) {
 	c.dots(claimed, "valid", dot, 1.6)
 	c.dots(left, "fenced", ring, 2.2)
 	c.dots(lost, "bad", cross, 4.5)
-	c.legend = append([]entry{{"wait", "T_valid, what the lease allows", "dot"}, {"valid", "claimed by the client", "dot"}, {"fenced", "left at a server", "ring"},
+	c.legend = append([]entry{{"wait", "T_valid, what the lease allows", "dot"},
+		{"valid", "claimed by the client", "dot"}, {"fenced", "left at a server", "ring"},
 		{"bad", "another client was granted the key", "cross"}, {"faultline", "the lease", "dash"}}, c.legend...)
 	f.add("Validity of each grant from its answer on: allowed, claimed, and what really remained", c)
 	f.Head = []string{"Of each grant", "least", "most"}
@@ -187,7 +188,8 @@ func drawValidity(m *measurement, f *figure) {
 	spread("left at a server beyond what was claimed", func(b budget) int64 { return b.left - b.claimed }, read)
 	spread("until another client was granted the key", func(b budget) int64 { return b.lost }, func(b budget) bool { return b.lost > 0 })
 	f.Says = m.validitySays(v)
-	f.Note = fmt.Sprintf("T_valid = T_lease − T_elapsed − δ, with a lease of %s and a δ of %s%s. The deadline of a grant counts from the moment its request was sent.",
+	f.Note = fmt.Sprintf("T_valid = T_lease − T_elapsed − δ, with a lease of %s and a δ of %s%s. The deadline of "+
+		"a grant counts from the moment its request was sent.",
 		length(m.Setup.Lease), length(time.Duration(v.Drift)), driftWords(m.Setup.Promise))
 }
 
@@ -211,7 +213,8 @@ func (m *measurement) validitySays(v *Validity) string {
 	}
 	switch {
 	case v.Broken > 0:
-		says += fmt.Sprintf(" %s of them did not hold: another client was granted the key up to %s before the claim was over.", thousands(v.Broken), length(time.Duration(v.BrokenLongest)))
+		says += fmt.Sprintf(" %s of them did not hold: another client was granted the key up to %s before the "+
+			"claim was over.", thousands(v.Broken), length(time.Duration(v.BrokenLongest)))
 	case v.Read > 0 && v.MarginLeast < -clockNoise:
 		says += fmt.Sprintf(" A server kept one for %s less than was claimed.", length(time.Duration(-v.MarginLeast)))
 	default:

@@ -21,13 +21,16 @@ var files embed.FS
 
 // The parts of the page, in the order in which they are run.
 var (
-	scripts = []string{"unpack.js", "data.js", "scale.js", "story.js", "search.js", "focus.js", "draw.js", "marks.js", "latency.js", "overview.js", "view.js", "hover.js", "page.js"}
-	style   = asset("page.css") + asset("figures.css")
-	code    = joined(scripts)
-	layout  = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
-		"mark": mark, "seconds": func(d time.Duration) string { return seconds(int64(d)) }, "length": length, "thousands": thousands, "inc": func(i int) int { return i + 1 },
+	scripts = []string{"unpack.js", "data.js", "scale.js", "story.js", "search.js", "focus.js", "draw.js", "marks.js",
+		"latency.js", "overview.js", "view.js", "hover.js", "page.js"}
+	style  = asset("page.css") + asset("figures.css")
+	code   = joined(scripts)
+	layout = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
+		"mark": mark, "seconds": func(d time.Duration) string { return seconds(int64(d)) }, "length": length,
+		"thousands": thousands, "inc": func(i int) int { return i + 1 },
 		"sign": copySign, "short": short, "sureWords": sureWords,
-		"base": path.Base, "afterReply": afterReply, "replyClass": question.class, "replyWords": func(q question) string { return inWords(q.Reply) }, "replySign": func(q question) string { return sign(q.Reply) },
+		"base": path.Base, "afterReply": afterReply, "replyClass": question.class,
+		"replyWords": func(q question) string { return inWords(q.Reply) }, "replySign": func(q question) string { return sign(q.Reply) },
 	}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
 )
 
@@ -87,7 +90,8 @@ func HTML(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker
 	run = run.known(setup)
 	p := page{
 		Run: run, Setup: setup, Result: r, CSS: template.CSS(style), JS: template.JS(code), Policy: policy,
-		Overall: overall(setup, r), Tone: tone(r), Fence: setup.Promise.Token || setup.Use.Lockless, Questions: questions(setup, r), Doubts: allDoubts(run, r), Ended: ServerEnds(ops), Silences: Silences(setup.Promise), Prose: t.explain(r),
+		Overall: overall(setup, r), Tone: tone(r), Fence: setup.Promise.Token || setup.Use.Lockless,
+		Questions: questions(setup, r), Doubts: allDoubts(run, r), Ended: ServerEnds(ops), Silences: Silences(setup.Promise), Prose: t.explain(r),
 		Name: run.name(), Facts: run.facts("2006-01-02 15:04:05 MST"), Tally: tally(r.Counts), Command: shell(run.Command),
 	}
 	p.About = firstSentences(run.About, 2)

@@ -215,7 +215,8 @@ func (c Cell) notes() (all []indexNote) {
 			words = append(append(words, r.Says()), r.Doubts...)
 		}
 		if len(words) > 0 {
-			all = append(all, indexNote{Name: c.RunName(r), Text: strings.Join(words, " · "), Verdict: r.Verdict, Links: r.links("report"), Differs: len(r.ways()) > 0 && !r.Repeated})
+			all = append(all, indexNote{Name: c.RunName(r), Text: strings.Join(words, " · "), Verdict: r.Verdict,
+				Links: r.links("report"), Differs: len(r.ways()) > 0 && !r.Repeated})
 		}
 	}
 	return all

@@ -25,7 +25,8 @@ func Escaped(s string) string {
 // markdown escapes what would end a cell of a table, mark text up, link or mention.
 // The word joiner is not seen on the page, and keeps apart what would be taken for an
 // address; it is written by its number, as what is not seen in a file misleads.
-var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "\n", " ", "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
+var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "\n", " ", "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`,
+	"_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
 	"~", `\~`, "$", `\$`, "@", "@&#8288;", "://", ":&#8288;//", "www.", "www&#8288;.", "#", `\#`)
 
 // Markdown writes a run for a pull request: the verdicts, and the story of the first
@@ -51,7 +52,8 @@ func Markdown(w io.Writer, run Run, setup history.Setup, ops []history.Op, r che
 	}
 	fmt.Fprintf(out, "\n| | property | why |\n|---|---|---|\n")
 	for _, p := range r.Properties {
-		fmt.Fprintf(out, "| %s %s | %s | %s |\n", mark(p.Verdict), p.Verdict, Escaped(p.Name), Escaped(strings.TrimSpace(clipped(p.Reason, mostInCell)+" "+p.Tested)))
+		fmt.Fprintf(out, "| %s %s | %s | %s |\n", mark(p.Verdict), p.Verdict, Escaped(p.Name),
+			Escaped(strings.TrimSpace(clipped(p.Reason, mostInCell)+" "+p.Tested)))
 	}
 	if err := MarkdownStory(out, "", setup, ops, r); err != nil {
 		return err
@@ -140,7 +142,8 @@ func (c *Comparison) Markdown(w io.Writer) error {
 	for _, f := range c.figures() {
 		row(append([]string{f.Name}, f.Values...)...)
 	}
-	fmt.Fprintf(out, "\nTimes with a sign count from %s.\n", map[Align]string{AtFault: "the first fault of each run, or from its begin if it had none", AtStart: "the begin of each run"}[c.Align])
+	fmt.Fprintf(out, "\nTimes with a sign count from %s.\n",
+		map[Align]string{AtFault: "the first fault of each run, or from its begin if it had none", AtStart: "the begin of each run"}[c.Align])
 	for _, r := range c.Runs {
 		if name, v, ok := First(r.result); ok {
 			foldedStory(out, r.Name+": "+name, v, r.story)

@@ -68,7 +68,8 @@ func (p *stretch) x(at int64) float64 {
 // drawLens shows which part of the upper panel the lower one magnifies.
 func (p *Picture) drawLens(d *picturePen, whole, near *stretch) {
 	from, to := whole.x(near.window.from), whole.x(near.window.to)
-	d.shape("lens", from, whole.top, to, whole.top, to, whole.bottom(), pictureWide-pictureMargin, near.top, pictureMargin+pictureNames, near.top, from, whole.bottom())
+	d.shape("lens", from, whole.top, to, whole.top, to, whole.bottom(), pictureWide-pictureMargin, near.top,
+		pictureMargin+pictureNames, near.top, from, whole.bottom())
 }
 
 func (p *stretch) drawGrid(d *picturePen) {

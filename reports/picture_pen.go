@@ -26,7 +26,8 @@ import (
 var tones = map[string]color.NRGBA{
 	"paper": {255, 255, 255, 255}, "ink": {0x1b, 0x1f, 0x24, 255}, "muted": {0x66, 0x71, 0x80, 255}, "line": {0xe3, 0xe7, 0xec, 255},
 	"wait": {0xb4, 0xbe, 0xc9, 255}, "belief": {0x8d, 0xb4, 0xd9, 255}, "valid": {0x2a, 0x6a, 0xa8, 255}, "overlap": {0xd0, 0x30, 0x1b, 255},
-	"fault": {0xe8, 0xa3, 0x17, 110}, "faultwash": {0xe8, 0xa3, 0x17, 40}, "faultline": {0x8a, 0x5a, 0x00, 255}, "lens": {0x1f, 0x5f, 0xbf, 22}, "good": {0x0b, 0x7a, 0x5b, 255},
+	"fault": {0xe8, 0xa3, 0x17, 110}, "faultwash": {0xe8, 0xa3, 0x17, 40}, "faultline": {0x8a, 0x5a, 0x00, 255},
+	"lens": {0x1f, 0x5f, 0xbf, 22}, "good": {0x0b, 0x7a, 0x5b, 255},
 }
 
 // pictureFont is the font of pictures, Liberation Sans, which has the widths of Arial.
@@ -166,7 +167,8 @@ func (p *Picture) SVG(w io.Writer) error {
 		return err
 	}
 	text := strings.ReplaceAll(b.String(), "font-family:Liberation Sans;", fontFamily)
-	head := fmt.Sprintf("\n<title>%s</title>\n<desc>%s</desc>\n<metadata>dlmtest</metadata>\n", html.EscapeString(drawable(p.title)), html.EscapeString(drawable(p.caption)))
+	head := fmt.Sprintf("\n<title>%s</title>\n<desc>%s</desc>\n<metadata>dlmtest</metadata>\n",
+		html.EscapeString(drawable(p.title)), html.EscapeString(drawable(p.caption)))
 	const root = `xmlns:xlink="http://www.w3.org/1999/xlink">`
 	_, err := io.WriteString(w, strings.Replace(text, root, root+head, 1))
 	return err

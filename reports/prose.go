@@ -22,7 +22,8 @@ func Explain(setup history.Setup, ops []history.Op, r checker.Result) Prose {
 
 func (t *view) explain(r checker.Result) Prose {
 	if len(r.Properties) == 0 {
-		return Prose{"Not known: the run was not judged.", "Not known: the run was not judged.", "Nothing about the lock. The timeline shows what was recorded."}
+		return Prose{"Not known: the run was not judged.", "Not known: the run was not judged.",
+			"Nothing about the lock. The timeline shows what was recorded."}
 	}
 	e := newClues(t, r)
 	return Prose{Broke: broke(r), Fencing: fencing(t.Setup, r, e.verdicts), Prevented: prevented(e)}

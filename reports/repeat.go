@@ -38,7 +38,8 @@ const mostFaultRows = 100
 func (t *view) repeat(run Run) repeat {
 	r := repeat{Faults: t.faultLog(run), Configs: configs(run.Nodes)}
 	if run.Seed != 0 {
-		r.Seed = fmt.Sprintf("The seed is %d. The same seed makes the same choices and the same random schedule; what real processes do in between stays theirs.", run.Seed)
+		r.Seed = fmt.Sprintf("The seed is %d. The same seed makes the same choices and the same random schedule; what "+
+			"real processes do in between stays theirs.", run.Seed)
 	}
 	if more := len(r.Faults) - mostFaultRows; more > 0 {
 		r.Faults, r.MoreFaults = r.Faults[:mostFaultRows], fmt.Sprintf("And %s more, in history.jsonl.", thousands(more))

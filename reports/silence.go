@@ -19,7 +19,8 @@ func Silences(p history.Promise) (all []Silence) {
 		Silence
 	}{
 		{!p.Token, Silence{"no fencing token", "a stale write cannot be refused by the resource that the lock guards"}},
-		{p.Leased && (p.Validity == history.Reckoned || p.Validity == history.Untold), Silence{"no validity", "its user does not learn until when the lock is certainly held, and cannot check that before a write"}},
+		{p.Leased && (p.Validity == history.Reckoned || p.Validity == history.Untold),
+			Silence{"no validity", "its user does not learn until when the lock is certainly held, and cannot check that before a write"}},
 		{p.Leased && !p.Session, Silence{"no signal of a loss", "a holder whose lease has ended finds out when it asks, or never"}},
 		{!p.Leased && !p.Session, Silence{"no signal of a loss", "a holder whose session the server has ended finds out when it asks, or never"}},
 		{!p.Leased, Silence{"no lease", "a holder that hangs keeps everybody waiting for as long as its connection stands"}},

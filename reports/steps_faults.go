@@ -19,7 +19,8 @@ func (s *teller) tellFaults() {
 			continue
 		}
 		if first.Begin < 0 {
-			s.add(lasted.from, first.First, "fault", first.Target, StepFault, "The %s of %s never came: %s", e.kind, first.Target, sentence(plainError(first.Proof)))
+			s.add(lasted.from, first.First, "fault", first.Target, StepFault, "The %s of %s never came: %s", e.kind,
+				first.Target, sentence(plainError(first.Proof)))
 			continue
 		}
 		s.add(lasted.from, first.First, "fault", first.Target, StepFault, "%s%s", e.begins(), e.seen())

@@ -80,7 +80,8 @@ func (p *page) tellAll(d *drawer, r checker.Result) {
 		p.Told = &p.Head.Stories[p.Head.Told]
 	}
 	if left > 0 {
-		p.Untold = fmt.Sprintf("The first %d of each property can be chosen; %s more are not here: results.json lists the first 10,000 of a kind, and the rest is only counted.", mostListed, thousands(left))
+		p.Untold = fmt.Sprintf("The first %d of each property can be chosen; %s more are not here: results.json lists "+
+			"the first 10,000 of a kind, and the rest is only counted.", mostListed, thousands(left))
 	}
 }
 

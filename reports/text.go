@@ -132,7 +132,8 @@ func (p *printer) properties(r checker.Result) {
 	widest := 8
 	for _, pr := range r.Properties {
 		widest = max(widest, len(pr.Name))
-		t.AppendRow(table.Row{p.paint(pr.Verdict, mark(pr.Verdict)+" "+pr.Verdict.String()), plainText(pr.Name), plainText(strings.TrimSpace(pr.Reason + " " + pr.Tested))})
+		t.AppendRow(table.Row{p.paint(pr.Verdict, mark(pr.Verdict)+" "+pr.Verdict.String()), plainText(pr.Name),
+			plainText(strings.TrimSpace(pr.Reason + " " + pr.Tested))})
 	}
 	p.columns(t, 10, min(widest, p.width/3))
 	p.line("\n%s", t.Render())
@@ -265,7 +266,8 @@ func allDoubts(run Run, r checker.Result) []string {
 			}
 		}
 		if n > 0 {
-			all = append(all, fmt.Sprintf("%s: an unplanned stall of %s touches %d of %s", p.Name, length(time.Duration(r.Counts.MaxStall)), n, count(len(p.Violations), "violation")))
+			all = append(all, fmt.Sprintf("%s: an unplanned stall of %s touches %d of %s", p.Name,
+				length(time.Duration(r.Counts.MaxStall)), n, count(len(p.Violations), "violation")))
 		}
 	}
 	for _, d := range r.Doubts {

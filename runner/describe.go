@@ -21,7 +21,8 @@ import (
 // asked for: auto.
 func (p *plan) begun(dir, where string, started time.Time) reports.Run {
 	run := reports.Run{Format: reports.Format, ID: filepath.Base(dir), State: reports.Running, Scenario: p.Scenario.Name, Backend: p.Backend,
-		Library: cmp.Or(p.setup.Promise.Library, history.Reference), LibraryVersion: p.setup.Promise.Version, Title: p.Scenario.Title, About: p.Scenario.About, Command: secret.Words(p.Command), Seed: p.Seed,
+		Library: cmp.Or(p.setup.Promise.Library, history.Reference), LibraryVersion: p.setup.Promise.Version,
+		Title: p.Scenario.Title, About: p.Scenario.About, Command: secret.Words(p.Command), Seed: p.Seed,
 		Started: started, Lease: p.lease}
 	run.Options = p.inWords(where)
 	run.Resolved, run.Planned, run.Machine = string(p.Scenario.YAML()), p.written(), machine()

@@ -35,7 +35,8 @@ func (o Options) reaches(entry locks.Lock) error {
 	}
 	switch {
 	case entry.Profile != serviceProfile:
-		return misfitf("--endpoint is for a lock service that you run, with --backend http or grpc; %s is started by dlmtest, and --compose changes how", o.Backend)
+		return misfitf("--endpoint is for a lock service that you run, with --backend http or grpc; %s is started by "+
+			"dlmtest, and --compose changes how", o.Backend)
 	case o.Runtime == "local":
 		return errNoWayOut
 	case o.Compose != "", o.Fsync != "", o.Etcd != "", o.Scenario.Disk == "lossy":
@@ -54,7 +55,8 @@ func (o Options) reaches(entry locks.Lock) error {
 			return fmt.Errorf("%w: --endpoint %s: want host:port, or http://host:port/path for http: %w", ErrUsage, e, err)
 		}
 		if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
-			return fmt.Errorf("%w: --endpoint %s: in a client's node that is the node itself; have the service listen on all addresses (0.0.0.0), or its container publish the port, and call this machine %s", ErrUsage, e, thisMachine)
+			return fmt.Errorf("%w: --endpoint %s: in a client's node that is the node itself; have the service listen "+
+				"on all addresses (0.0.0.0), or its container publish the port, and call this machine %s", ErrUsage, e, thisMachine)
 		}
 	}
 	return nil
@@ -81,8 +83,11 @@ func (o Options) inTime(ctx context.Context) (context.Context, context.CancelFun
 	if !o.elsewhere() {
 		return context.WithTimeoutCause(ctx, readyLimit, fmt.Errorf("not ready within %v", readyLimit))
 	}
-	return context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("%s has granted no lock within %v; clients are containers on a network of their own, where the name or address of another container leads nowhere: "+
-		"publish its port (docker run --publish 8080:8080) and give http://%s:8080", strings.Join(secret.Endpoints(o.Endpoints), ", "), answerLimit, thisMachine))
+	return context.WithTimeoutCause(ctx, answerLimit,
+		fmt.Errorf("%s has granted no lock within %v; clients are containers on a network of their own, where the name "+
+			"or address of another container leads nowhere: "+
+			"publish its port (docker run --publish 8080:8080) and give http://%s:8080",
+			strings.Join(secret.Endpoints(o.Endpoints), ", "), answerLimit, thisMachine))
 }
 
 // bearer is the token that clients send; "" where there is none, or it is withheld.
@@ -129,7 +134,8 @@ func (p *plan) outOfReach(f scenarios.Fault) string {
 		return ""
 	}
 	if f.Fault == "partition" && f.From == "" || !p.isOurs(f.Target) || !p.isOurs(f.From) || !p.isOurs(f.To) {
-		return fmt.Sprintf("%s on %s: the service at --endpoint is not dlmtest's to break; only clients (holder, a-waiter, …), their links and the resource can be hit. Describe its nodes in a compose file (--compose) for the rest", f.Fault, f.Target)
+		return fmt.Sprintf("%s on %s: the service at --endpoint is not dlmtest's to break; only clients (holder, "+
+			"a-waiter, …), their links and the resource can be hit. Describe its nodes in a compose file (--compose) for the rest", f.Fault, f.Target)
 	}
 	return ""
 }

@@ -36,7 +36,8 @@ func (p *plan) installed(ctx context.Context, runtime place, janitor *clusters.J
 }
 
 func notInstalled(l libraries.Library, name, want, has string) error {
-	return fmt.Errorf("%w: --library %s@%s: the clients' nodes have version %s, which comes with Debian's %s. What to do: --library %s@%s, or %s with no version; for another, install it in an image of your own and name that with --client-image",
+	return fmt.Errorf("%w: --library %s@%s: the clients' nodes have version %s, which comes with Debian's %s. What to "+
+		"do: --library %s@%s, or %s with no version; for another, install it in an image of your own and name that with --client-image",
 		ErrUsage, name, want, has, l.Package, name, has, name)
 }
 

@@ -23,7 +23,8 @@ import (
 // judge decides a history, and saves it and all that is made from it. The verdict comes
 // first: it is saved, and judged is told of it, before anything is looked for that only
 // shows it better, and that a cancel of ctx ends. What is known is returned with an error of saving, too.
-func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts []string, oracle checker.Oracle, judged func(*Outcome)) (*Outcome, error) {
+func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts []string,
+	oracle checker.Oracle, judged func(*Outcome)) (*Outcome, error) {
 	ops = history.Mend(setup, ops)
 	out := &Outcome{Dir: dir, Run: run, Setup: setup, Ops: ops}
 	if err := history.Validate(setup, ops); err != nil {

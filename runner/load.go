@@ -65,7 +65,8 @@ func (s *stage) awaitArmed(ctx context.Context, armed <-chan int) {
 }
 
 func (s *stage) nemesisStage(armed func(int)) nemesis.Stage {
-	return nemesis.Stage{Armed: armed, Lie: s.Lie, Clients: victims(s.clients), Servers: victims(s.servers), Linked: s.linkedServers(), Resource: s.resource, Feed: s.rec.feed,
+	return nemesis.Stage{Armed: armed, Lie: s.Lie, Clients: victims(s.clients), Servers: victims(s.servers),
+		Linked: s.linkedServers(), Resource: s.resource, Feed: s.rec.feed,
 		Seed: s.Seed, Patience: 2 * s.lease, Holds: s.holds, Leader: s.leader, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
 }
 
@@ -146,7 +147,8 @@ func (s *stage) deadNode(say Progress) error {
 		case e := <-exits:
 			return s.ended(n, e)
 		case <-n.gone:
-			return fmt.Errorf("%s: the node has gone during the run: somebody has killed it, memory ran out, or the connection to the Docker daemon was lost", n.Name())
+			return fmt.Errorf("%s: the node has gone during the run: somebody has killed it, memory ran out, or the "+
+				"connection to the Docker daemon was lost", n.Name())
 		default:
 		}
 	}

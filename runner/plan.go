@@ -88,11 +88,13 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	for n := range o.Scenario.Clients {
 		name := fmt.Sprintf("client-%d", n+1)
 		names = append(names, name)
-		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(), Mounts: o.adapterFiles(), Hosts: o.hosts(), Guest: true, Outside: o.elsewhere()})
+		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(),
+			Mounts: o.adapterFiles(), Hosts: o.hosts(), Guest: true, Outside: o.elsewhere()})
 	}
 	promise := entry.Bounded(p.lease)
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
-		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict, Expect: o.Scenario.Expect, Kind: kind, Permits: o.Scenario.Permits}
+		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict,
+		Expect: o.Scenario.Expect, Kind: kind, Permits: o.Scenario.Permits}
 	p.setup.Use = o.Scenario.UseOf()
 	p.setup.Sources = slices.Concat(names, p.setup.Servers, []string{p.other.Name})
 	p.write()
@@ -171,7 +173,9 @@ func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
 		params.Strobe = c.Every.Of(p.lease)
 		params.Skew.Step += sign * c.Strobe.Of(p.lease)
 	}
-	return nemesis.Fault{Random: f.Optional, Stream: f.Stream, Name: f.Name, After: f.After.Fault, When: f.After.When, Interval: interval, Kind: f.Fault, Params: params, Every: f.Every.Of(p.lease), From: f.From, Direction: f.Direction, To: f.To, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
+	return nemesis.Fault{Random: f.Optional, Stream: f.Stream, Name: f.Name, After: f.After.Fault, When: f.After.When,
+		Interval: interval, Kind: f.Fault, Params: params, Every: f.Every.Of(p.lease), From: f.From,
+		Direction: f.Direction, To: f.To, Target: f.Target, On: f.On, At: f.At.Of(p.lease), Count: f.Count,
 		Until: f.For.Until, Min: f.For.Min.Of(p.lease), Max: f.For.Max.Of(p.lease)}
 }
 

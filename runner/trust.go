@@ -82,7 +82,8 @@ func (s *Saved) accept(g Given) error {
 		}
 		switch {
 		case n.other:
-			return fmt.Errorf("%w: %s: what you give is not what %s names, which is %s; give the same, or leave the flag out and see what is asked for", ErrUsage, n.Flag, s.Dir, n.Value)
+			return fmt.Errorf("%w: %s: what you give is not what %s names, which is %s; give the same, or leave the "+
+				"flag out and see what is asked for", ErrUsage, n.Flag, s.Dir, n.Value)
 		case n.same:
 		case n.refusal != "" || !g.Trust:
 			open = append(open, n)

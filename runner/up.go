@@ -255,7 +255,8 @@ func (s *stage) down(ctx context.Context) error {
 	err := s.cluster.Down(ctx)
 	if err != nil {
 		s.janitor.Leave(s.run)
-		err = fmt.Errorf("not all of the cluster could be removed; what is left goes within two minutes if the daemon can be reached, else at the next start: %w", err)
+		err = fmt.Errorf("not all of the cluster could be removed; what is left goes within two minutes if the daemon "+
+			"can be reached, else at the next start: %w", err)
 	}
 	err = errors.Join(err, s.janitor.Done())
 	for _, n := range s.nodes() {

@@ -41,7 +41,8 @@ func (v *validator) links(path string, f Fault) {
 		return
 	}
 	if !slices.Contains(nemesis.Ones, f.Target) && !clientName.MatchString(f.Target) {
-		v.problem(path+".target", "%s is a fault of a client's links; want %s or a client such as client-1, and the server in to:", f.Fault, strings.Join(nemesis.Ones, ", "))
+		v.problem(path+".target", "%s is a fault of a client's links; want %s or a client such as client-1, and the "+
+			"server in to:", f.Fault, strings.Join(nemesis.Ones, ", "))
 	}
 	if _, role := nemesis.FarEnds[f.To]; f.To != "" && !role && !(namePattern.MatchString(f.To) && strings.ContainsAny(f.To, digits)) {
 		v.problem(path+".to", "unknown far end %q%s, or name a node such as redis-1", f.To, near.Hint(f.To, namesOf(nemesis.FarEnds)))

@@ -68,7 +68,8 @@ func (p *process) call(op history.Op, f func(done *history.Op) error) error {
 	op.Process, op.Node, op.Type = p.id, p.rec.node, history.Invoke
 	stamp(&op)
 	p.rec.link.record(op)
-	done := history.Op{Process: p.id, Node: op.Node, F: op.F, Key: op.Key, Owner: op.Owner, Token: op.Token, Value: op.Value, Mode: op.Mode, Permits: op.Permits}
+	done := history.Op{Process: p.id, Node: op.Node, F: op.F, Key: op.Key, Owner: op.Owner, Token: op.Token,
+		Value: op.Value, Mode: op.Mode, Permits: op.Permits}
 	err := f(&done)
 	stamp(&done)
 	if done.Type = outcome(err); err != nil {
@@ -142,7 +143,8 @@ func claim(op *history.Op, g *locks.Grant) {
 }
 
 func (p *process) extend(ctx context.Context, e locks.Extender, g *locks.Grant) (next *locks.Grant, err error) {
-	err = p.call(history.Op{F: history.Extend, Key: g.Key, Owner: g.Owner, Token: g.Token, Mode: g.Mode, Permits: int32(g.Permits)}, func(done *history.Op) error {
+	err = p.call(history.Op{F: history.Extend, Key: g.Key, Owner: g.Owner, Token: g.Token, Mode: g.Mode,
+		Permits: int32(g.Permits)}, func(done *history.Op) error {
 		if next, err = e.Extend(ctx, g); err == nil {
 			claim(done, next)
 		}

@@ -27,7 +27,8 @@ const (
 	blockRef // of Jepsen's file: what it stands for is the block of that number
 )
 
-var kinds = [...]string{"nothing", "nil", "a truth value", "a whole number", "a number", "a string", "a keyword", "a name", "a list", "a map", "a set", "a large collection", "a block"}
+var kinds = [...]string{"nothing", "nil", "a truth value", "a whole number", "a number", "a string", "a keyword",
+	"a name", "a list", "a map", "a set", "a large collection", "a block"}
 
 func (k kind) String() string { return kinds[k] }
 

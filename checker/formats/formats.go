@@ -33,7 +33,8 @@ func Formats() []Format {
 		{"jepsen-blocks", "Jepsen's test.jepsen: the history that is stored in its blocks", (*Reader).readBlocks},
 		{"jepsen-log", "Jepsen's log: lines that end in PROCESS :invoke :read nil", (*Reader).readLog},
 		{"kv", "Porcupine's key-value lines: EDN maps that all have a :key", (*Reader).readKV},
-		{"timelock", "AtlasDB TimeLock's JSON: an invoke's value is the name of the lock, an ok's its answer; events of one time count as concurrent", (*Reader).readTimelock},
+		{"timelock", "AtlasDB TimeLock's JSON: an invoke's value is the name of the lock, an ok's its answer; events of " +
+			"one time count as concurrent", (*Reader).readTimelock},
 		{"elle", "elle-cli's JSON: one array of objects, or one after the other", (*Reader).readElle},
 		{"etcd", "etcd's robustness tests: operations.json of each client, or the folder that has the folders of all of them", (*Reader).readEtcd},
 		{"fptlin", "fptlin's text: # rmw, then PROCESS rmw OLD NEW START END", (*Reader).readFptlin},

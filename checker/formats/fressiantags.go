@@ -8,7 +8,8 @@ func (p *fressian) tagged(s structType) (form, error) {
 	switch s.tag {
 	case "map":
 		return p.dict()
-	case "uuid", "bigint", "char", "byte", "atom", "vec", "set", "persistent-hash-set", "persistent-sorted-set", "instant", "date-time", "inst", "uri", "regex", "block-ref":
+	case "uuid", "bigint", "char", "byte", "atom", "vec", "set", "persistent-hash-set", "persistent-sorted-set",
+		"instant", "date-time", "inst", "uri", "regex", "block-ref":
 		f, err := p.form()
 		return p.meaning(s.tag, f), err
 	}

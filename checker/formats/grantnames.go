@@ -84,7 +84,8 @@ func (g *grantNames) granted(call *named, e *models.Event) (string, error) {
 		return "", fmt.Errorf("%s is told once more of the grant that it has (token %d), which a dlmtest history cannot say: write EDN", clip(who), e.Token)
 	}
 	if last := g.now[holderOf(e)]; last != nil && last.unsure && e.Owner != "" {
-		return "", fmt.Errorf("%s is granted the lock again after a release of unknown outcome, which may end this grant, too; a dlmtest history cannot say that: write EDN", clip(who))
+		return "", fmt.Errorf("%s is granted the lock again after a release of unknown outcome, which may end this "+
+			"grant, too; a dlmtest history cannot say that: write EDN", clip(who))
 	}
 	if call.owner != e.Owner && call.owner != "" && e.Owner != "" {
 		return "", fmt.Errorf("it is granted to %s, but was asked for by %s", clip(who), clip(call.owner))

@@ -55,5 +55,6 @@ func meaning(word string, own map[string]models.F) (models.F, error) {
 	if f, ok := meanings[strings.ReplaceAll(strings.ToLower(word), "_", "-")]; ok {
 		return f, nil
 	}
-	return "", fmt.Errorf("f %s: no operation that is known here; --f %s=OPERATION says which of %s it is, --f %[2]s=- leaves it out", clip(word), word, strings.Join(opWords(), ", "))
+	return "", fmt.Errorf("f %s: no operation that is known here; --f %s=OPERATION says which of %s it is, --f %[2]s=- "+
+		"leaves it out", clip(word), word, strings.Join(opWords(), ", "))
 }

@@ -134,7 +134,8 @@ func (e *etcdReader) add(o *etcdLine, line int) error {
 // Porcupine.
 func (e *etcdReader) give() error {
 	if e.told > e.raised {
-		return e.r.at(e.line, fmt.Errorf("revision %d is told, and the requests in it explain at most %d: it is not the whole history, which is in the files of all clients (give the folder in which the client-N are), or the cluster was not new", e.told, e.raised))
+		return e.r.at(e.line, fmt.Errorf("revision %d is told, and the requests in it explain at most %d: it is not the "+
+			"whole history, which is in the files of all clients (give the folder in which the client-N are), or the cluster was not new", e.told, e.raised))
 	}
 	slices.SortStableFunc(e.ends, func(a, b etcdEnd) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.returns, b.returns)) })
 	last := int64(0)

@@ -34,7 +34,8 @@ type Ambiguous struct {
 
 // Error tells the choices.
 func (a *Ambiguous) Error() string {
-	return fmt.Sprintf("the values of its lock operations vary (%s) and may be of several kinds: say which by --value-is %s", strings.Join(a.Values, ", "), strings.Join(a.Choices, "|"))
+	return fmt.Sprintf("the values of its lock operations vary (%s) and may be of several kinds: say which by "+
+		"--value-is %s", strings.Join(a.Values, ", "), strings.Join(a.Choices, "|"))
 }
 
 // seen is what a survey saw of the values of lock operations.
@@ -56,7 +57,8 @@ const surveyed = 2000
 // reading explains: that a value stands beside an owner, so it is the key; that a grant
 // repeats it, so it is an id; that all are truth values, so they are answers.
 func (r *Reader) survey(first []byte) error {
-	looks := map[string]func(*Reader) error{"jepsen": (*Reader).readEDN, "jepsen-log": (*Reader).readLog, "elle": (*Reader).readElle, "kv": (*Reader).readKV, "jepsen-blocks": (*Reader).readBlocks}
+	looks := map[string]func(*Reader) error{"jepsen": (*Reader).readEDN, "jepsen-log": (*Reader).readLog,
+		"elle": (*Reader).readElle, "kv": (*Reader).readKV, "jepsen-blocks": (*Reader).readBlocks}
 	read := looks[r.Format]
 	if read == nil {
 		if r.role == "" {

@@ -55,7 +55,8 @@ func (r *Reader) take(s *step) error {
 	if f == models.Acquire && s.try {
 		f = models.Try
 	}
-	e := models.Event{Line: s.line, Time: s.time, Timed: s.told&toldTime != 0 && s.time == 0, Refused: s.refused && s.kind == history.Fail, Process: int(process), Type: s.kind, F: f, Owner: s.owner, Token: s.token, Lease: s.lease, Note: s.note}
+	e := models.Event{Line: s.line, Time: s.time, Timed: s.told&toldTime != 0 && s.time == 0,
+		Refused: s.refused && s.kind == history.Fail, Process: int(process), Type: s.kind, F: f, Owner: s.owner, Token: s.token, Lease: s.lease, Note: s.note}
 	if err := r.keyAndValue(&e, s); err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@ func (m *mixture) text(f form, what string) (string, error) {
 		m.quoted = f.line
 	}
 	if m.quoted != 0 && m.other != 0 {
-		return "", f.errorf("%s: values are told apart by their text, and line %d has a string that looks like a number or a keyword, line %d one that is; --values same takes them for the same, --values apart for two", what, m.quoted, m.other)
+		return "", f.errorf("%s: values are told apart by their text, and line %d has a string that looks like a number "+
+			"or a keyword, line %d one that is; --values same takes them for the same, --values apart for two", what, m.quoted, m.other)
 	}
 	return s, nil
 }

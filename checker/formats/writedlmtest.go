@@ -21,7 +21,8 @@ import (
 // to be judged by a model, not to stand for a run. lease is for the header where
 // no grant names one.
 func WriteDlmtest(out io.Writer, events iter.Seq2[models.Event, error], lease time.Duration) error {
-	w := dlmtestWriter{keys: map[string]bool{}, tokens: true, names: grantNames{used: map[string]bool{}, next: map[string]int{}, now: map[holder]*named{}, calls: map[int]*named{}}}
+	w := dlmtestWriter{keys: map[string]bool{}, tokens: true,
+		names: grantNames{used: map[string]bool{}, next: map[string]int{}, now: map[holder]*named{}, calls: map[int]*named{}}}
 	for e, err := range events {
 		if err == nil {
 			err = w.add(&e)
@@ -98,7 +99,8 @@ func opOf(e *models.Event) (history.Op, error) {
 	case e.Time == 0:
 		return history.Op{}, fmt.Errorf("the event has no time, by which a dlmtest history is ordered: write EDN")
 	}
-	op := history.Op{Time: e.Time, Process: e.Process, Type: e.Type, F: f, Mode: mode, Key: e.Key, Owner: e.Owner, Token: e.Token, Lease: e.Lease, Error: e.Note}
+	op := history.Op{Time: e.Time, Process: e.Process, Type: e.Type, F: f, Mode: mode, Key: e.Key, Owner: e.Owner,
+		Token: e.Token, Lease: e.Lease, Error: e.Note}
 	if op.Key == "" {
 		op.Key = theKey
 	}

@@ -137,7 +137,8 @@ func (c *claims) ungranted(op *operation) {
 		what = "was granted again"
 	}
 	c.found.add(op.ret.Index, c.k.name, []Ref{op.call, op.ret}, func() string {
-		return fmt.Sprintf("%s %s %sat %s what it did not hold: it had been granted nothing since it last gave it back, lost it or was refused.", op.who(), what, keyed(c.k), op.ret)
+		return fmt.Sprintf("%s %s %sat %s what it did not hold: it had been granted nothing since it last gave it back, "+
+			"lost it or was refused.", op.who(), what, keyed(c.k), op.ret)
 	})
 }
 

@@ -203,7 +203,8 @@ func (s *etcdStates) one(state etcdState) *etcdState {
 func etcdStep(_ Options, state any, op *Op) (any, bool) {
 	s := state.(*etcdState)
 	c := s.of.call(op)
-	if told := c.said.Revision; op.Type == history.OK && told > 0 && told != s.revision && told != s.revision+1 && c.ask.Type != EtcdTypeDefrag && c.ask.Type != EtcdTypeComp {
+	if told := c.said.Revision; op.Type == history.OK && told > 0 && told != s.revision && told != s.revision+1 &&
+		c.ask.Type != EtcdTypeDefrag && c.ask.Type != EtcdTypeComp {
 		return s, false // no request does that: the search is far shorter for it
 	}
 	next, answer := s.apply(&c.ask)

@@ -38,7 +38,8 @@ func (f *front) explainLoose(k *keyLog) {
 	if k.loose == nil || !k.named || f.found.drop(k.name, k.loose.Index) == 0 || k.broken != "" {
 		return
 	}
-	k.broken = fmt.Sprintf("%s: a release or a renewal was called whose outcome and whose owner nobody knows, and it may explain what is wrong afterwards: only Porcupine can judge that", *k.loose)
+	k.broken = fmt.Sprintf("%s: a release or a renewal was called whose outcome and whose owner nobody knows, and it "+
+		"may explain what is wrong afterwards: only Porcupine can judge that", *k.loose)
 	f.unjudged = append(f.unjudged, k)
 }
 

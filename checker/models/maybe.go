@@ -28,7 +28,8 @@ func (h *holds) unheld(op *operation) {
 		h.k.used = true
 		h.explained(op)
 	case o.name != "" && (h.k.used || h.k.untold > 0 && h.k.since > op.call.Index):
-		h.found.doubted(fmt.Sprintf("%s gave back %sat %s what it may not have held: which of its operations had an effect is not known", op.who(), h.of(), op.ret))
+		h.found.doubted(fmt.Sprintf("%s gave back %sat %s what it may not have held: which of its operations had an "+
+			"effect is not known", op.who(), h.of(), op.ret))
 	case h.k.named && o.name == "":
 		h.found.doubted(fmt.Sprintf("%s gave back %sat %s, and for whom is not told, as it is elsewhere", op.who(), h.of(), op.ret))
 	default:

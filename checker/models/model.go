@@ -44,25 +44,35 @@ type Decider interface {
 // Models is the table of all models.
 var Models = []Model{
 	{"mutex", "One owner at a time, strictly: a lock that can be lost fails it.", ownersAssumed, newMutex},
-	{"reentrant", "A mutex whose owner may take it again and gives it back as often.", ownersAssumed + " Tokens, where there are any, rise from hold to hold; a second one within a hold must be the first.", newReentrant},
+	{"reentrant", "A mutex whose owner may take it again and gives it back as often.",
+		ownersAssumed + " Tokens, where there are any, rise from hold to hold; a second one within a hold must be the first.", newReentrant},
 	{"semaphore", "At most N permits are out.", ownersAssumed, newSemaphore},
 	{"rwlock", "A writer alone, or readers.", ownersAssumed + " An owner holds once: an upgrade is a second hold.", newRWLock},
 	{"try", "A mutex of which a failed try says that another owner held it.", ownersAssumed, newTry},
 	{"ownerless", "A mutex, or a semaphore of N, that anybody may give back.", plainAssumed + passedOver, newOwnerless},
 	{"fenced-mutex", "A mutex whose tokens rise from hold to hold.", ownersAssumed + tokensAssumed, newFencedMutex},
-	{"lease", "A lock that may be lost when its lease ends, and not before; tokens rise, if there are any.", leasesAssumed + " Every event has a time, every grant and renewal its lease. Without tokens what is found is certain, and holds is Porcupine's to say.", newLease},
-	{"lease-untimed", "A lock that may be lost at any time; tokens rise, where there are any; only who holds can renew, and only who was granted it can give it back.", leasesAssumed, newLeaseUntimed},
-	{"lease-windows", "A lock without tokens that may be lost when its lease ends. One side only: what it finds is certain, and it never says holds.", leasesAssumed + " Every event has a time, every grant and renewal its lease.", newLeaseWindows},
-	{Claims, "A lock that may be lost at any time, but whose renewals and releases that return OK say that their owner held it; tokens rise, where there are any.", claimsAssumed, newClaims},
-	{"fenced-register", "A guarded resource: a write is refused if and only if a higher token has been seen.", plainAssumed + " Every write has a token, no value is written twice.", newFencedRegister},
+	{"lease", "A lock that may be lost when its lease ends, and not before; tokens rise, if there are any.",
+		leasesAssumed + " Every event has a time, every grant and renewal its lease. Without tokens what is found is " +
+			"certain, and holds is Porcupine's to say.", newLease},
+	{"lease-untimed", "A lock that may be lost at any time; tokens rise, where there are any; only who holds can renew, " +
+		"and only who was granted it can give it back.", leasesAssumed, newLeaseUntimed},
+	{"lease-windows", "A lock without tokens that may be lost when its lease ends. One side only: what it finds is " +
+		"certain, and it never says holds.", leasesAssumed + " Every event has a time, every grant and renewal its lease.", newLeaseWindows},
+	{Claims, "A lock that may be lost at any time, but whose renewals and releases that return OK say that their owner " +
+		"held it; tokens rise, where there are any.", claimsAssumed, newClaims},
+	{"fenced-register", "A guarded resource: a write is refused if and only if a higher token has been seen.",
+		plainAssumed + " Every write has a token, no value is written twice.", newFencedRegister},
 	{"register", "A read returns what was written last.", searchAssumed, searched("register")},
 	{"cas-register", "A register with compare-and-set, which fails only where the value is another.", searchAssumed, searched("cas-register")},
 	{"kv", "A register with append.", searchAssumed, searched("kv")},
-	{Etcd, "etcd's keys, whose revision each change raises by one: ranges, transactions and leases, as its robustness tests record them.", searchAssumed + " The cluster was new; leases end when they are revoked; reads of an old revision tell the revision alone.", searched(Etcd)},
+	{Etcd, "etcd's keys, whose revision each change raises by one: ranges, transactions and leases, as its robustness " +
+		"tests record them.", searchAssumed + " The cluster was new; leases end when they are revoked; reads of an old " +
+		"revision tell the revision alone.", searched(Etcd)},
 }
 
 const (
-	claimsAssumed = plainAssumed + " One pending operation an owner. A renewal or a release that is refused says that its owner held nothing; one that failed otherwise says nothing."
+	claimsAssumed = plainAssumed + " One pending operation an owner. A renewal or a release that is refused says that " +
+		"its owner held nothing; one that failed otherwise says nothing."
 	plainAssumed  = "Events in their order; one pending operation a process; none after an unknown outcome; fail is certainly no effect."
 	ownersAssumed = plainAssumed + " One pending operation an owner." + passedOver
 	leasesAssumed = plainAssumed + " One pending operation an owner."
@@ -109,7 +119,8 @@ func RegisterReadings(strict, lenient Result, initial string) string {
 	if initial != "" {
 		at = initial
 	}
-	return fmt.Sprintf("where a failed cas and a read of nothing are observations, as in Porcupine: %s; where they say nothing, as Knossos takes it (--lenient): %s; it begins with %s (--init)",
+	return fmt.Sprintf("where a failed cas and a read of nothing are observations, as in Porcupine: %s; where they say "+
+		"nothing, as Knossos takes it (--lenient): %s; it begins with %s (--init)",
 		valid(strict), valid(lenient), at)
 }
 

@@ -97,7 +97,8 @@ func (u *ownerless) force(op *operation, other *pool, step int) {
 	}
 	u.found.add(op.ret.Index, u.k.name, []Ref{op.call, op.ret}, func() string {
 		if step > 0 {
-			return fmt.Sprintf("%s was granted %sat %s, when %d of %d permits were out and nobody was giving one back.", op.who(), keyed(u.k), op.ret, u.out, u.permits)
+			return fmt.Sprintf("%s was granted %sat %s, when %d of %d permits were out and nobody was giving one back.",
+				op.who(), keyed(u.k), op.ret, u.out, u.permits)
 		}
 		return fmt.Sprintf("%s gave back %sat %s, when nobody held it and nobody was taking it.", op.who(), keyed(u.k), op.ret)
 	})

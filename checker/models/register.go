@@ -284,6 +284,7 @@ func (g *guarded) late(c, before *cluster) {
 
 func (g *guarded) baseless(c *cluster) {
 	g.found.add(c.deadline(), g.k.name, c.refs(), func() string {
-		return fmt.Sprintf("The write of %q with token %d was refused %sat %s, but no higher token can have been seen.", c.value, c.token, keyed(g.k), c.first[1])
+		return fmt.Sprintf("The write of %q with token %d was refused %sat %s, but no higher token can have been seen.",
+			c.value, c.token, keyed(g.k), c.first[1])
 	})
 }

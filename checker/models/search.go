@@ -77,9 +77,11 @@ func (s *search) report() {
 	op := s.ops[n]
 	s.found.add(op.Return, s.k.name, []Ref{s.calls[op.Call], s.calls[op.Return]}, func() string {
 		if op.F == Request {
-			return fmt.Sprintf("No order explains what process %d was told at %s (Porcupine): %s, after it had asked for %s.", op.Process, s.calls[op.Return], op.Value, op.Old)
+			return fmt.Sprintf("No order explains what process %d was told at %s (Porcupine): %s, after it had "+
+				"asked for %s.", op.Process, s.calls[op.Return], op.Value, op.Old)
 		}
-		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s (Porcupine).", op.F, op.Value, op.Process, keyed(s.k), s.calls[op.Return])
+		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s (Porcupine).", op.F,
+			op.Value, op.Process, keyed(s.k), s.calls[op.Return])
 	})
 }
 

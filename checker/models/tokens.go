@@ -146,13 +146,16 @@ func (t *tokens) renewed(op *operation) bool {
 		t.found.doubted(fmt.Sprintf("%s renewed %sat %s what an acquire of unknown outcome may have given it", op.who(), keyed(t.k), op.ret))
 	case held == 0:
 		t.found.add(op.ret.Index, t.k.name, []Ref{op.call, op.ret}, func() string {
-			return fmt.Sprintf("%s was told %sat %s that its lease is renewed, but it had been granted none, or had given it back.", op.who(), keyed(t.k), op.ret)
+			return fmt.Sprintf("%s was told %sat %s that its lease is renewed, but it had been granted none, or had "+
+				"given it back.", op.who(), keyed(t.k), op.ret)
 		})
 	case later.token > held && later.owner != o && o.name != "" && t.k.untold > 0:
-		t.found.doubted(fmt.Sprintf("%s renewed %sat %s after %s had been granted it, and an acquire of unknown outcome and owner may have granted it anew", op.who(), keyed(t.k), op.ret, later.who()))
+		t.found.doubted(fmt.Sprintf("%s renewed %sat %s after %s had been granted it, and an acquire of unknown outcome "+
+			"and owner may have granted it anew", op.who(), keyed(t.k), op.ret, later.who()))
 	case later.token > held && later.owner != o:
 		t.found.add(op.ret.Index, t.k.name, []Ref{later.call, later.ret, op.call, op.ret}, func() string {
-			return fmt.Sprintf("%s was told %sat %s that its lease with token %d is renewed; %s had been granted it at %s with token %d, before that was asked.",
+			return fmt.Sprintf("%s was told %sat %s that its lease with token %d is renewed; %s had been granted it at "+
+				"%s with token %d, before that was asked.",
 				op.who(), keyed(t.k), op.ret, held, later.who(), later.ret, later.token)
 		})
 	case op.Token > 0 && op.Token < held:

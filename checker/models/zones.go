@@ -126,6 +126,7 @@ func (s *search) zoned(bad []int) {
 		why = ": nobody had asked to write that by then"
 	}
 	s.found.add(op.Return, s.k.name, refs, func() string {
-		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s%s.", op.F, op.Value, op.Process, keyed(s.k), s.calls[op.Return], why)
+		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s%s.", op.F, op.Value,
+			op.Process, keyed(s.k), s.calls[op.Return], why)
 	})
 }

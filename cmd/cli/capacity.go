@@ -68,7 +68,8 @@ func measurable() []string { return slices.Sorted(maps.Keys(capacity.Asks)) }
 func checkCapacity(cmd *cobra.Command, backend, where string, sizes *runner.Sizes) error {
 	ask, ok := capacity.Asks[backend]
 	if !ok {
-		return usageError{unknown("backend", backend, near.Nearest(backend, measurable()), "dlmtest capacity --help: redis, etcd, zookeeper and postgres can be measured")}
+		return usageError{unknown("backend", backend, near.Nearest(backend, measurable()),
+			"dlmtest capacity --help: redis, etcd, zookeeper and postgres can be measured")}
 	}
 	if err := oneOf("runtime", where, "auto", "docker", "local"); err != nil {
 		return err

@@ -152,6 +152,7 @@ func sayVerdict(out *runner.Outcome) {
 var oracles = []string{"windows", "full", "off"}
 
 func oracleFlag(cmd *cobra.Command, oracle *string) {
-	cmd.Flags().StringVar(oracle, "oracle", "windows", "what Porcupine is asked: windows (the smallest history of each violation), full (whole histories too), off")
+	cmd.Flags().StringVar(oracle, "oracle", "windows",
+		"what Porcupine is asked: windows (the smallest history of each violation), full (whole histories too), off")
 	_ = cmd.RegisterFlagCompletionFunc("oracle", complete(oracles))
 }

@@ -63,7 +63,8 @@ func newConform() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVar(&f.backend, "backend", "", "lock to test, or whose servers the adapter needs (see dlmtest list)")
 	flags.StringVar(&f.Library, "library", "", "lock library to test (see dlmtest list libraries)")
-	flags.StringSliceVar(&f.Endpoints, "endpoint", nil, "`host:port` of a server that runs already: for an adapter, or with --backend http or grpc your own lock service")
+	flags.StringSliceVar(&f.Endpoints, "endpoint", nil,
+		"`host:port` of a server that runs already: for an adapter, or with --backend http or grpc your own lock service")
 	flags.StringVar(&f.lease, "lease", "2s", "lease of the lock")
 	settingFlags(cmd, &f.Settings, "adapter-files", "client-image", "compose", "allow-host", "runtime")
 	flags.BoolVar(&f.json, "json", false, "print JSON instead of text")
@@ -84,7 +85,8 @@ func (f *conformFlags) run(cmd *cobra.Command) error {
 		return f.onEndpoints(cmd, d)
 	}
 	if len(f.Endpoints) > 0 && f.backend == "" && f.Library == "" {
-		return usageError{errors.New("--endpoint says where servers are, and not what is tested there: add -- and the command of your adapter, or --backend http or grpc for your lock service")}
+		return usageError{errors.New("--endpoint says where servers are, and not what is tested there: add -- and the " +
+			"command of your adapter, or --backend http or grpc for your lock service")}
 	}
 	if len(f.Adapter) > 0 && (f.Library != "" || f.backend == "") {
 		return usageError{errors.New("an adapter needs --backend, which says what servers it uses, or --endpoint; --library names another lock")}

@@ -127,7 +127,8 @@ func (f corpusFlags) run(ctx context.Context, w, progress io.Writer, chosen []co
 		}
 	}
 	if missed > 0 {
-		return verdictError{verdict: checker.Violated, other: fmt.Errorf("%d of %d known bugs were not found in every run, or their control was red", missed, len(chosen))}
+		return verdictError{verdict: checker.Violated,
+			other: fmt.Errorf("%d of %d known bugs were not found in every run, or their control was red", missed, len(chosen))}
 	}
 	return nil
 }

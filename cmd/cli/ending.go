@@ -44,7 +44,8 @@ var endings = map[string]func(*cobra.Command) ending{
 	"images build": always(clears),
 	// Roles inside a node, and beside the runner.
 	"agent": always(inside), "clock": always(inside), "fs": always(inside), "janitor": always(inside), "local-init": always(inside),
-	"lockservice": always(inside), "oracle": always(inside), "outside": always(inside), "store": always(inside), "trial": always(inside), "worker": always(inside),
+	"lockservice": always(inside), "oracle": always(inside), "outside": always(inside), "store": always(inside),
+	"trial": always(inside), "worker": always(inside),
 }
 
 func always(e ending) func(*cobra.Command) ending { return func(*cobra.Command) ending { return e } }

@@ -144,7 +144,8 @@ func explainRun(ctx context.Context, path string, out *runner.Outcome) *explanat
 			v.Minimal = checker.FindMinimal(ctx, out.Setup, out.Ops, a.What, &v)
 			a.Minimal = v.Minimal
 			if out.Dir != "" {
-				a.Notes = append(a.Notes, fmt.Sprintf("It was looked for now: only those of the first %d violations of a property are saved, as far as the time for all of them goes.", checker.MinimalKept))
+				a.Notes = append(a.Notes, fmt.Sprintf("It was looked for now: only those of the first %d violations of "+
+					"a property are saved, as far as the time for all of them goes.", checker.MinimalKept))
 			}
 		}
 		a.Tell(out.Setup, out.Ops, v)

@@ -19,7 +19,8 @@ import (
 
 // notInGate are flags of dlmtest run that a gate file has fields for, or that are the
 // business of the machine that runs it.
-var notInGate = []string{"scenario", "backend", "library", "count", "parallel", "seed", "out", "json", "runtime", "shard", "timings", "help", "allow-host", "trust"}
+var notInGate = []string{"scenario", "backend", "library", "count", "parallel", "seed", "out", "json", "runtime",
+	"shard", "timings", "help", "allow-host", "trust"}
 
 // cells makes of each cell of a file the options of its runs. What is wrong with them
 // is found before anything runs, all of it, with the lines.
@@ -132,7 +133,8 @@ func setFlag(cmd *cobra.Command, name, value string) error {
 		return errors.New("a file does not decide what may reach this machine: give --allow-host to dlmtest gate")
 	}
 	if slices.Contains(notInGate, name) {
-		return fmt.Errorf("the flag %q is not one of a cell; scenario, backend, library, count and seed are fields of their own, the others are given to dlmtest gate", name)
+		return fmt.Errorf("the flag %q is not one of a cell; scenario, backend, library, count and seed are fields of "+
+			"their own, the others are given to dlmtest gate", name)
 	}
 	if !slices.Contains(names, name) {
 		return fmt.Errorf("unknown flag %q of dlmtest run%s", name, near.Hint(name, names))

@@ -76,7 +76,8 @@ func tellPrograms(cmd *cobra.Command, dir string, c *gate.Config, trust bool) er
 				open = append(open, fmt.Sprintf("cells[%d].flags.%-14s %+q", i, name, value))
 			}
 			if name == "compose" && runner.Below(dir, cell.Flags[name]) {
-				return usageError{fmt.Errorf("cells[%d].flags.compose: %+q: a compose file is never taken from the folder of a run; copy it, and write its path yourself", i, cell.Flags[name])}
+				return usageError{fmt.Errorf("cells[%d].flags.compose: %+q: a compose file is never taken from the "+
+					"folder of a run; copy it, and write its path yourself", i, cell.Flags[name])}
 			}
 		}
 		if runner.Unreleased(cell.Library) {
@@ -85,7 +86,8 @@ func tellPrograms(cmd *cobra.Command, dir string, c *gate.Config, trust bool) er
 	}
 	text := strings.Join(open, "\n  ")
 	if len(open) > 0 && !trust {
-		return usageError{fmt.Errorf("a run's folder is data, and %+q names what the gate would start, show to code or call:\n  %s\nNothing was written. Give --trust if you wrote this folder yourself or have read each line", dir, text)}
+		return usageError{fmt.Errorf("a run's folder is data, and %+q names what the gate would start, show to code or "+
+			"call:\n  %s\nNothing was written. Give --trust if you wrote this folder yourself or have read each line", dir, text)}
 	}
 	if len(open) > 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), "trusted:\n  "+text)

@@ -28,7 +28,8 @@ func (h *historyFlags) add(cmd *cobra.Command) {
 	f.StringVar(&h.independent, "independent", "", "whether values are [key value] tuples: yes or no (default: found by looking)")
 	f.StringVar(&h.part, "part", formats.PartLock, "of a dlmtest history: lock, or fenced or unfenced for its guarded resource")
 	f.StringArrayVar(&h.words, "f", nil, "what a word for an operation means, as WORD=OPERATION, or WORD=- to leave it out; may be repeated")
-	f.StringVar(&h.valueIs, "value-is", "", "what the values of lock operations are: key, owner, token or answer (default: where one of them alone is possible)")
+	f.StringVar(&h.valueIs, "value-is", "", "what the values of lock operations are: key, owner, token or answer "+
+		"(default: where one of them alone is possible)")
 	f.StringVar(&h.values, "values", "", "whether \"1\" and 1 are the same or apart (default: a file that has both is refused)")
 	_ = cmd.RegisterFlagCompletionFunc("value-is", complete(formats.ValueRoles))
 	_ = cmd.RegisterFlagCompletionFunc("values", complete([]string{formats.Same, formats.Apart}))

@@ -100,7 +100,8 @@ func (f *huntFlags) options(cmd *cobra.Command) (o runner.Options, err error) {
 	}
 	switch {
 	case len(libraries)+len(backends) == 0:
-		return o, usageError{errors.New("no lock is named: want --library NAME, --backend NAME, or --adapter COMMAND with --backend NAME; dlmtest list shows them")}
+		return o, usageError{errors.New("no lock is named: want --library NAME, --backend NAME, or --adapter COMMAND " +
+			"with --backend NAME; dlmtest list shows them")}
 	case f.parallel != 0 && parallelWithin(f.parallel) != nil:
 		return o, parallelWithin(f.parallel)
 	case f.limit <= 0:

@@ -53,7 +53,8 @@ func tellHunt(dir string, r *hunt.Report, asJSON bool) {
 	}
 	fmt.Fprintln(stdout, r.Summary())
 	for i, x := range r.Findings {
-		fmt.Fprintf(stdout, "\n%d. %s\n   %s\n   counts because: %s\n   shown in %s, found after %.0f s; %s\n   scenario %s\n   run      %s\n", i+1, x.Property, x.Message,
+		fmt.Fprintf(stdout, "\n%d. %s\n   %s\n   counts because: %s\n   shown in %s, found after %.0f s; %s\n   "+
+			"scenario %s\n   run      %s\n", i+1, x.Property, x.Message,
 			x.Why, x.Rates(), x.Seconds, x.Size, filepath.Join(dir, x.Scenario), x.Line())
 		if x.Note != "" {
 			fmt.Fprintln(stdout, "   note:    "+x.Note)

@@ -53,12 +53,14 @@ func insideCommands() []*cobra.Command {
 		{Use: "local-init", Short: "First process of a run without Docker", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
 			return clusters.RunLocalInit(args)
 		}},
-		{Use: "lockservice", Short: "A node of the lock service in locks/service", DisableFlagParsing: true, RunE: func(cmd *cobra.Command, args []string) error {
-			return service.Main(cmd.Context(), args, os.Stderr)
-		}},
-		{Use: "outside", Short: "Measures faults from within a node, with none of the agent's code", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
-			return outside.Main(args)
-		}},
+		{Use: "lockservice", Short: "A node of the lock service in locks/service", DisableFlagParsing: true,
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return service.Main(cmd.Context(), args, os.Stderr)
+			}},
+		{Use: "outside", Short: "Measures faults from within a node, with none of the agent's code",
+			DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
+				return outside.Main(args)
+			}},
 		{Use: "trial", Short: "Ends at once: the program of a clock fault's trial", Run: func(*cobra.Command, []string) {}},
 		newStore(),
 	}

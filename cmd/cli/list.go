@@ -111,7 +111,8 @@ func libraryItems() []item {
 		all = append(all, item{name, fmt.Sprintf("%s, on %s: %s", l.From(), strings.Join(l.Backends(), ", "), l.About)})
 	}
 	for _, name := range libraries.Pinnable() {
-		all = append(all, item{name + "@VERSION", "a version that you name, from " + libraries.Table[name].Since() + " on, built from its module when it is first run"})
+		all = append(all, item{name + "@VERSION", "a version that you name, from " + libraries.Table[name].Since() +
+			" on, built from its module when it is first run"})
 	}
 	return all
 }

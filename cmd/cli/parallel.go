@@ -34,7 +34,8 @@ func parallelWithin(n int) error {
 		return err
 	}
 	if most, why := mostParallel(); n > most {
-		return usageError{fmt.Errorf("--parallel %d: this machine takes at most %d runs at a time, %s; beyond that they disturb each other and prove nothing", n, most, why)}
+		return usageError{fmt.Errorf("--parallel %d: this machine takes at most %d runs at a time, %s; beyond that they "+
+			"disturb each other and prove nothing", n, most, why)}
 	}
 	return nil
 }

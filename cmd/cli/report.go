@@ -54,7 +54,8 @@ func newReport() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.path, "output", "o", "", "`FILE` to write, - for standard output (default: a page or picture beside what it shows, compare.html, else standard output)")
+	flags.StringVarP(&f.path, "output", "o", "", "`FILE` to write, - for standard output (default: a page or picture "+
+		"beside what it shows, compare.html, else standard output)")
 	flags.StringVar(&f.format, "format", "", "html, md, svg, png or json (default: by the name of FILE, else html)")
 	flags.BoolVar(&f.json, "json", false, "the same as --format json")
 	flags.IntVar(&f.violation, "violation", 0, "of svg and png: the number of the violation to draw (default: the first)")

@@ -81,7 +81,8 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.SortFlags = false // the order in which a reader needs them
 	flags.StringArrayVar(&f.scenarios, "scenario", nil, "scenarios by name (see dlmtest list), all, a glob, or the `path` of a YAML file")
 	flags.StringArrayVar(&f.backends, "backend", nil, "locks to test by `name` (see dlmtest list), all (but those broken on purpose), or a glob")
-	flags.StringArrayVar(&f.libraries, "library", nil, "lock libraries under test by `name` or NAME@VERSION (see dlmtest list libraries), all, or a glob (default: the lock of the backend)")
+	flags.StringArrayVar(&f.libraries, "library", nil,
+		"lock libraries under test by `name` or NAME@VERSION (see dlmtest list libraries), all, or a glob (default: the lock of the backend)")
 	f.adapter.register(flags)
 	settingFlags(cmd, &f.Settings, "adapter-files", "client-image")
 	flags.IntVar(&f.count, "count", 1, "runs of each scenario against each backend, with the seeds seed, seed+1, …")

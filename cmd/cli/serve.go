@@ -95,7 +95,8 @@ func serveOn(cmd *cobra.Command, l net.Listener, handler http.Handler, dir strin
 		fmt.Fprintf(cmd.OutOrStdout(), "%s is at %s\nCtrl-C ends it.\n", dir, url)
 	}
 	ended := make(chan error, 1)
-	s := &http.Server{Handler: serve.Unstalled(handler, stallLimit), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	s := &http.Server{Handler: serve.Unstalled(handler, stallLimit), ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	go func() { ended <- s.Serve(l) }()
 	select {
 	case err := <-ended:

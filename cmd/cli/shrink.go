@@ -176,7 +176,8 @@ func (s *shrinking) shrink(ctx context.Context) error {
 	o.Oracle = "off" // a search asks whether the violation is there, not what Porcupine says of it
 	s.live = &shrink.Live{Options: o, Property: s.regression.Property, Tries: s.tries, Reliable: s.reliable, Prove: s.prove, Dir: dir,
 		Deadline: begun.Add(s.budget), See: s, Run: runner.Run, Keep: func(c shrink.Candidate) error { return s.save(c, "it was shrunk no further yet") }}
-	s.say("%s of %s × %s: %s\nwithin %v; candidates in %s\n", s.regression.Property, s.start.Name, s.regression.Options.Label(), s.regression.Before, s.budget, dir)
+	s.say("%s of %s × %s: %s\nwithin %v; candidates in %s\n", s.regression.Property, s.start.Name,
+		s.regression.Options.Label(), s.regression.Before, s.budget, dir)
 	yes, err := s.live.Violates(ctx)(s.start)
 	switch {
 	case err != nil:

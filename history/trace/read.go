@@ -124,7 +124,8 @@ func (t *Trace) uses(f history.F) bool {
 // was killed was not dead yet.
 func (t *Trace) unheeded(g *Grant) bool {
 	switch t.Ops[g.EndOp].F {
-	case history.Lost, history.Abstain, history.Extend, history.Fault, history.Write, history.Effect, history.Read: // the last three: the use by which it lasted until now
+	case history.Lost, history.Abstain, history.Extend, history.Fault, history.Write, history.Effect,
+		history.Read: // the last three: the use by which it lasted until now
 		return true
 	}
 	return false

@@ -50,7 +50,8 @@ func CheckYAML(name string, text []byte) error {
 	u := unfolding{sizes: map[*yaml.Node]int{}, open: map[*yaml.Node]bool{}}
 	for i := range documents {
 		if n := u.size(&documents[i], 0); n > MaxNodes {
-			return fmt.Errorf("%s: %w: its aliases (*name) unfold to more than %d values, or to themselves; write them out, or fewer", name, ErrTooLarge, MaxNodes)
+			return fmt.Errorf("%s: %w: its aliases (*name) unfold to more than %d values, or to themselves; write them "+
+				"out, or fewer", name, ErrTooLarge, MaxNodes)
 		}
 	}
 	return nil

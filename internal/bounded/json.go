@@ -24,7 +24,8 @@ func JSON(name string, data []byte, into any) error {
 	case errors.As(err, &wrong):
 		at = wrong.ByteOffset
 		if errors.Is(err, json.ErrUnknownName) {
-			err = fmt.Errorf("unknown field %q at %s: another dlmtest may have written it, or somebody by hand", wrong.JSONPointer.LastToken(), wrong.JSONPointer)
+			err = fmt.Errorf("unknown field %q at %s: another dlmtest may have written it, or somebody by hand",
+				wrong.JSONPointer.LastToken(), wrong.JSONPointer)
 		}
 	case errors.As(err, &torn):
 		at = torn.ByteOffset

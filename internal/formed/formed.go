@@ -46,16 +46,17 @@ type Source struct {
 func (s Source) Schema(t testing.TB) []byte {
 	t.Helper()
 	seen := map[reflect.Type]bool{}
-	r := &jsonschema.Reflector{FieldNameTag: "yaml", RequiredFromJSONSchemaTags: true, Anonymous: true, LookupComment: help, Mapper: func(of reflect.Type) *jsonschema.Schema {
-		seen[of] = true
-		single, ok := s.Single[of]
-		if !ok {
-			return nil
-		}
-		own := *single // the field's own comment is written into it
-		own.Description = ""
-		return &own
-	}}
+	r := &jsonschema.Reflector{FieldNameTag: "yaml", RequiredFromJSONSchemaTags: true, Anonymous: true,
+		LookupComment: help, Mapper: func(of reflect.Type) *jsonschema.Schema {
+			seen[of] = true
+			single, ok := s.Single[of]
+			if !ok {
+				return nil
+			}
+			own := *single // the field's own comment is written into it
+			own.Description = ""
+			return &own
+		}}
 	for _, folder := range s.Folders {
 		if err := r.AddGoComments(module+s.Package, folder, jsonschema.WithFullComment()); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,8 @@ func Command(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	defer end()
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off", "GOFLAGS=-mod=mod "+parallel(), "GOTMPDIR="+dir, "PWD="+dir) // what a killed one leaves goes with the folder
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off", "GOFLAGS=-mod=mod "+parallel(),
+		"GOTMPDIR="+dir, "PWD="+dir) // what a killed one leaves goes with the folder
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 	cmd.Cancel = func() error { return syscall.Kill(-group, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

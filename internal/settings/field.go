@@ -31,7 +31,8 @@ func read() (all []Field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name := func(tag string) string { word, _, _ := strings.Cut(f.Tag.Get(tag), ","); return word }
-		one := Field{Name: f.Name, Flag: name("flag"), JSON: name("json"), YAML: name("yaml"), Default: f.Tag.Get("default"), Help: f.Tag.Get("help"), Value: f.Tag.Get("value"),
+		one := Field{Name: f.Name, Flag: name("flag"), JSON: name("json"), YAML: name("yaml"),
+			Default: f.Tag.Get("default"), Help: f.Tag.Get("help"), Value: f.Tag.Get("value"),
 			Trust: f.Tag.Get("trust") != "", Secret: f.Tag.Get("secret") != "", Path: f.Tag.Get("path") != "", Command: f.Tag.Get("command") != "", at: i}
 		if words := f.Tag.Get("words"); words != "" {
 			one.Words = strings.Split(words, ",")

@@ -47,8 +47,9 @@ var All = []Shape{
 // Make makes a history of about n operations.
 func (s Shape) Make(n int) (history.Setup, []history.Op) {
 	m := &maker{n: n, ops: make([]history.Op, 0, n+64), next: 1, now: 1e9, setup: history.Setup{
-		Promise: history.Promise{Backend: "none", Leased: true, Token: true, Session: true, Order: true, Extends: true, Tries: true, Bound: 5 * time.Millisecond},
-		Lease:   100 * time.Millisecond, Keys: []string{"k"}, Clients: []string{"c1", "c2", "c3"}, Servers: []string{"s1", "s2", "s3"},
+		Promise: history.Promise{Backend: "none", Leased: true, Token: true, Session: true, Order: true, Extends: true,
+			Tries: true, Bound: 5 * time.Millisecond},
+		Lease: 100 * time.Millisecond, Keys: []string{"k"}, Clients: []string{"c1", "c2", "c3"}, Servers: []string{"s1", "s2", "s3"},
 		Fencing: "at-least", FenceOn: "write",
 	}}
 	s.fill(m)
@@ -167,7 +168,8 @@ func (m *maker) write(h held) {
 		typ  history.Type
 		f    history.F
 	}{{h.node, history.Invoke, history.Write}, {"resource", history.Note, history.Apply}, {h.node, history.OK, history.Write}} {
-		op := m.add(history.Op{Node: step.node, Type: step.typ, F: step.f, Key: h.key, Owner: h.owner, Token: h.token, Value: value, Unfenced: copied(), Fenced: copied()})
+		op := m.add(history.Op{Node: step.node, Type: step.typ, F: step.f, Key: h.key, Owner: h.owner, Token: h.token,
+			Value: value, Unfenced: copied(), Fenced: copied()})
 		if step.typ != history.Note {
 			op.Process = h.process
 		}

@@ -22,14 +22,16 @@ var redisPy = foreign(foreignLibrary{
 	Script: "redis_py.py", Program: []string{python}, Image: pythonImage, Package: "python3-redis",
 	Tells: []string{python, "-c", "from redis import __version__ as v; print(v)"}, Backend: "redis", CheckLease: wholeMillis,
 	Offers: []string{"try", "extend", "lease", "wait", "sent"},
-	About:  "redis-py's Lock (SET NX PX by a random token, release and extend by Lua): acquire polls every 100 ms; it tells no validity, and its token fences nothing",
+	About: "redis-py's Lock (SET NX PX by a random token, release and extend by Lua): acquire polls every 100 ms; it " +
+		"tells no validity, and its token fences nothing",
 })
 
 var pythonEtcd3 = foreign(foreignLibrary{
 	Script: "python_etcd3.py", Program: []string{python}, Image: pythonImage, Package: "python3-etcd3",
 	Tells: []string{python, "-c", "from etcd3 import __version__ as v; print(v)"}, Backend: "etcd", CheckLease: etcdSeconds,
 	Offers: []string{"try", "extend", "lease", "wait", "sent"},
-	About:  "python-etcd3's Lock (a key with a lease, compared and put in one transaction; a waiter watches the key): it tells no validity, and its uuid fences nothing",
+	About: "python-etcd3's Lock (a key with a lease, compared and put in one transaction; a waiter watches the key): " +
+		"it tells no validity, and its uuid fences nothing",
 })
 
 // kazoo is one of kazoo's locks. All tell no validity and no token.
@@ -42,7 +44,8 @@ func kazoo(kind string) Library {
 		Left: map[string]string{
 			"permits": "its Semaphore gives one lease a call, and ours asks for several, all or none",
 			"order":   "its waiters stand in a queue of nodes, and its documents promise no order"},
-		About: "kazoo's " + what + " on a KazooClient whose session timeout is the lease, with a listener for suspended, connected and lost; it tells no validity and no token",
+		About: "kazoo's " + what + " on a KazooClient whose session timeout is the lease, with a listener for " +
+			"suspended, connected and lost; it tells no validity and no token",
 	})
 }
 
@@ -68,28 +71,34 @@ type foreignLibrary struct {
 }
 
 func foreign(f foreignLibrary) Library {
-	lock := locks.Lock{Open: checked(script(f.Script, f.Program, f.Args...), "", f.Offers), CheckLease: f.CheckLease, Promise: history.Promise{Backend: f.Backend}}
+	lock := locks.Lock{Open: checked(script(f.Script, f.Program, f.Args...), "", f.Offers), CheckLease: f.CheckLease,
+		Promise: history.Promise{Backend: f.Backend}}
 	argv := slices.Concat(f.Program, []string{f.Script}, f.Args)
-	return Library{About: f.About, argv: argv, Image: f.Image, Package: f.Package, Tells: f.Tells, Offers: f.Offers, Left: f.Left, On: []locks.Lock{promising(lock, f.Offers)}}
+	return Library{About: f.About, argv: argv, Image: f.Image, Package: f.Package, Tells: f.Tells, Offers: f.Offers,
+		Left: f.Left, On: []locks.Lock{promising(lock, f.Offers)}}
 }
 
 // java compiles the one file when it starts it, which takes a second; what it is not asked to
 // optimize, it starts the faster.
-var java = []string{"java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx96m", "-XX:-UsePerfData", // whose file, named by the pid, clients in namespaces of their own would share
+var java = []string{"java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx96m",
+	"-XX:-UsePerfData", // whose file, named by the pid, clients in namespaces of their own would share
 	"-cp", "/usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar"}
 
 // curator is one of Curator's locks. All tell no validity and no token.
 func curator(kind string) Library {
 	what := map[string]string{"mutex": "InterProcessMutex", "rw": "InterProcessReadWriteLock",
-		"downgrade": "InterProcessReadWriteLock, whose readers come in as writers if they can, and are downgraded", "semaphore": "InterProcessSemaphoreV2"}[kind]
+		"downgrade": "InterProcessReadWriteLock, whose readers come in as writers if they can, and are downgraded",
+		"semaphore": "InterProcessSemaphoreV2"}[kind]
 	offers := []string{"try", "events", "lease", "renews", "wait"}
-	offers = append(offers, map[string][]string{"mutex": {"order", "reentrant"}, "rw": {"order", "shared", "reentrant"}, "downgrade": {"order", "shared"}, "semaphore": {"permits"}}[kind]...)
+	offers = append(offers, map[string][]string{"mutex": {"order", "reentrant"}, "rw": {"order", "shared", "reentrant"},
+		"downgrade": {"order", "shared"}, "semaphore": {"permits"}}[kind]...)
 	return foreign(foreignLibrary{
 		Script: "Curator.java", Program: java, Args: []string{kind}, Image: javaImage, Package: "libcurator-recipes-java",
 		Tells:   []string{"bash", "-c", `basename -s .jar "$(readlink -e /usr/share/java/curator-recipes.jar)"`},
 		Backend: "zookeeper", CheckLease: wholeMillis, Offers: offers, Left: map[string]map[string]string{
 			"downgrade": {"reentrant": "one that was downgraded is held as a reader, and this adapter makes a lock for each grant"}}[kind],
-		About: "Apache Curator's " + what + ", with a ConnectionStateListener for suspended, reconnected and lost; the session timeout is the lease, and it tells no validity and no token",
+		About: "Apache Curator's " + what + ", with a ConnectionStateListener for suspended, reconnected and lost; the " +
+			"session timeout is the lease, and it tells no validity and no token",
 	})
 }
 

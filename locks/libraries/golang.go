@@ -116,7 +116,8 @@ func saysSo(hello protocol.Result, version string, offers []string) error {
 	}
 	says := slices.DeleteFunc(slices.Sorted(slices.Values(hello.Offers)), func(o string) bool { return o == protocol.OfferConcurrent })
 	if want := slices.Sorted(slices.Values(offers)); !slices.Equal(says, want) {
-		return fmt.Errorf("%w: %s %s offers %s, and the table of libraries says %s", locks.ErrConfig, hello.Name, hello.Library, strings.Join(says, ", "), strings.Join(want, ", "))
+		return fmt.Errorf("%w: %s %s offers %s, and the table of libraries says %s", locks.ErrConfig, hello.Name,
+			hello.Library, strings.Join(says, ", "), strings.Join(want, ", "))
 	}
 	return nil
 }

@@ -108,8 +108,10 @@ func Find(backend, library string) (locks.Lock, error) {
 	if err != nil {
 		return locks.Lock{}, err
 	}
-	if has := l.Has(); pinned && !built && (has != "" || l.Module != "") && version != has { // a build may not say what it has: then it is not known to be this one
-		return locks.Lock{}, fmt.Errorf("%s: this dlmtest was built with %s %s, and there is no adapter for another version", library, name, cmp.Or(has, "of an unknown version"))
+	if has := l.Has(); pinned && !built && (has != "" || l.Module != "") &&
+		version != has { // a build may not say what it has: then it is not known to be this one
+		return locks.Lock{}, fmt.Errorf("%s: this dlmtest was built with %s %s, and there is no adapter for "+
+			"another version", library, name, cmp.Or(has, "of an unknown version"))
 	}
 	for _, lock := range l.On {
 		switch lock = l.complete(name, lock, base); {

@@ -28,14 +28,16 @@ var Table = map[string]Library{
 		}},
 		// A round may fail for each rival, and the next begins up to 250 ms later.
 		Promise: history.Promise{Bound: 2 * time.Second, DriftFactor: redsync.Drift,
-			About: "redsync: LockContext, TryLockContext, ExtendContext and UnlockContext on a go-redis client with its defaults for each node; it tells by Until() how long a grant is valid"},
+			About: "redsync: LockContext, TryLockContext, ExtendContext and UnlockContext on a go-redis client with its " +
+				"defaults for each node; it tells by Until() how long a grant is valid"},
 	}),
 	"redislock": golang(goLibrary{
 		Adapter: redislock.Adapter, On: []string{"redis"}, Millis: true,
 		Source: pins.Source{Module: "github.com/bsm/redislock", Since: "v0.9.0", Folder: "redislock", Name: "Adapter"},
 		Left:   map[string]string{"validity": "TTL asks the server for what is left, and says nothing with the grant"},
 		Promise: history.Promise{
-			About: "bsm/redislock: Obtain with a linear backoff of 100 ms, Refresh, Release, on a go-redis client with its defaults; its token is random, so it fences nothing"},
+			About: "bsm/redislock: Obtain with a linear backoff of 100 ms, Refresh, Release, on a go-redis client with " +
+				"its defaults; its token is random, so it fences nothing"},
 	}),
 	"rueidislock": golang(goLibrary{
 		Adapter: rueidislock.Adapter, On: []string{"redis"}, Millis: true,
@@ -61,17 +63,20 @@ var Table = map[string]Library{
 	"etcd-election": golang(goLibrary{
 		Adapter: etcd.Election, On: []string{"etcd"}, Source: etcdSource("Election"),
 		Promise: history.Promise{
-			About: "etcd's concurrency.Election on one Session a client: Campaign waits until the client leads, Resign says yes to who leads no more; the token is Rev(), the create revision of the leader's key"},
+			About: "etcd's concurrency.Election on one Session a client: Campaign waits until the client leads, Resign " +
+				"says yes to who leads no more; the token is Rev(), the create revision of the leader's key"},
 	}),
 	"etcd-rwmutex": golang(goLibrary{
 		Adapter: etcd.RWMutex, On: []string{"etcd"}, Source: etcdSource("RWMutex"),
 		Left: map[string]string{"token": "the create revision of its key, which it keeps to itself"},
 		Promise: history.Promise{
-			About: "the RWMutex recipe of etcd's client, under a Session for each lock: Lock and RLock, whose wait ends with its session alone; it does not name its key, so there is no token"},
+			About: "the RWMutex recipe of etcd's client, under a Session for each lock: Lock and RLock, whose wait ends " +
+				"with its session alone; it does not name its key, so there is no token"},
 	}),
 	"etcd-lock": golang(goLibrary{
 		Adapter: etcdlock.Adapter, On: []string{"etcd"},
-		Source: pins.Source{Module: "go.etcd.io/etcd/server/v3", Since: "v3.5.0", Folder: "etcdlock", Name: "Adapter", Requires: []string{"go.etcd.io/etcd/client/v3 @"}},
+		Source: pins.Source{Module: "go.etcd.io/etcd/server/v3", Since: "v3.5.0", Folder: "etcdlock", Name: "Adapter",
+			Requires: []string{"go.etcd.io/etcd/client/v3 @"}},
 		Promise: history.Promise{
 			About: "the lock service of an etcd server, by its API; the token is the revision that its answer carries"},
 	}),
@@ -79,14 +84,16 @@ var Table = map[string]Library{
 		Adapter: zookeeper.Adapter, On: []string{"zookeeper"},
 		Source: pins.Source{Module: "github.com/go-zookeeper/zk", Since: "v1.0.0", Folder: "zookeeper", Name: "Adapter"},
 		Promise: history.Promise{
-			About: "zk.Lock on one connection a client: Lock and Unlock, without a context and without a try, so a wait can neither be bounded nor cancelled; " +
+			About: "zk.Lock on one connection a client: Lock and Unlock, without a context and without a try, so a wait " +
+				"can neither be bounded nor cancelled; " +
 				"the events of the connection tell of its session; the lock does not name its node, so there is no token"},
 	}),
 	"pglock": golang(goLibrary{
 		Adapter: pglock.Adapter, On: []string{"postgres"}, Millis: true, Slow: true, Source: pglockSource("Adapter"),
 		Left: map[string]string{"extend": "SendHeartbeat does what the library does by itself"},
 		Promise: history.Promise{
-			About: "cirello.io/pglock: AcquireContext with a heartbeat of a quarter of the lease, as its defaults have it; a loss is found by asking IsReleased; " +
+			About: "cirello.io/pglock: AcquireContext with a heartbeat of a quarter of the lease, as its defaults have " +
+				"it; a loss is found by asking IsReleased; " +
 				"who waits asks once a lease, so a lock that is free is granted up to a lease later; its record version is not monotonic and no token"},
 	}),
 	"pglock-do": golang(goLibrary{

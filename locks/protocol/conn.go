@@ -43,7 +43,8 @@ func Start(cmd Command, event func(*Conn, Event)) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{p: p, limits: cmd.Limits, event: event, waiting: map[int64]*call{}, grants: map[string]bool{}, failed: make(chan struct{}), over: make(chan struct{})}
+	c := &Conn{p: p, limits: cmd.Limits, event: event, waiting: map[int64]*call{}, grants: map[string]bool{},
+		failed: make(chan struct{}), over: make(chan struct{})}
 	go c.read()
 	return c, nil
 }

@@ -26,10 +26,11 @@ const (
 
 // Advice says, for a newcomer, what to do about each kind.
 var Advice = map[Kind]string{
-	Garbage:    "print nothing but messages to stdout, one JSON object a line; logs belong on stderr",
-	LongLine:   fmt.Sprintf("a line has at most %d bytes; shorten messages and print logs to stderr", LineMax),
-	Died:       "catch what the library throws and answer it as an error; what was printed last is on stderr",
-	Hangs:      "answer every request, also when the library fails; while one waits in the library others must be read, so run each in a thread of its own and offer concurrent",
+	Garbage:  "print nothing but messages to stdout, one JSON object a line; logs belong on stderr",
+	LongLine: fmt.Sprintf("a line has at most %d bytes; shorten messages and print logs to stderr", LineMax),
+	Died:     "catch what the library throws and answer it as an error; what was printed last is on stderr",
+	Hangs: "answer every request, also when the library fails; while one waits in the library others must be read, " +
+		"so run each in a thread of its own and offer concurrent",
 	Twice:      "answer each id once: look for a path that answers and then also reports an error",
 	Unasked:    "copy the id of the request into its answer, and answer nothing before it is asked",
 	Overclaims: "offer in hello just what the library does",

@@ -45,7 +45,8 @@ func (l Limits) orDefaults() Limits {
 	for _, d := range []struct {
 		v *time.Duration
 		d time.Duration
-	}{{&l.Start, 20 * time.Second}, {&l.Open, 20 * time.Second}, {&l.Late, 10 * time.Second}, {&l.Ping, 5 * time.Second}, {&l.Close, 10 * time.Second}, {&l.End, 5 * time.Second}} {
+	}{{&l.Start, 20 * time.Second}, {&l.Open, 20 * time.Second}, {&l.Late, 10 * time.Second},
+		{&l.Ping, 5 * time.Second}, {&l.Close, 10 * time.Second}, {&l.End, 5 * time.Second}} {
 		if *d.v == 0 {
 			*d.v = d.d
 		}

@@ -175,7 +175,8 @@ func (a *Answer) check(line []byte) error {
 		return fault(Garbage, "error code %q; want not-granted, not-held, config, unsupported or unknown", clip(string(a.Error.Code)))
 	case a.Error != nil && len(a.Error.Message) > textMax:
 		return fault(Garbage, "an error's message has %d bytes, more than %d", len(a.Error.Message), textMax)
-	case a.OK != nil && (a.OK.Token < 0 || a.OK.Deadline < 0 || a.OK.Sent < 0 || len(a.OK.Grant) > textMax || len(a.OK.Name) > textMax || len(a.OK.Library) > textMax):
+	case a.OK != nil && (a.OK.Token < 0 || a.OK.Deadline < 0 || a.OK.Sent < 0 || len(a.OK.Grant) > textMax ||
+		len(a.OK.Name) > textMax || len(a.OK.Library) > textMax):
 		return fault(Garbage, "it printed a value out of bounds: %s", sample(line))
 	}
 	return nil

@@ -202,7 +202,8 @@ func (a *agent) giveUp(s *active) {
 	a.mu.Lock()
 	waits := s.waits && slices.Contains(a.held, s)
 	if waits {
-		a.tell(s, history.Missed, 0, fmt.Sprintf("no such message went through the links to %s within %v", strings.Join(s.arm.Link.To, ", "), s.arm.Limit)+s.deaf())
+		a.tell(s, history.Missed, 0, fmt.Sprintf("no such message went through the links to %s within %v",
+			strings.Join(s.arm.Link.To, ", "), s.arm.Limit)+s.deaf())
 	}
 	a.mu.Unlock()
 	if waits { // else it has come just now

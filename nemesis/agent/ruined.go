@@ -34,7 +34,8 @@ func (c *child) survivesDrift() error {
 			continue // it has ended
 		}
 		if name := Ruined(exe); name != "" {
-			return refusal(fmt.Sprintf("clock: %s does not survive a drift of its clocks, as its waits end at absolute times; slew REALTIME instead, or say clock: {drift: …, anyway: true}", name))
+			return refusal(fmt.Sprintf("clock: %s does not survive a drift of its clocks, as its waits end at absolute "+
+				"times; slew REALTIME instead, or say clock: {drift: …, anyway: true}", name))
 		}
 	}
 	return nil

@@ -150,7 +150,8 @@ func (p *Tab) Drag(x, y, to float64) {
 	p.Helper()
 	left := chromedp.ButtonLeft
 	p.Do(chromedp.MouseEvent(chromedp.MouseMoved, x, y), chromedp.MouseEvent(chromedp.MousePressed, x, y, left),
-		chromedp.MouseEvent(chromedp.MouseMoved, (x+to)/2, y, left), chromedp.MouseEvent(chromedp.MouseMoved, to, y, left), chromedp.MouseEvent(chromedp.MouseReleased, to, y, left))
+		chromedp.MouseEvent(chromedp.MouseMoved, (x+to)/2, y, left),
+		chromedp.MouseEvent(chromedp.MouseMoved, to, y, left), chromedp.MouseEvent(chromedp.MouseReleased, to, y, left))
 }
 
 // Press types keys.

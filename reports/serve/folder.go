@@ -55,11 +55,14 @@ type file struct{ Name, Size, About string }
 
 // abouts say what a file of a run is.
 var abouts = map[string]string{
-	"report.html": "the report", "index.html": "the index of all runs", "history.jsonl": "every operation, as recorded", "results.json": "the judgement, for machines",
-	"run.json": "seed, versions, resolved scenario", "junit.xml": "for test viewers", "index.json": "the index, for machines", "index.md": "the index, for a pull request",
+	"report.html": "the report", "index.html": "the index of all runs", "history.jsonl": "every operation, as recorded",
+	"results.json": "the judgement, for machines",
+	"run.json":     "seed, versions, resolved scenario", "junit.xml": "for test viewers",
+	"index.json": "the index, for machines", "index.md": "the index, for a pull request",
 	"hunt.json": "what was tried and found, for machines", "trials.jsonl": "every trial and what it has shown",
 	"gate.html": "what the gate decided, and why", "side-by-side": "the backends of each scenario beside each other",
-	"logs": "what the servers wrote", "violations": "the smallest history of each violation", "history.jsonl.part": "as it comes: the run goes on, or was killed",
+	"logs": "what the servers wrote", "violations": "the smallest history of each violation",
+	"history.jsonl.part": "as it comes: the run goes on, or was killed",
 }
 
 // folder sends the page of a folder: its runs, the newest first, and its files.

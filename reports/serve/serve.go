@@ -53,7 +53,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Security-Policy", pagePolicy)
 	if !s.allowed(r.Host) {
-		refuse(w, http.StatusMisdirectedRequest, "The name in the address is not known here. Use localhost or the address itself, or start dlmtest serve with --host and this name.")
+		refuse(w, http.StatusMisdirectedRequest, "The name in the address is not known here. Use localhost or the "+
+			"address itself, or start dlmtest serve with --host and this name.")
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

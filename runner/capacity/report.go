@@ -105,7 +105,8 @@ func (r *Report) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "%9d %9d %16s %11s %19.0f %19.0f\n", s.Locks, s.Sessions, Bytes(s.Memory), Bytes(s.Own), s.Client, s.Server)
 	}
 	for _, row := range r.Rows {
-		fmt.Fprintf(&b, "\n%s\n  %.1f ± %.1f %s each (95 %%, %d sizes, R² %.3f)\n", row.What, row.Line.Slope, row.Line.Error, row.Unit, row.Line.Points, row.Line.R2)
+		fmt.Fprintf(&b, "\n%s\n  %.1f ± %.1f %s each (95 %%, %d sizes, R² %.3f)\n", row.What, row.Line.Slope,
+			row.Line.Error, row.Unit, row.Line.Points, row.Line.R2)
 		if row.Unit == "bytes/s" && r.Beat > 0 {
 			fmt.Fprintf(&b, "  that is %.0f bytes a heartbeat, one each %.1f s\n", row.Line.Slope*r.Beat, r.Beat)
 		}

@@ -187,7 +187,8 @@ func once(c reports.Cell) *Once {
 func (e Evidence) enough() error {
 	for _, scenario := range told {
 		if !slices.ContainsFunc(e.Locks, func(l Lock) bool { return l.reference() && l.in(scenario, history.OnWrite) != nil }) {
-			return fmt.Errorf("%w: %s is in none of them; want %s of the reference locks, and %s with --fence-on read", errThin, scenario, strings.Join(told, ","), between)
+			return fmt.Errorf("%w: %s is in none of them; want %s of the reference locks, and %s with --fence-on read",
+				errThin, scenario, strings.Join(told, ","), between)
 		}
 	}
 	if !slices.ContainsFunc(e.Locks, func(l Lock) bool { return l.in(between, history.OnRead) != nil }) {

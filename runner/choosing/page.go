@@ -42,7 +42,8 @@ func (e Evidence) fencing(b *strings.Builder) {
 	b.WriteString("## Do I need fencing?\n\n" +
 		"A holder stops for longer than its lease (`" + stopped + "`), and in `" + between + "` it wakes between the next\n" +
 		"holder's read and its write. Was the data saved?\n\n" +
-		"| lock | leases | `" + stopped + "`: no fence | with a fence | did others work on? | `" + between + "`: no fence | a fence of writes | a fence of reads too |\n" +
+		"| lock | leases | `" + stopped + "`: no fence | with a fence | did others work on? | `" + between +
+		"`: no fence | a fence of writes | a fence of reads too |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
 	for _, l := range e.references(func(l Lock) bool { return l.in(stopped, history.OnWrite) != nil }) {
 		fmt.Fprintf(b, "| `%s` | %s |", l.Name(), map[bool]string{true: "yes", false: "no"}[l.Leased])
@@ -61,7 +62,8 @@ func (e Evidence) fencing(b *strings.Builder) {
 	if late := e.references(func(l Lock) bool {
 		return l.reply(between, history.OnWrite, fenced) == checker.No && l.reply(between, history.OnRead, fenced) == checker.Yes
 	}); len(late) > 0 {
-		fmt.Fprintf(b, "A fence that only writes tell of their tokens lost one with %s; one that reads tell, too, saved it. See [fencing.md](fencing.md).\n", names(late, "and"))
+		fmt.Fprintf(b, "A fence that only writes tell of their tokens lost one with %s; one that reads tell, too, saved "+
+			"it. See [fencing.md](fencing.md).\n", names(late, "and"))
 	}
 }
 
@@ -141,7 +143,8 @@ func (e Evidence) capacity(b *strings.Builder) {
 		b.WriteString("Not measured for this page: [capacity.md](capacity.md).\n")
 		return
 	}
-	b.WriteString("What one more costs a server, by `dlmtest capacity`; of a quorum, each of its servers. How it is measured: [capacity.md](capacity.md).\n\n| |")
+	b.WriteString("What one more costs a server, by `dlmtest capacity`; of a quorum, each of its servers. How it is " +
+		"measured: [capacity.md](capacity.md).\n\n| |")
 	var rows []string
 	for _, c := range e.Capacity {
 		fmt.Fprintf(b, " %s %s |", c.Backend, c.Version)
@@ -211,7 +214,8 @@ func (e Evidence) libraries(b *strings.Builder) {
 
 // source tells where the page comes from.
 func (e Evidence) source(b *strings.Builder) {
-	fmt.Fprintf(b, "## Where this comes from\n\nRuns of %s with dlmtest %s. %s `–` does not apply, or was not run; `?` was not decided. Again:\n\n```\n", e.Date, e.Version, e.Machine)
+	fmt.Fprintf(b, "## Where this comes from\n\nRuns of %s with dlmtest %s. %s `–` does not apply, or was not run; "+
+		"`?` was not decided. Again:\n\n```\n", e.Date, e.Version, e.Machine)
 	for _, c := range e.Commands {
 		b.WriteString(strings.Join(c, " ") + "\n")
 	}

@@ -24,7 +24,8 @@ func JSON(w io.Writer, r Report) error {
 }
 
 // how says how significance is told.
-const how = "Rates: Fisher's exact test, intervals of differences by Newcombe. Measures: Mann-Whitney U test, each run one sample. All tests together by Holm at 5 %%, %d of them."
+const how = "Rates: Fisher's exact test, intervals of differences by Newcombe. Measures: Mann-Whitney U test, each run " +
+	"one sample. All tests together by Holm at 5 %%, %d of them."
 
 // row is a line of a table, of a property or a measure.
 type row struct {

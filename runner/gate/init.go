@@ -110,7 +110,8 @@ func cellFrom(dirs []string, count int, read func([]string) (Asked, error)) (cel
 	}
 	for _, name := range slices.Sorted(maps.Keys(cell.Expect)) {
 		if cell.Expect[name].Is == ToDecide {
-			notes = append(notes, fmt.Sprintf("%s: %s was violated, and the scenario does not expect that of this lock: it is undecided, and no gate runs until somebody says whether it is a bug", cell.Label(), name))
+			notes = append(notes, fmt.Sprintf("%s: %s was violated, and the scenario does not expect that of this lock: "+
+				"it is undecided, and no gate runs until somebody says whether it is a bug", cell.Label(), name))
 		}
 	}
 	return cell, notes, nil
@@ -159,7 +160,8 @@ func (c *Cell) learn(dir string, expected expectations, result checker.Result) (
 			c.Expect[p.Name] = Expectation{Is: Holds}
 		case p.WouldHold || p.Disturbed:
 			c.Expect[p.Name] = Expectation{Is: Holds}
-			notes = append(notes, fmt.Sprintf("%s: %s was not put to the test in %s (%s); holds is written, which a run must show", c.Label(), p.Name, dir, p.Reason))
+			notes = append(notes, fmt.Sprintf("%s: %s was not put to the test in %s (%s); holds is written, which a "+
+				"run must show", c.Label(), p.Name, dir, p.Reason))
 		case !ok:
 			c.Expect[p.Name] = Expectation{Is: NotJudged, Reason: "this scenario does not put it to the test: " + p.Reason}
 		}
@@ -173,7 +175,8 @@ func (x expectations) violated(p checker.Property) Expectation {
 	e, known := x.of[p.Name]
 	switch {
 	case known && e.Verdict == checker.Violated:
-		return Expectation{Is: Weakness, Seen: seen(p), Reason: strings.TrimSuffix(fmt.Sprintf("the scenario expects it of this lock: %s", cmp.Or(e.Note, x.title)), ".")}
+		return Expectation{Is: Weakness, Seen: seen(p),
+			Reason: strings.TrimSuffix(fmt.Sprintf("the scenario expects it of this lock: %s", cmp.Or(e.Note, x.title)), ".")}
 	case known:
 		return Expectation{Is: ToDecide, Seen: seen(p), Reason: fmt.Sprintf("the scenario expects %s of this lock", e.Verdict)}
 	}
@@ -202,7 +205,8 @@ func readRun(dir string) (run reports.Run, result checker.Result, err error) {
 	for name := range files {
 		files[name], err = bounded.ReadFile(filepath.Join(dir, name), mostOfAFile)
 		if errors.Is(err, fs.ErrNotExist) {
-			return run, result, fmt.Errorf("%w; want the folder of a run or a matrix that has ended, such as runs/latest (dlmtest check %s judges one that was killed)", err, dir)
+			return run, result, fmt.Errorf("%w; want the folder of a run or a matrix that has ended, such as "+
+				"runs/latest (dlmtest check %s judges one that was killed)", err, dir)
 		}
 		if err != nil {
 			return run, result, err

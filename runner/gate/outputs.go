@@ -70,7 +70,8 @@ func Lines(w io.Writer, r Report) error {
 			}
 		}
 	}
-	return e.Encode(map[string]any{"event": "gate", "state": r.State, "summary": r.Summary(), "stopped": r.Stopped, "missing": r.Missing(), "took": r.Took, "file": r.File})
+	return e.Encode(map[string]any{"event": "gate", "state": r.State, "summary": r.Summary(), "stopped": r.Stopped,
+		"missing": r.Missing(), "took": r.Took, "file": r.File})
 }
 
 // JUnit writes a report as JUnit XML: a suite for each cell, a case for each property.
@@ -119,7 +120,8 @@ func Markdown(w io.Writer, r Report) error {
 		for _, c := range r.Cells {
 			for _, g := range c.groups(false) {
 				if g.State == state {
-					fmt.Fprintf(out, "| %s %s | %s | %s | %s | %s |\n", sign[state], words[state], reports.Escaped(c.Name), reports.Escaped(strings.Join(g.properties, ", ")), g.expected(), reports.Escaped(g.Why))
+					fmt.Fprintf(out, "| %s %s | %s | %s | %s | %s |\n", sign[state], words[state],
+						reports.Escaped(c.Name), reports.Escaped(strings.Join(g.properties, ", ")), g.expected(), reports.Escaped(g.Why))
 				}
 			}
 		}
@@ -164,7 +166,8 @@ func (j Judgement) expected() string {
 	if j.Link == "" {
 		return string(j.Want)
 	}
-	return fmt.Sprintf("[%s](%s)", j.Want, strings.NewReplacer("(", "%28", ")", "%29", "|", "%7C", "<", "%3C", ">", "%3E", "\n", "", " ", "%20").Replace(j.Link))
+	return fmt.Sprintf("[%s](%s)", j.Want, strings.NewReplacer("(", "%28", ")", "%29", "|", "%7C", "<", "%3C", ">",
+		"%3E", "\n", "", " ", "%20").Replace(j.Link))
 }
 
 // sign is the mark of a state, so that words never carry it alone.

@@ -13,7 +13,8 @@ import (
 )
 
 // words are what a state is called in a text, as go test calls it where it can.
-var words = map[State]string{Fail: "FAIL", Broken: "ERROR", Inconclusive: "INCONCLUSIVE", Stopped: "STOPPED", Undecided: "INCONCLUSIVE", Pass: "PASS", Skipped: "SKIP"}
+var words = map[State]string{Fail: "FAIL", Broken: "ERROR", Inconclusive: "INCONCLUSIVE", Stopped: "STOPPED",
+	Undecided: "INCONCLUSIVE", Pass: "PASS", Skipped: "SKIP"}
 
 // Text writes what a terminal shows at the end of a gate, in the manner of go test:
 // what was decided of each property of each cell, then one word for all. dir is the
@@ -188,7 +189,8 @@ func (r Report) Summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
 		}
 	}
-	text := fmt.Sprintf("%s of %s in %s: %s", nouns.Irregular(judged, "property", "properties"), nouns.Count(len(r.Cells), "cell"), nouns.Count(ran, "run"), strings.Join(parts, ", "))
+	text := fmt.Sprintf("%s of %s in %s: %s", nouns.Irregular(judged, "property", "properties"),
+		nouns.Count(len(r.Cells), "cell"), nouns.Count(ran, "run"), strings.Join(parts, ", "))
 	for _, extra := range []struct {
 		n    int
 		text string

@@ -66,7 +66,7 @@ func outcome(o runner.Options, v checker.Verdict, doubts ...string) *runner.Outc
 	out := &runner.Outcome{Dir: filepath.Join(o.Out, o.Backend), Run: reports.Run{Backend: o.Backend, Resolved: string(o.Scenario.YAML())},
 		Result: checker.Result{Doubts: doubts, Properties: []checker.Property{{Name: "mutual-exclusion", Verdict: v}, {Name: "lease-exclusion", Verdict: checker.Holds}}}}
 	e := o.Scenario.Expected[o.Backend]["mutual-exclusion"]
-	checker.Expect(history.Setup{Promise: history.Promise{Leased: true}}, &out.Result, map[string]checker.Expectation{"mutual-exclusion": checker.Expectation(e)})
+	checker.Expect(history.Setup{Promise: history.Promise{Leased: true}}, &out.Result, map[string]checker.Expectation{"mutual-exclusion": e.Under("write")})
 	out.Result.Verdict = v
 	return out
 }

@@ -61,7 +61,8 @@ func (r Regression) Write(w io.Writer, s scenarios.Scenario) error {
 	var b bytes.Buffer
 	say := func(format string, args ...any) { fmt.Fprintf(&b, "# %s\n", oneLine(fmt.Sprintf(format, args...))) }
 	say("The smallest scenario found in which %s violates %s.", r.Options.Label(), r.Property)
-	say("From %s × %s, seed %d, run %s of %s: %s.", r.From.Scenario, r.Options.Label(), r.Options.Seed, r.From.ID, r.From.Started.UTC().Format(time.DateTime), r.Before)
+	say("From %s × %s, seed %d, run %s of %s: %s.", r.From.Scenario, r.Options.Label(), r.Options.Seed, r.From.ID,
+		r.From.Started.UTC().Format(time.DateTime), r.Before)
 	say("Left: %s.", Size(s))
 	if versions := versions(r.From); versions != "" {
 		say("Servers: %s; dlmtest %s.", versions, r.Options.Version)

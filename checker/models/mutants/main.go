@@ -39,7 +39,8 @@ func main() {
 	o := options{}
 	only := flag.String("only", "", "plant in these files only (models/front.go), separated by commas")
 	flag.IntVar(&o.sample, "sample", 0, "try only so many of each package, drawn by chance; 0: all")
-	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "a test that takes longer has noticed the mistake: it hangs; one that usually takes little time is given less")
+	flag.DurationVar(&o.limit, "limit", 2*time.Minute,
+		"a test that takes longer has noticed the mistake: it hangs; one that usually takes little time is given less")
 	flag.StringVar(&o.results, "results", "", "file in which results are kept from one call to the next")
 	flag.Parse()
 	if *only != "" {

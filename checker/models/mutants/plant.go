@@ -169,7 +169,8 @@ func (p *planter) remove(s ast.Stmt) {
 func (p *planter) add(n ast.Node, what string) int {
 	at := p.fset.Position(n.Pos())
 	line := strings.TrimSpace(strings.Split(string(p.source), "\n")[at.Line-1])
-	*p.planted = append(*p.planted, mistake{len(*p.planted), fmt.Sprintf("%s:%d:%d", p.name, at.Line, at.Column), strings.Join(strings.Fields(what), " "), line, p.hash})
+	*p.planted = append(*p.planted, mistake{len(*p.planted), fmt.Sprintf("%s:%d:%d", p.name, at.Line, at.Column),
+		strings.Join(strings.Fields(what), " "), line, p.hash})
 	return len(*p.planted) - 1
 }
 

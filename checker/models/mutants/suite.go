@@ -127,7 +127,8 @@ func (s *suite) unchanged(ctx context.Context) error {
 func (s *suite) run(ctx context.Context, limit time.Duration, name string, env ...string) (out []byte, failed, hung bool) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	args := []string{"-c", `ulimit -v 8000000; exec "$0" "$@"`, s.binary, "-test.run", "^(" + name + ")$", "-test.failfast", "-rapid.nofailfile", "-rapid.shrinktime=0s"}
+	args := []string{"-c", `ulimit -v 8000000; exec "$0" "$@"`, s.binary, "-test.run", "^(" + name + ")$",
+		"-test.failfast", "-rapid.nofailfile", "-rapid.shrinktime=0s"}
 	c := exec.CommandContext(ctx, "sh", args...)
 	c.Dir, c.WaitDelay = s.dir, time.Second
 	c.Env = append(append(os.Environ(), "GOMAXPROCS=1", "GOMEMLIMIT=1GiB"), env...)

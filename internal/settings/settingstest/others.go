@@ -12,7 +12,8 @@ type Other struct {
 }
 
 // values are those of settings that take no value but one of their own kind.
-var values = map[string]string{"library": "redsync@v4.13.0", "adapter-files": "/", "client-image": "mine:1", "fsync": "always", "etcd": "3.6.16", "compose": "/srv/compose.yml"}
+var values = map[string]string{"library": "redsync@v4.13.0", "adapter-files": "/", "client-image": "mine:1",
+	"fsync": "always", "etcd": "3.6.16", "compose": "/srv/compose.yml"}
 
 // Others are all settings, each changed.
 func Others() (all []Other) {

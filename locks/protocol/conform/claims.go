@@ -102,7 +102,8 @@ func renews(s *suite) error {
 		return err
 	}
 	time.Sleep(s.cfg.Lease + s.cfg.Lease/2)
-	return s.keptOut(b, protocol.Request{Mode: protocol.Exclusive}, "a key after a lease, although hello offers renews and its holder goes on", func() error { return s.release(a, g.Grant) })
+	return s.keptOut(b, protocol.Request{Mode: protocol.Exclusive},
+		"a key after a lease, although hello offers renews and its holder goes on", func() error { return s.release(a, g.Grant) })
 }
 
 // closeFrees: what the first holds at its close, the second gets well before its lease

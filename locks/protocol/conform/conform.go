@@ -97,7 +97,8 @@ func Run(ctx context.Context, cmd protocol.Command, c locks.Config) (r Report) {
 			r.Hello = s.conns[0].Hello()
 		}
 		var refused *protocol.Refusal
-		if err != nil && (check.Name == "hello" || check.Name == "open" || check.Name == "round-trip" && errors.As(err, &refused) && refused.Do == protocol.DoAcquire) {
+		if err != nil && (check.Name == "hello" || check.Name == "open" || check.Name == "round-trip" &&
+			errors.As(err, &refused) && refused.Do == protocol.DoAcquire) {
 			break
 		}
 	}

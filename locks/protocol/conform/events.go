@@ -47,7 +47,8 @@ func cut(s *suite) error {
 		return err
 	}
 	if owesLoss(a) && s.ears[a].after(from, a, s.seen(), about(g, lost)) == "" {
-		err = s.broken(a, fmt.Errorf("its way to the servers was cut, another adapter was granted its key meanwhile, and %v after the heal it had %s, and not lost",
+		err = s.broken(a, fmt.Errorf("its way to the servers was cut, another adapter was granted its key meanwhile, "+
+			"and %v after the heal it had %s, and not lost",
 			s.seen(), s.ears[a].since(from)))
 	}
 	return errors.Join(err, s.release(b, h.Grant))

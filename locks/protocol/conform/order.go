@@ -44,7 +44,8 @@ func order(s *suite) error {
 			return err
 		}
 		if !slices.IsSorted(served) {
-			return fmt.Errorf("%d adapters waited for one key, each asked %v after the one before, and they were granted it in the order %v; do not offer order if the library does not promise it", waiters, gap, served)
+			return fmt.Errorf("%d adapters waited for one key, each asked %v after the one before, and they were "+
+				"granted it in the order %v; do not offer order if the library does not promise it", waiters, gap, served)
 		}
 	}
 	return nil

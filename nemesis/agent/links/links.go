@@ -54,7 +54,8 @@ type Unparsed struct {
 // String says it in words.
 func (u Unparsed) String() string {
 	return fmt.Sprintf("the %s on the link to %s is not understood from byte %d of connection %s on, and is passed on as it is; "+
-		"a fault that waits for a message there cannot begin: %v", map[Direction]string{Request: "client", Answer: "server"}[u.Direction], u.Link, u.From, u.Connection, u.Err)
+		"a fault that waits for a message there cannot begin: %v",
+		map[Direction]string{Request: "client", Answer: "server"}[u.Direction], u.Link, u.From, u.Connection, u.Err)
 }
 
 // Links are the links of one client, by the name of the server.

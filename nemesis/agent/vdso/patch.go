@@ -111,7 +111,8 @@ func (p *Page) attach(tid int, scratch uint64, r registers) (at uint64, held []u
 		return 0, held, fmt.Errorf("clock: process %d: %w", tid, err)
 	}
 	if v := now.result(); v < 0 && v > -4096 {
-		return 0, held, fmt.Errorf("clock: process %d cannot attach the shared page (shmat): %w; has it another IPC namespace than the agent?", tid, unix.Errno(-v))
+		return 0, held, fmt.Errorf("clock: process %d cannot attach the shared page (shmat): %w; has it another IPC "+
+			"namespace than the agent?", tid, unix.Errno(-v))
 	}
 	return uint64(now.result()), held, nil
 }

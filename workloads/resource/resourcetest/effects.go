@@ -51,7 +51,8 @@ func testEffects(t *testing.T, open Open) {
 	}
 	var seen int
 	for _, op := range f.Log() {
-		if op.F != history.Happened || op.Value != steps[seen].req.Value || op.Unfenced.Accepted != steps[seen].unfenced || op.Fenced.Accepted != steps[seen].fence {
+		if op.F != history.Happened || op.Value != steps[seen].req.Value ||
+			op.Unfenced.Accepted != steps[seen].unfenced || op.Fenced.Accepted != steps[seen].fence {
 			t.Errorf("log %d: %+v", seen, op)
 		}
 		seen++
@@ -68,7 +69,8 @@ func testIfUnchanged(t *testing.T, open Open) {
 		value, base     string
 		unchanged, want bool
 	}{{"a", "", true, true}, {"b", "", true, false}, {"c", "a", true, true}, {"d", "a", false, true}, {"e", "c", true, false}, {"f", "d", true, true}} {
-		c, err := f.Resource.Write(t.Context(), resource.WriteRequest{Key: "k", Value: s.value, UnfencedBase: s.base, FencedBase: s.base, IfUnchanged: s.unchanged})
+		c, err := f.Resource.Write(t.Context(), resource.WriteRequest{Key: "k", Value: s.value, UnfencedBase: s.base,
+			FencedBase: s.base, IfUnchanged: s.unchanged})
 		if err != nil || c.Unfenced.Accepted != s.want || c.Fenced.Accepted != s.want {
 			t.Errorf("%+v: %+v %v", s, c, err)
 		}

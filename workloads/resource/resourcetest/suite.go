@@ -75,7 +75,8 @@ func testRules(t *testing.T, open Open) {
 				got, err := res.Write(t.Context(), resource.WriteRequest{Key: "k", Token: s.token, Value: fmt.Sprint(i + 1)})
 				must(t, err)
 				if got.Fenced.Accepted != s.accepted || !got.Unfenced.Accepted {
-					t.Errorf("step %d, token %d: accepted unfenced %v, fenced %v; want true, %v", i, s.token, got.Unfenced.Accepted, got.Fenced.Accepted, s.accepted)
+					t.Errorf("step %d, token %d: accepted unfenced %v, fenced %v; want true, %v", i, s.token,
+						got.Unfenced.Accepted, got.Fenced.Accepted, s.accepted)
 				}
 			}
 		})
