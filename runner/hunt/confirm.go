@@ -59,7 +59,7 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 func (h *Hunt) suspect() *suspect {
 	for i := 0; i < len(h.suspects); i++ {
 		s := h.suspects[i]
-		if slices.ContainsFunc(s.all, func(c *candidate) bool { return h.looking[c.cause] }) {
+		if slices.ContainsFunc(s.all, func(c *candidate) bool { return h.looks(c) }) {
 			continue
 		}
 		h.suspects = slices.Delete(h.suspects, i, i+1)
@@ -73,6 +73,16 @@ func (h *Hunt) suspect() *suspect {
 		i--
 	}
 	return nil
+}
+
+// looks says whether a cause like that of c is looked into.
+func (h *Hunt) looks(c *candidate) bool {
+	for cause, now := range h.looking {
+		if now && sameCause(cause, c.cause) {
+			return true
+		}
+	}
+	return false
 }
 
 // examine looks into what a trial has violated, and keeps what is a finding.
@@ -108,7 +118,7 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 // settled says that a violation is known already: found, dismissed often enough, or accepted.
 func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
 	for _, f := range h.Report.Findings {
-		if f.Cause == c.cause {
+		if sameCause(f.Cause, c.cause) {
 			f.Again++
 			return true
 		}

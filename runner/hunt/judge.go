@@ -102,6 +102,35 @@ func cause(setup history.Setup, ops []history.Op, p checker.Property) string {
 	return p.Name + ": " + words(told)
 }
 
+// sameCause says that two causes are one: the same turns of the same property, where the faults of one
+// story are among those of the other. What comes without a fault comes beside any, too.
+func sameCause(a, b string) bool {
+	if a == b {
+		return true
+	}
+	property, of, _ := strings.Cut(a, ": ")
+	other, told, _ := strings.Cut(b, ": ")
+	aTurns, aFaults := parted(of)
+	bTurns, bFaults := parted(told)
+	return property == other && slices.Equal(aTurns, bTurns) && (within(aFaults, bFaults) || within(bFaults, aFaults))
+}
+
+// parted parts the words of a cause.
+func parted(told string) (turned, faults []string) {
+	for _, word := range strings.FieldsFunc(told, func(r rune) bool { return r == '+' }) {
+		if slices.Contains(turns, reports.Kind(word)) {
+			turned = append(turned, word)
+		} else {
+			faults = append(faults, word)
+		}
+	}
+	return turned, faults
+}
+
+func within(few, many []string) bool {
+	return !slices.ContainsFunc(few, func(w string) bool { return !slices.Contains(many, w) })
+}
+
 // turns are the steps that make a story another one.
 var turns = []reports.Kind{reports.StepZombie, reports.StepEnd, reports.StepTold, reports.StepLoss, reports.StepHold}
 
