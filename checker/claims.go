@@ -81,7 +81,7 @@ func honestClaims(r *run) outcome {
 func (r *run) lateOK(g *trace.Grant, p, i int) bool {
 	op, invoke := &r.Ops[i], &r.Ops[p]
 	lease := r.LeaseOf(op)
-	if op.F != history.Extend || g.By == nil || !r.Setup.Promise.Leased || g.Told < g.By.OK || g.Release >= 0 && r.Ops[g.Release].Time <= g.By.OK {
+	if op.F != history.Extend || g.By == nil || !r.Setup.Promise.Leased || g.Told <= g.By.OK || g.Release >= 0 && r.Ops[g.Release].Time <= g.By.OK {
 		return false
 	}
 	until := min(op.Time, after(max(op.Sent, invoke.Time), lease)-trace.ClockNoise)

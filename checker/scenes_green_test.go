@@ -472,7 +472,9 @@ func lostNest(b *builder) {
 }
 
 var nestsLost = map[string]func(*builder){
-	"holds-lost": lostNest,
+	"holds-residual-closed": residual(true), // its library gave all back as it ended
+	"violated-residual":     residual(false),
+	"holds-lost":            lostNest,
 	"holds-late-inner": func(b *builder) { // the request of an unknown acquire came late, and was one more hold
 		nests["holds"](b)
 		b.op(3*sec, "client-1", history.Invoke, history.Acquire, "k")
@@ -487,6 +489,28 @@ var nestsLost = map[string]func(*builder){
 		b.again(3400*ms, h, 3, 9)
 		b.back(3500*ms, h, 2)
 	},
+}
+
+// residual is a hold that its client has once more than it knows, as a release never arrived, and that another
+// gets before its lease ends: after its client has closed its session, or while that goes on.
+func residual(closes bool) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.again(20*ms, h, 2, 1)
+		b.back(30*ms, h, 1)
+		b.does(40*ms, h, history.Release, history.Info)
+		b.again(60*ms, h, 2, 1)
+		b.back(100*ms, h, 1)
+		if closes {
+			b.op(101*ms, "client-1", history.Note, history.End, "")
+		}
+		g := b.grantOf(15*ms, 500*ms, "client-2", 2)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.does(600*ms, g, history.Release, history.OK)
+		b.op(601*ms, "client-2", history.Note, history.End, "")
+	}
 }
 
 // halfGivenBack is a lock without a lease, held twice, of whose two releases the first was lost; the

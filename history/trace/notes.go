@@ -75,6 +75,12 @@ func (t *Trace) note(i int, op *history.Op) {
 		t.ServerEnds = append(t.ServerEnds, i)
 	case history.Unparsed:
 		t.Unparsed[op.Node] = i
+	case history.End: // who does not know how often it has a lock may give it back as it closes its session
+		t.toldNode(op.Node, 0, func(g *Grant) {
+			if g.Nest.Open > 0 {
+				g.stop(i, op.Time)
+			}
+		})
 	case history.Stop:
 		t.Stops[op.Node] = i
 	case history.Final:
