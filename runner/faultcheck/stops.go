@@ -1,6 +1,7 @@
 package faultcheck
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
@@ -55,7 +56,8 @@ func (s *seen) kill(k *strike) []Row {
 	for _, r := range between(all, 0, k.begun) {
 		old[r.Born] = true
 	}
-	c.unless(len(between(all, from, to)) == 0, "%d records came while it was said to be dead", len(between(all, from, to)))
+	heard := slices.DeleteFunc(between(all, from, to), func(r outside.Record) bool { return !old[r.Born] })
+	c.unless(len(heard) == 0, "%d records of before came while it was said to be dead", len(heard))
 	var came []string
 	for _, r := range between(all, to, to+soon) {
 		c.unless(!old[r.Born], "%s of before runs on", r.Who)
@@ -64,8 +66,11 @@ func (s *seen) kill(k *strike) []Row {
 		}
 	}
 	c.unless(len(came) == len(relatives), "after the heal came %v", came)
-	if next := first(all, to); next != nil {
-		c.measured("silent for %s", ms(next.At-last(all, to)))
+	// New ones may be heard of just before the heal is told, which is when they all run.
+	if next := first(all, from); next != nil {
+		silent := next.At - last(all, next.At)
+		c.unless(silent >= k.asked-5e6, "new ones came too soon")
+		c.measured("silent for %s", ms(silent))
 	}
 	return []Row{c.Row}
 }
