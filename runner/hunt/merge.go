@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -110,43 +108,28 @@ func belong(a, b part) error {
 	return nil
 }
 
-// build makes the folder of the whole beside where it goes, and moves it there at last.
-func build(m matrix.Merging, parts []part) (r *Report, err error) {
+// build makes the folder of the whole.
+func build(m matrix.Merging, parts []part) (*Report, error) {
 	out, err := filepath.Abs(m.Out)
 	if err != nil {
 		return nil, err
 	}
-	if err := matrix.Vacant(out); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return nil, err
-	}
-	dir, done, err := whole.Folder(filepath.Dir(out), ".dlmtest-merged-")
-	if err != nil {
-		return nil, fmt.Errorf("the folder of the whole: %w; choose another with -o", err)
-	}
-	defer func() { err = errors.Join(err, done()) }() // after its rename there is nothing to remove
-	r = union(parts)
-	for _, p := range parts {
-		if err := bring(m, p, r, dir); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.dir, err)
+	r := union(parts)
+	return r, matrix.Whole(out, func(dir string) (err error) {
+		for _, p := range parts {
+			if err := bring(m, p, r, dir); err != nil {
+				return fmt.Errorf("%s: %w", p.dir, err)
+			}
 		}
-	}
-	h := &Hunt{Spec: Spec{Dir: dir}}
-	if h.trials, err = os.Create(filepath.Join(dir, trialsFile)); err != nil {
-		return nil, err
-	}
-	for _, t := range r.tried {
-		err = errors.Join(err, h.keep(t))
-	}
-	if err := errors.Join(err, h.trials.Close(), r.Save(dir), os.Chmod(dir, 0o755)); err != nil {
-		return nil, err
-	}
-	if err := os.Remove(out); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one
-		return nil, err
-	}
-	return r, os.Rename(dir, out)
+		h := &Hunt{Spec: Spec{Dir: dir}}
+		if h.trials, err = os.Create(filepath.Join(dir, trialsFile)); err != nil {
+			return err
+		}
+		for _, t := range r.tried {
+			err = errors.Join(err, h.keep(t))
+		}
+		return errors.Join(err, h.trials.Close(), r.Save(dir))
+	})
 }
 
 // union is the report of the whole, whose findings still lead into the parts.

@@ -147,40 +147,49 @@ func name(parts []part) {
 	}
 }
 
-// build makes the folder of the whole beside where it goes, and moves it there at last.
+// Whole makes the folder out beside where it goes, and moves it there once fill has filled it: it is
+// made whole or not at all.
+func Whole(out string, fill func(dir string) error) (err error) {
+	if err := Vacant(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	dir, done, err := whole.Folder(filepath.Dir(out), ".dlmtest-merged-")
+	if err != nil {
+		return fmt.Errorf("the folder of the whole: %w; choose another with -o", err)
+	}
+	defer func() { err = errors.Join(err, done()) }() // after its rename there is nothing to remove
+	if err := errors.Join(fill(dir), os.Chmod(dir, 0o755)); err != nil {
+		return err
+	}
+	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty one
+		return err
+	}
+	return os.Rename(dir, out)
+}
+
+// build makes the folder of the whole.
 func (m Merging) build(parts []part) (x reports.Index, err error) {
 	out, err := filepath.Abs(m.Out)
 	if err != nil {
 		return x, err
 	}
-	if err := Vacant(out); err != nil {
-		return x, err
-	}
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return x, err
-	}
-	dir, done, err := whole.Folder(filepath.Dir(out), ".dlmtest-merged-")
-	if err != nil {
-		return x, fmt.Errorf("the folder of the whole: %w; choose another with -o", err)
-	}
-	defer func() { err = errors.Join(err, done()) }() // after its rename there is nothing to remove
-	for i := range parts {
-		if err := m.bring(&parts[i], dir); err != nil {
-			return x, fmt.Errorf("%s: %w", parts[i].dir, err)
+	err = Whole(out, func(dir string) error {
+		for i := range parts {
+			if err := m.bring(&parts[i], dir); err != nil {
+				return fmt.Errorf("%s: %w", parts[i].dir, err)
+			}
 		}
-	}
-	x = union(parts)
-	x.ID = filepath.Base(out)
-	if err := compareAll(context.Background(), dir, &x, parts...); err != nil {
-		return x, err
-	}
-	if err := errors.Join(save(dir, x), os.Chmod(dir, 0o755)); err != nil {
-		return x, err
-	}
-	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty one
-		return x, err
-	}
-	return x, os.Rename(dir, out)
+		x = union(parts)
+		x.ID = filepath.Base(out)
+		if err := compareAll(context.Background(), dir, &x, parts...); err != nil {
+			return err
+		}
+		return save(dir, x)
+	})
+	return x, err
 }
 
 // Vacant wants a folder that is not there, or empty.
