@@ -235,9 +235,10 @@ tidy: ## go mod tidy, also of the modules in examples (-e: tests of dependencies
 	cd examples/gomodule && $(GO) mod tidy -e
 
 .PHONY: lint
-lint: ## golangci-lint, staticcheck and govulncheck, built from the Go module proxy
+lint: ## golangci-lint, staticcheck, go mod tidy and govulncheck, built from the Go module proxy
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	$(GO) mod tidy -diff
 	@GO="$(GO)" .ci/vuln
 
 # The newest that builds with the Go of go.mod.
