@@ -18,19 +18,30 @@ var letters = map[string]string{
 	"no-lost-update/unfenced": "LU", "no-lost-update/fenced": "LF", "availability": "AV",
 }
 
-// Counts writes a matrix as a table in Markdown, a row a scenario: what its runs violated, how many of them where not all did,
-// and the least time from the first grant to a violation. A run that was repeated does not count.
-func Counts(w io.Writer, x reports.Index) error {
+// Counts writes matrices as one table in Markdown, a row a scenario: what the runs of all of them violated, how many where
+// not all did, and the least time from the first grant to a violation. A run that was repeated does not count.
+func Counts(w io.Writer, all ...reports.Index) error {
+	var backends, scenarios []string
+	for _, x := range all {
+		backends, scenarios = either(backends, x.Backends), either(scenarios, x.Scenarios)
+	}
+	slices.Sort(scenarios)
 	var b strings.Builder
 	b.WriteString("| scenario |")
-	for _, backend := range x.Backends {
+	for _, backend := range backends {
 		b.WriteString(" " + reports.Escaped(backend) + " |")
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(x.Backends)) + "\n")
-	for _, s := range x.Scenarios {
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(backends)) + "\n")
+	for _, s := range scenarios {
 		b.WriteString("| " + reports.Escaped(s) + " |")
-		for _, backend := range x.Backends {
-			b.WriteString(" " + counted(x.Cell(s, backend)) + " |")
+		for _, backend := range backends {
+			var runs []reports.CellRun
+			for _, x := range all {
+				if c := x.Cell(s, backend); c != nil {
+					runs = append(runs, c.Runs...)
+				}
+			}
+			b.WriteString(" " + counted(runs) + " |")
 		}
 		b.WriteString("\n")
 	}
@@ -38,14 +49,21 @@ func Counts(w io.Writer, x reports.Index) error {
 	return err
 }
 
-// counted is a cell of the table. A run that reached no verdict is unknown.
-func counted(c *reports.Cell) string {
-	if c == nil {
-		return "–"
+// either is what stands in one list or the other, in their order.
+func either(one, other []string) []string {
+	for _, name := range other {
+		if !slices.Contains(one, name) {
+			one = append(one, name)
+		}
 	}
+	return one
+}
+
+// counted is a cell of the table. A run that reached no verdict is unknown.
+func counted(of []reports.CellRun) string {
 	var names []string
 	violated, runs, unknown, first := map[string]int{}, 0, 0, time.Duration(0)
-	for _, r := range c.Runs {
+	for _, r := range of {
 		if r.Repeated {
 			continue
 		}
@@ -74,20 +92,20 @@ func counted(c *reports.Cell) string {
 	var said []string
 	for _, name := range names {
 		if n := violated[name]; n > 0 {
-			said = append(said, of(cmp.Or(letters[name], reports.Escaped(name)), n, runs))
+			said = append(said, share(cmp.Or(letters[name], reports.Escaped(name)), n, runs))
 		}
 	}
 	if first > 0 {
 		said = append(said, fmt.Sprintf("%.1f s", first.Seconds()))
 	}
 	if unknown > 0 {
-		said = append(said, of("unknown", unknown, runs))
+		said = append(said, share("unknown", unknown, runs))
 	}
 	return cmp.Or(strings.Join(said, " "), "holds")
 }
 
-// of is a word alone where it is true of all runs, else with how many: "ME 2/3".
-func of(word string, n, all int) string {
+// share is a word alone where it is true of all runs, else with how many: "ME 2/3".
+func share(word string, n, all int) string {
 	if n == all {
 		return word
 	}
