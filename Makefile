@@ -177,6 +177,15 @@ docs-choosing: images ## run what docs/choosing.md tells of, and write it and it
 	bin/dlmtest report choosing build/choosing/*/latest-matrix $(foreach b,redis etcd zookeeper postgres,--capacity build/choosing/$(b).json) --record docs/choosing.json >build/choosing/page.md; \
 	mv build/choosing/page.md docs/choosing.md
 
+# The scenarios of faults; kinds and uses of a lock have pages of their own.
+FAULTS = $(shell sed -n '/^<!-- matrix -->/,/^<!-- end -->/s/^| \([a-z-]*\) |.*/\1/p' docs/findings.md | grep -v scenario | paste -sd,)
+
+.PHONY: docs-findings
+docs-findings: images ## run each scenario in the table of docs/findings.md COUNT=3 times on each reference lock, and write the table anew: an hour or more
+	@rm -rf build/findings; bin/dlmtest run --runtime $(or $(RUNTIME),auto) --scenario $(FAULTS) --backend $(REFERENCES) --lease 2s --count $(or $(COUNT),3) --seed $(or $(SEED),100) --parallel $(or $(PARALLEL),2) --out build/findings; [ $$? -le 2 ]
+	@bin/dlmtest report counts build/findings/latest-matrix >build/findings/table.md
+	@sed -i -e '/^<!-- matrix -->$$/,/^<!-- end -->$$/{/^<!-- /!d}' -e '/^<!-- matrix -->$$/r build/findings/table.md' docs/findings.md
+
 .PHONY: check-models
 check-models: ## hold each model against Porcupine on N=1000000 random histories, and LONG=25 each of up to 1000, 3000 and 10000 operations
 	@N=$(or $(N),1000000) LONG=$(LONG) $(GO) test -timeout 0 -count 1 -v -run Agrees ./checker/models | grep -vE 'draw (n|operations):|^=== '
@@ -226,9 +235,10 @@ tidy: ## go mod tidy, also of the modules in examples (-e: tests of dependencies
 	cd examples/gomodule && $(GO) mod tidy -e
 
 .PHONY: lint
-lint: ## golangci-lint, staticcheck and govulncheck, built from the Go module proxy
+lint: ## golangci-lint, staticcheck, go mod tidy and govulncheck, built from the Go module proxy
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	$(GO) mod tidy -diff
 	@GO="$(GO)" .ci/vuln
 
 # The newest that builds with the Go of go.mod.

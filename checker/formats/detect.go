@@ -86,7 +86,7 @@ func isTimelock(first []byte) bool {
 			others++
 		case s.kind == history.Invoke:
 			calls++
-		case s.kind == history.OK && s.value.kind != text:
+		case s.kind == history.OK && s.value.kind != text && s.value.kind != null:
 			others++
 		}
 		return others == 0
@@ -151,7 +151,7 @@ func detectEDN(first []byte) string {
 	r := &Reader{Skipped: map[string]int{}, processes: map[int]*pending{}, in: bytes.NewReader(first)}
 	name := "jepsen"
 	r.looking = func(s *step) bool {
-		if !s.key.nothing() {
+		if s.keyed && !s.key.nothing() {
 			name = "kv"
 		}
 		return false

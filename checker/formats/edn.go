@@ -11,8 +11,10 @@ import (
 type edn struct {
 	*source
 	depth int
-	left  int        // forms that may still be built of the value at hand; below 0: only skip
-	table *wordTable // nil: of a text that is too short for one
+	left  int               // forms that may still be built of the value at hand; below 0: only skip
+	table *wordTable        // nil: of a text that is too short for one
+	own   map[string]string // the user's names of fields
+	notes beside            // what stands under other names; nil: nobody asks
 }
 
 // blank skips white space, comments and discarded forms, and shows what follows.
@@ -29,6 +31,11 @@ func (p *edn) blank() (byte, bool, error) {
 			}
 		case c == '#' && p.second() == '_':
 			p.skip()
+			p.skip()
+			if err := p.discard(); err != nil {
+				return 0, false, err
+			}
+		case c == '^': // what Clojure knows beside the form that follows
 			p.skip()
 			if err := p.discard(); err != nil {
 				return 0, false, err

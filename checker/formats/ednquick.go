@@ -45,13 +45,13 @@ func (q *quick) entry(s *step) bool {
 		_, ok := q.form(c, false, 0)
 		return ok
 	}
-	if c >= '0' && c <= '9' && name.which&(toldTime|toldToken|toldLease) != 0 {
+	if c >= '0' && c <= '9' && !name.other && name.which&(toldTime|toldToken|toldLease) != 0 {
 		n, ok := q.number()
 		s.setNumber(name.which, n)
 		return ok
 	}
 	f, ok := q.form(c, true, 0)
-	return ok && s.set(name.which, name.written, f) == nil
+	return ok && s.set(name.which, name.written, name.other, f) == nil
 }
 
 // setNumber takes a field that is a number within its bounds, as set does.

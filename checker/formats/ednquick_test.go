@@ -70,7 +70,7 @@ func TestQuick(t *testing.T) {
 // TestQuickTakes wants the lines of recorders to be read quickly, else TestQuick compares nothing.
 func TestQuickTakes(t *testing.T) {
 	for _, text := range []string{`:index 3, :time 12, :type :ok, :value nil, :process 0, :owner "c0", :token 5}`, `:process 1 :type :invoke :f :cas :value [0 [3 4]]}`,
-		`:process :nemesis, :type :info, :f :start, :value "cut", :time 3, :index 1}`, `:type :fail, :f :acquire, :error :timeout, :process 3, :time -1, :x (1 2)}`} {
+		`:process :nemesis, :type :info, :f :start, :value "cut", :time 3, :index 1}`, `:type :fail, :f :acquire, :error :timeout, :process 3, :token -1, :x (1 2)}`} {
 		var s step
 		p := &edn{source: sourceOf([]byte(text), 1, 1), table: new(wordTable)}
 		if took := p.quickly(&s); took == strings.Contains(text, "-1") || took && p.pos != len(text) {

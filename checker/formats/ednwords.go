@@ -11,6 +11,7 @@ type word struct {
 	kind    kind
 	text    string
 	which   told
+	other   bool // it is one of the field's other names
 }
 
 // wordsKept is how many words and strings are kept, so that one that comes again is not made
@@ -54,24 +55,24 @@ func (p *edn) word(f form) (word, error) {
 // known says what a token is. Its error has no place.
 func (p *edn) known(b []byte) (word, error) {
 	if len(b) > longestKept || p.table == nil {
-		return wordOf(string(b))
+		return p.wordOf(string(b))
 	}
 	kept := &p.table.words[placeOf(b)]
 	if kept.written == string(b) && len(b) > 0 {
 		return *kept, nil
 	}
-	w, err := wordOf(string(b))
+	w, err := p.wordOf(string(b))
 	if err == nil {
 		*kept = w
 	}
 	return w, err
 }
 
-func wordOf(written string) (word, error) {
+func (p *edn) wordOf(written string) (word, error) {
 	f, err := form{}.classify(written)
 	w := word{written: written, kind: f.kind, text: f.text}
 	if f.kind == keyword {
-		w.which = fields[f.text]
+		w.which, w.other = fieldOf(f.text, p.own)
 	}
 	return w, err
 }

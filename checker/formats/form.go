@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,9 +64,10 @@ func (f form) int(what string) (int64, error) {
 	return n, nil
 }
 
-// furthest is the greatest number of nanoseconds that a time or a lease may
-// have: 36 years, which leaves room to add and subtract them.
-const furthest = 1 << 60
+// furthest is the greatest number of nanoseconds that a lease may have, 36 years, and latest
+// that a time may: 146 years, so that those since 1970 are among them, and leases can be
+// added to them.
+const furthest, latest = 1 << 60, 1 << 62
 
 // count is a whole number that is not negative and leaves room to reckon with.
 func (f form) count(what string, most int64) (int64, error) {
@@ -116,8 +118,39 @@ func (f form) scalar(what string) (string, error) {
 		return f.text, nil
 	case keyword:
 		return ":" + f.text, nil
+	case symbol:
+		return f.text, nil
+	case list, dict, set:
+		return f.joined(what)
 	}
-	return "", f.errorf("%s: want one number, string or keyword, got %v", what, f.kind)
+	return "", f.errorf("%s: want a value of moderate size, got %v", what, f.kind)
+}
+
+// joined is the text by which a collection is told from others: in it strings are quoted, and
+// what has no order is sorted.
+func (f form) joined(what string) (string, error) {
+	var parts []string
+	for i := range f.items {
+		s, err := f.items[i].scalar(what)
+		switch {
+		case err != nil:
+			return "", err
+		case f.items[i].kind == null:
+			s = "nil"
+		case f.items[i].kind == text:
+			s = strconv.Quote(s)
+		}
+		if f.kind == dict && i%2 == 1 {
+			parts[len(parts)-1] += " " + s
+			continue
+		}
+		parts = append(parts, s)
+	}
+	if f.kind != list {
+		slices.Sort(parts)
+	}
+	open := map[kind]string{list: "[]", set: "#{}", dict: "{}"}[f.kind]
+	return open[:len(open)-1] + strings.Join(parts, " ") + open[len(open)-1:], nil
 }
 
 // bare says whether s is what scalar gives for something that is no string: a

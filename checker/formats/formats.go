@@ -47,6 +47,8 @@ type Options struct {
 	Format      string              // a name of Formats; empty: by looking
 	Independent string              // whether values are [key value] tuples: yes or no; empty: by looking
 	Meanings    map[string]models.F // words for operations beside Names; "-" leaves them out
+	Fields      map[string]string   // what a name in an operation stands for, one of FieldRoles, beside the names that are known
+	No          []string            // answers of a lock that mean no, beside false; empty: answers that may be one are refused
 	ValueIs     string              // what the values of lock operations are, one of ValueRoles; empty: by looking
 	Values      string              // whether "1" and 1 are the same or apart; empty: a file that has both is refused
 	Part        string              // of a dlmtest history: PartLock (also if empty), PartFenced or PartUnfenced
@@ -65,6 +67,7 @@ type Reader struct {
 	emit func(models.Event) bool
 	// looking is told of the operations, instead of the one who reads, for as long as it wants more.
 	looking func(*step) (more bool)
+	notes   beside // of the one who looks: what stands under names that are not known
 
 	processes map[int]*pending
 	limit     int               // of processes, before the idle ones are forgotten
@@ -81,6 +84,10 @@ type Reader struct {
 	renamed   bool     // some process was granted a lock for two owners, one after the other
 	queue     []queued // events that wait for an owner to be told
 	sent      int      // events that have left it
+	asking    string   // the value of the call at hand
+	clients   clients  // processes that have names and no numbers
+	unread    []string // names under which something stands that may matter
+	answered  answers  // what locks answered
 }
 
 // Open looks at in, whose name in errors is file, and chooses its format.
@@ -151,6 +158,9 @@ func (r *Reader) LeftOut() string {
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(r.Skipped)) {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Skipped[what], what))
+	}
+	if len(r.unread) > 0 {
+		parts = append(parts, fmt.Sprintf("what stands under %s: --field NAME=key|owner|token|answer says if it matters", strings.Join(r.unread, ", ")))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -238,8 +238,8 @@ func (r *Reader) readBlocks() error {
 		p.line = n
 		s := step{line: n}
 		err := p.entries(code, func(name, value form) error {
-			if which, known := fields[name.text]; known && name.kind == keyword {
-				return s.set(which, name.text, value)
+			if which, other := fieldOf(name.text, r.o.Fields); which != 0 && name.kind == keyword {
+				return s.set(which, name.text, other, value)
 			}
 			return nil
 		})

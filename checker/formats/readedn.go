@@ -12,7 +12,7 @@ func (r *Reader) readEDN() error { return r.readMaps(false) }
 func (r *Reader) readKV() error { return r.readMaps(true) }
 
 func (r *Reader) readMaps(keyed bool) error {
-	p := &edn{source: newSource(r.in), table: new(wordTable)}
+	p := &edn{source: newSource(r.in), table: new(wordTable), own: r.o.Fields, notes: r.notes}
 	c, ok, err := p.blank()
 	var end byte // of the vector, if there is one
 	if ok && (c == '[' || c == '(') {
@@ -60,7 +60,7 @@ func (r *Reader) readMap(p *edn, keyed bool) error {
 	}
 	s := step{line: p.line}
 	p.skip()
-	if p.quickly(&s) {
+	if p.notes == nil && p.quickly(&s) {
 		return r.taken(&s, keyed)
 	}
 	s = step{line: s.line}
@@ -100,14 +100,18 @@ func (p *edn) entry(s *step) error {
 		}
 		return err
 	}
-	if name.which == 0 {
+	if name.which == 0 && (p.notes == nil || name.kind != keyword) {
 		return p.discard()
 	}
 	value, err := p.value()
 	if err != nil {
 		return err
 	}
-	return s.set(name.which, name.written, value)
+	if name.which == 0 {
+		p.notes.see(name.text, value)
+		return nil
+	}
+	return s.set(name.which, name.written, name.other, value)
 }
 
 // name reads the key of an entry, which is mostly a keyword.

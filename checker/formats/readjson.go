@@ -9,8 +9,8 @@ func (r *Reader) readObjects(take func(*step) error) error {
 	return p.objects(func() error {
 		s := step{line: p.line}
 		err := p.object(func(name form) error {
-			which, known := fields[name.text]
-			if !known {
+			which, other := fieldOf(name.text, r.o.Fields)
+			if which == 0 && r.notes == nil {
 				p.left = -1
 				_, err := p.form()
 				return err
@@ -19,7 +19,11 @@ func (r *Reader) readObjects(take func(*step) error) error {
 			if err != nil {
 				return err
 			}
-			return s.set(which, name.text, value)
+			if which == 0 {
+				r.notes.see(name.text, value)
+				return nil
+			}
+			return s.set(which, name.text, other, value)
 		})
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ func (r *Reader) readOperations() error {
 	last := int64(-1)
 	err := p.objects(func() error {
 		o := operation{step: step{line: p.line, told: toldType}}
-		if err := p.object(func(name form) error { return o.field(p, name) }); err != nil {
+		if err := p.object(func(name form) error { return o.field(p, r.o.Fields, name) }); err != nil {
 			return err
 		}
 		if err := o.check(); err != nil {
@@ -48,7 +48,7 @@ type operation struct {
 	calledAt, endedAt int64
 }
 
-func (o *operation) field(p *jsonText, name form) error {
+func (o *operation) field(p *jsonText, own map[string]string, name form) error {
 	value, err := p.value()
 	if err != nil {
 		return err
@@ -73,16 +73,19 @@ func (o *operation) field(p *jsonText, name form) error {
 		}
 		o.out, err = value.name("out")
 	case "t_call":
-		o.calledAt, err = value.count("t_call", furthest)
+		o.calledAt, err = value.count("t_call", latest)
 		o.told |= toldTime
 	case "t_ret":
-		o.endedAt, err = value.count("t_ret", furthest)
+		o.endedAt, err = value.count("t_ret", latest)
 	default:
-		which := fields[name.text]
+		which, other := fieldOf(name.text, own)
+		if _, told := own[name.text]; told && which == 0 {
+			return nil
+		}
 		if which == 0 || which == toldType || which == toldTime {
 			return name.errorf("unknown field %s", clip(name.text))
 		}
-		return o.set(which, name.text, value)
+		return o.set(which, name.text, other, value)
 	}
 	return err
 }

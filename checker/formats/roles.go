@@ -44,6 +44,7 @@ type seen struct {
 	whole          bool            // all such answers are whole numbers
 	asks           int             // calls with such a value
 	repeats        bool            // some answer is a map that repeats the value of its call
+	locks          bool            // some operation is of a lock
 	owners         bool            // an owner stands beside, or in an answer that is a map
 	asked          map[string]string
 	tuples         answer
@@ -70,18 +71,27 @@ func (r *Reader) survey(first []byte) error {
 		return nil
 	}
 	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{}}
-	at := &Reader{Format: r.Format, Skipped: map[string]int{}, o: r.o, in: bytes.NewReader(first), processes: map[int]*pending{}}
+	notes := beside{}
+	at := &Reader{Format: r.Format, Skipped: map[string]int{}, o: r.o, notes: notes, in: bytes.NewReader(first), processes: map[int]*pending{}}
 	n := 0
 	at.looking = func(st *step) bool {
 		n++
-		return s.look(r, st) && (r.Format != "jepsen-blocks" || n < surveyed)
+		return s.look(r, st, notes) && (r.Format != "jepsen-blocks" || n < surveyed)
 	}
 	_ = read(at) // what is wrong with the file is said when it is read
+	r.clients.owners = !s.owners && r.role != asOwner
+	r.answered.ids = s.many()
+	if s.locks {
+		r.unread = notes.telling()
+	}
 	if r.tuples == "" && s.tuples != "" {
 		r.tuples = s.tuples
 	}
 	if r.role == "" {
 		choices := s.choices()
+		if len(r.o.No) > 0 && slices.Contains(choices, string(asAnswer)) { // so that is what they are
+			choices = []string{string(asAnswer)}
+		}
 		if len(choices) > 1 {
 			return &Ambiguous{some(s.calls, s.answers), choices}
 		}
@@ -91,7 +101,7 @@ func (r *Reader) survey(first []byte) error {
 }
 
 // look takes one operation into account.
-func (s *seen) look(r *Reader, st *step) bool {
+func (s *seen) look(r *Reader, st *step, notes beside) bool {
 	if st.nemesis() {
 		return true
 	}
@@ -111,7 +121,13 @@ func (s *seen) look(r *Reader, st *step) bool {
 	if !isLock(f) {
 		return true
 	}
-	s.owners = s.owners || st.owner != "" || !value.entry("owner", "client").nothing()
+	s.locks = true
+	s.owners = s.owners || st.owner != "" || !value.entry(toldOwner, r.o.Fields).nothing()
+	for i := 0; value.kind == dict && i+1 < len(value.items); i += 2 {
+		if which, _ := fieldOf(value.items[i].text, r.o.Fields); which == 0 && value.items[i].text != "name" {
+			notes.see(value.items[i].text, value.items[i+1])
+		}
+	}
 	s.value(st, value)
 	return true
 }
@@ -129,7 +145,7 @@ func (s *seen) value(st *step, value form) {
 		s.repeats = s.repeats || slices.ContainsFunc(value.items, func(f form) bool { return f.text == asked && !f.nothing() })
 	}
 	text, err := value.scalar("value")
-	if err != nil || value.nothing() {
+	if err != nil || value.nothing() || value.kind == dict {
 		if st.kind == history.Invoke {
 			s.asked[process] = ""
 		}
@@ -146,6 +162,9 @@ func (s *seen) value(st *step, value form) {
 		s.whole = s.whole && value.kind == whole
 	}
 }
+
+// many says that so many answers differ that they name grants.
+func (s *seen) many() bool { return len(s.answers) > manyAnswers }
 
 // choices are the roles that the values may have.
 func (s *seen) choices() []string {

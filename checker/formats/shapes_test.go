@@ -44,6 +44,7 @@ var shapes = []shape{
 	{name: "owner everywhere, the name as value", format: "jepsen", without: registers + "try", write: ednWith(" :value %[1]s :owner %[2]q", " :value %[1]s :owner %[2]q :token %[3]d", ""), o: Options{ValueIs: "key"}},
 	{name: "the name in a map", format: "jepsen", without: registers + "try", write: ednWith(" :value {:key %[1]s :owner %[2]q}", " :value {:key %[1]s :owner %[2]q :token %[3]d}", "")},
 	{name: "a key beside", format: "kv", without: registers + "try", write: ednWith(" :value nil :key %[1]s :owner %[2]q", " :value nil :key %[1]s :owner %[2]q :token %[3]d", "")},
+	{name: "lock, client and fencing token beside", format: "jepsen", without: registers + "try", write: ednWith(" :lock %[1]s :client %[2]q", " :lock %[1]s :client %[2]q :fencing_token %[3]d", "")},
 	{name: "log", format: "jepsen-log", without: registers + "try lease lease-windows", answers: true, write: logLines},
 	{name: "elle", format: "elle", write: jsonOf("")},
 	{name: "elle, indented", format: "elle", write: jsonOf("  ")},

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
@@ -22,8 +23,12 @@ type step struct {
 	lease   int64
 	try     bool // an acquire that does not wait
 	refused bool // a failure that the lock answered
+	answer  form // what the lock said, where a field of its own says it
 	note    string
 	told    told
+	other   told // of these, those that stood under another name than the field's own
+	keyed   bool // the key stood under its own name
+	late    bool // there is a time, which is none in nanoseconds from 0 on
 }
 
 // told says which fields of a step stood in the file, so that none comes twice.
@@ -42,42 +47,59 @@ const (
 	toldTry
 	toldNote
 	toldRefused
+	toldAnswer
 )
 
-var fields = map[string]told{
-	"process": toldProcess, "type": toldType, "f": toldF, "value": toldValue, "key": toldKey, "time": toldTime,
-	"owner": toldOwner, "token": toldToken, "fence": toldToken, "lease": toldLease, "try": toldTry, "error": toldNote, "refused": toldRefused,
-}
-
-// set takes one field. The caller has looked its name up in fields.
-func (s *step) set(which told, name string, f form) (err error) {
-	if s.told&which != 0 {
+// set takes one field. The caller has looked its name up with fieldOf.
+func (s *step) set(which told, name string, other bool, f form) (err error) {
+	switch {
+	case s.told&which == 0:
+	case other:
+		return nil
+	case s.other&which == 0:
 		return f.errorf("%s comes twice", name)
 	}
-	s.told |= which
+	if s.told |= which; other {
+		s.other |= which
+	} else {
+		s.other &^= which
+	}
 	switch which {
 	case toldProcess:
 		s.process = f
 	case toldType:
 		var word string
 		word, err = f.name(name)
+		word = strings.TrimPrefix(word, ":") // of what was a keyword before it was JSON
 		if s.kind = history.Type(word); err == nil && !known(s.kind) {
 			err = f.errorf("type %s: want invoke, ok, fail or info", clip(word))
 		}
 	case toldF:
 		s.f, err = f.name(name)
+		s.f = strings.TrimPrefix(s.f, ":")
 	case toldValue:
 		s.value = f
 	case toldKey:
-		s.key = f
+		s.key, s.keyed = f, !other
 	case toldTime:
-		s.time, err = f.count(name, furthest)
+		s.setTime(f)
 	case toldNote:
 		s.note = f.String()
 	default:
 		err = s.setLock(which, name, f)
 	}
 	return err
+}
+
+// setTime takes a time. One that is no count of nanoseconds is none, as few models need one.
+func (s *step) setTime(f form) {
+	if s.told &^= toldTime; f.nothing() {
+		return
+	}
+	n, err := f.count("time", latest)
+	if s.late = err != nil; err == nil {
+		s.told, s.time = s.told|toldTime, n
+	}
 }
 
 func known(t history.Type) bool {
@@ -93,7 +115,7 @@ func (s *step) setLock(which told, name string, f form) (err error) {
 	case toldOwner:
 		s.owner, err = f.scalar(name)
 	case toldToken:
-		if name == "fence" && f.kind == whole && f.text == "-1" { // older Hazelcast's word for none
+		if strings.TrimPrefix(name, ":") == "fence" && f.kind == whole && f.text == "-1" { // older Hazelcast's word for none
 			return nil
 		}
 		s.token, err = f.count(name, 1<<63-1)
@@ -106,13 +128,16 @@ func (s *step) setLock(which told, name string, f form) (err error) {
 		s.try = f.text == "true"
 	case toldRefused:
 		s.refused = f.kind == boolean && f.text == "true"
+	case toldAnswer:
+		s.answer = f
 	}
 	return err
 }
 
 // nemesis says whether the step is of Jepsen's fault injector, which is no client.
 func (s *step) nemesis() bool {
-	return (s.process.kind == keyword || s.process.kind == text || s.process.kind == symbol) && s.process.text == "nemesis"
+	return (s.process.kind == keyword || s.process.kind == text || s.process.kind == symbol) && strings.TrimPrefix(s.process.text, ":") == "nemesis" ||
+		s.process.kind == whole && s.process.text == "-1" && s.kind == history.Info // jepsen.history's number of it
 }
 
 // complete says what is missing.
@@ -129,43 +154,36 @@ func (s *step) complete() error {
 }
 
 // grant reads what some lock tests put into the value of an operation: a map
-// with the client's name and its fence.
-func (s *step) grant() error {
+// with the client's name and its fence, and whether it was granted.
+func (s *step) grant(own map[string]string) error {
 	if s.value.kind != dict {
 		return nil
 	}
 	for i := 0; i+1 < len(s.value.items); i += 2 {
-		which := fields[s.value.items[i].text]
-		if s.value.items[i].text == "client" {
-			which = toldOwner
-		}
-		if which != toldOwner && which != toldToken {
+		name := s.value.items[i].text
+		which, other := fieldOf(name, own)
+		if which&(toldOwner|toldToken|toldAnswer) == 0 {
 			continue
 		}
-		if s.told&which != 0 {
-			return s.value.errorf("%s comes twice", s.value.items[i].text)
-		}
-		s.told |= which
-		if err := s.setLock(which, s.value.items[i].text, s.value.items[i+1]); err != nil {
+		if err := s.set(which, name, other, s.value.items[i+1]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lockNames are what the name of a lock is called in a map that is a value.
-var lockNames = []string{"key", "lock", "resource"}
-
-// entry is what a map says under the first of some names that it has; absent: it has none.
-func (f form) entry(names ...string) form {
-	for _, name := range names {
-		for i := 0; f.kind == dict && i+1 < len(f.items); i += 2 {
-			if f.items[i].text == name {
-				return f.items[i+1]
-			}
+// entry is what a map says of one field; absent: nothing. What stands under the field's own
+// name counts before what does under another.
+func (f form) entry(field told, own map[string]string) (found form) {
+	for i := 0; f.kind == dict && i+1 < len(f.items); i += 2 {
+		switch which, other := fieldOf(f.items[i].text, own); {
+		case which == field && !other:
+			return f.items[i+1]
+		case which == field && found.kind == absent:
+			found = f.items[i+1]
 		}
 	}
-	return form{}
+	return found
 }
 
 // isLock says whether f is an operation of a lock, not of a register.

@@ -21,8 +21,9 @@ type pending struct {
 	// Of the owners for whom it acted: the last, on which key, and those on other keys.
 	lastOwner, ownerKey string
 	owners              map[string]string
-	nameless            bool // it was granted something, and nobody's name was told
-	waiting             int  // number of its call among those that were queued; 0: none
+	nameless            bool   // it was granted something, and nobody's name was told
+	asked               string // the value of its call
+	waiting             int    // number of its call among those that were queued; 0: none
 }
 
 // take makes an event of a step. Every reader but that of dlmtest ends here.
@@ -40,10 +41,6 @@ func (r *Reader) take(s *step) error {
 		r.Skipped["events of the nemesis"]++
 		return nil
 	}
-	process, err := s.process.count("process", 1<<53)
-	if err != nil {
-		return err
-	}
 	f, err := meaning(s.f, r.o.Meanings)
 	if err != nil {
 		return r.at(s.line, err)
@@ -52,14 +49,22 @@ func (r *Reader) take(s *step) error {
 		r.Skipped[fmt.Sprintf("events of %s, which --f leaves out", clip(s.f))]++
 		return nil
 	}
+	process, err := r.process(s)
+	if err != nil {
+		return err
+	}
+	if s.late {
+		r.Skipped["times that are no nanoseconds from 0 on, which count as none"]++
+	}
 	if f == models.Acquire && s.try {
 		f = models.Try
 	}
 	e := models.Event{Line: s.line, Time: s.time, Timed: s.told&toldTime != 0 && s.time == 0,
-		Refused: s.refused && s.kind == history.Fail, Process: int(process), Type: s.kind, F: f, Owner: s.owner, Token: s.token, Lease: s.lease, Note: s.note}
+		Refused: s.refused && s.kind == history.Fail, Process: process, Type: s.kind, F: f, Owner: s.owner, Token: s.token, Lease: s.lease, Note: s.note}
 	if err := r.keyAndValue(&e, s); err != nil {
 		return err
 	}
+	r.client(&e, s)
 	return r.give(&e)
 }
 
@@ -75,7 +80,9 @@ func (r *Reader) give(e *models.Event) error {
 	if err != nil {
 		return r.at(e.Line, err)
 	}
-	r.count++
+	if r.count++; e.Type == history.Invoke {
+		call.asked, r.asking = r.asking, ""
+	}
 	return r.send(call, e, r.own(call, e))
 }
 

@@ -69,31 +69,41 @@ func (r *Reader) keyAndValue(e *models.Event, s *step) (err error) {
 // lockValue reads what some tests say in the value of a lock's operation.
 func (r *Reader) lockValue(e *models.Event, s *step, value form) error {
 	s.value = value
-	if err := s.grant(); err != nil {
+	if err := s.grant(r.o.Fields); err != nil {
 		return err
 	}
 	e.Owner, e.Token = s.owner, s.token
 	call := r.processes[e.Process]
-	if name := value.entry(lockNames...); e.Key == "" && !name.nothing() {
+	if r.refuses(e, s, value) {
+		e.Type, e.Refused = history.Fail, true
+		r.Skipped["answers of no, which count as refused"]++
+	}
+	name := value.entry(toldKey, r.o.Fields)
+	if owner := value.entry(toldOwner, r.o.Fields); name.nothing() && !owner.nothing() {
+		name = value.plain("name")
+	}
+	if e.Key == "" && !name.nothing() {
 		return r.lockNamed(e, call, name)
 	}
 	if r.role == asKey && (e.Type == history.Invoke || call != nil && call.key != "" && value.text == call.key) {
 		return r.lockKey(e, value)
 	}
-	if value.kind == dict || value.kind == absent || value.kind == null {
-		return nil
-	}
-	if e.Type == history.OK && (isNo(value) && r.role != asOwner || value.kind == boolean) {
-		if isNo(value) {
-			e.Type, e.Refused = history.Fail, true
-			r.Skipped["answers of no, which count as refused"]++
-		}
-		return nil
-	}
 	text, err := r.values.text(value, "value")
 	switch {
+	case value.kind == dict:
+		return r.doubted(e, s, value)
 	case err != nil && r.role != asNone:
 		return err
+	case e.Type == history.Invoke:
+		r.asking = text
+	case e.Type == history.OK && (call == nil || text == "" || text != call.asked):
+		if err := r.doubted(e, s, value); err != nil {
+			return err
+		}
+	}
+	switch {
+	case value.nothing(), e.Type == history.OK && value.kind == boolean && r.role != asOwner, e.Refused:
+		return nil
 	case r.role == asOwner && (e.Type == history.Invoke || e.Type == history.OK):
 		e.Owner = text
 	case r.role == asToken && e.Type == history.OK && value.kind == whole:
@@ -103,6 +113,29 @@ func (r *Reader) lockValue(e *models.Event, s *step, value form) error {
 		return r.steady(&r.same, text, value)
 	}
 	return nil
+}
+
+// doubted looks at the answer of an operation that was not refused.
+func (r *Reader) doubted(e *models.Event, s *step, value form) error {
+	switch {
+	case e.Type != history.OK, r.Format == "timelock", r.role == asOwner, r.role == asToken, r.role == asID:
+		return nil
+	case s.told&toldAnswer != 0:
+		return r.doubt(e, s.answer)
+	case value.kind >= list:
+		return nil
+	}
+	return r.doubt(e, value)
+}
+
+// plain is what a map says under one name.
+func (f form) plain(name string) form {
+	for i := 0; f.kind == dict && i+1 < len(f.items); i += 2 {
+		if f.items[i].text == name {
+			return f.items[i+1]
+		}
+	}
+	return form{}
 }
 
 // lockNamed takes the name of a lock that stands in the map which is the value. Where the
@@ -122,7 +155,7 @@ func (r *Reader) lockNamed(e *models.Event, call *pending, name form) error {
 
 // lockKey takes the name of a lock.
 func (r *Reader) lockKey(e *models.Event, value form) (err error) {
-	if e.Key != "" || value.kind == dict {
+	if e.Key != "" || value.kind == dict || value.kind == large {
 		return nil
 	}
 	if e.Key, err = r.keys.text(value, "value, as a key"); err == nil && e.Key == "" {
@@ -185,5 +218,9 @@ func (r *Reader) untuple(e *models.Event, s *step) (key, value form, err error) 
 	case e.Type == history.Fail, e.Type == history.Info, v.nothing() && e.Type == history.OK:
 		return form{}, v, nil
 	}
-	return key, value, r.at(s.line, errors.New("the value is no [key value] tuple, and earlier ones are; --independent no takes them as they are"))
+	if v.nothing() {
+		return key, value, r.at(s.line, errors.New("a call without a value, so nothing says for which key it is: other values in the file are "+
+			"[key value] tuples; --independent no takes these as they are"))
+	}
+	return key, value, r.at(s.line, errors.New("the value is no [key value] tuple, and others in the file are; --independent no takes them as they are"))
 }

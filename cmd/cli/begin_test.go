@@ -50,6 +50,7 @@ func in(t *testing.T, dir string, env []string, argv ...string) (string, int) {
 
 // What init writes for Python keeps what it claims, as it is, on a real server.
 func TestInitConforms(t *testing.T) {
+	t.Parallel()
 	for _, language := range []string{"python"} {
 		dir := open(t)
 		out, code := in(t, dir, nil, dlmtest(t), "init", language, "--conform", "--runtime", "local")
@@ -65,6 +66,7 @@ func TestInitConforms(t *testing.T) {
 // What init writes for Go is a module of its own: it builds, its lock keeps what it claims, and the project's go.mod is
 // as it was. A release is not there yet, so the newest dlmtest is this tree.
 func TestInitGoConforms(t *testing.T) {
+	t.Parallel()
 	dir, root := project(t), absolute(t, "../..")
 	before, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {

@@ -55,6 +55,13 @@ func (m *modelFlags) check(path string) error {
 	return nil
 }
 
+// begin says what a register begins with, where its format does and the user does not.
+func (m *modelFlags) begin(cmd *cobra.Command, format string) {
+	if format == "fptlin" && !cmd.Flags().Changed("init") {
+		m.Init = "0"
+	}
+}
+
 // checkFile judges one history by one model.
 func checkFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags, show *evidence, asJSON bool) error {
 	begun := time.Now()
@@ -95,9 +102,12 @@ func etcdFiles(dir string) []string {
 	return files
 }
 
+// storedNames are the names of histories in a folder of Jepsen's, the best first.
+var storedNames = []string{"history.edn", "test.jepsen", "history.txt", "jepsen.log"}
+
 // storedHistory is the history in a folder of Jepsen's; empty: there is none.
 func storedHistory(dir string) string {
-	for _, name := range []string{"history.edn", "test.jepsen", "history.txt", "jepsen.log"} {
+	for _, name := range storedNames {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 			return filepath.Join(dir, name)
 		}
@@ -152,6 +162,7 @@ func judgePath(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 		return nil, "", err
 	}
 	defer done()
+	m.begin(cmd, r.Format)
 	if show.dir != "" && path == "-" {
 		return nil, "", usageError{errors.New("--evidence: standard input can be read only once; give a file")}
 	}

@@ -124,7 +124,7 @@ var validKey = regexp.MustCompile(`:valid\?\s+(true|false|:unknown)`)
 // sourceVerdict is what Jepsen found of a history, in the file itself or beside it, and
 // which file says so; empty: none does.
 func sourceVerdict(path string) (verdict, file string) {
-	words := map[string]string{"true": "valid", "false": "invalid"}
+	words := map[string]string{"true": "valid", "false": "invalid", "unknown": "unknown", ":unknown": "unknown"}
 	if filepath.Ext(path) == ".jepsen" {
 		if f, err := os.Open(path); err == nil {
 			defer f.Close()

@@ -56,6 +56,17 @@ func dlmtest(t testing.TB) string {
 	return built.path
 }
 
+// ownCopy is the binary in a file of this test's own, so that its processes can be told from those of tests beside it.
+// Another process writes it: a fork of this one meanwhile would keep it open, and then it cannot be started.
+func ownCopy(t testing.TB) string {
+	t.Helper()
+	own := filepath.Join(t.TempDir(), "dlmtest")
+	if out, err := exec.Command("cp", dlmtest(t), own).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return own
+}
+
 // finished is a run that has ended.
 type finished struct {
 	code   int
@@ -560,8 +571,9 @@ func TestFaults(t *testing.T) {
 // A matrix of two by two with a cell that makes no sense: its index leads to reports
 // that are there, and a second judgement leaves it as it is.
 func TestMatrix(t *testing.T) {
-	out := t.TempDir()
-	cmd := exec.Command(dlmtest(t), "run", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,leader-crash",
+	t.Parallel()
+	out, program := t.TempDir(), ownCopy(t)
+	cmd := exec.Command(program, "run", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,leader-crash",
 		"--backend", "redis,etcd", "--lease", "2s", "--seed", "5", "--out", out)
 	said, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != exitViolated {
@@ -590,11 +602,11 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 	}
-	said, _ = exec.Command(dlmtest(t), "check", dir).CombinedOutput()
+	said, _ = exec.Command(program, "check", dir).CombinedOutput()
 	if again := readIndex(t, dir); !reflect.DeepEqual(again, x) {
 		t.Errorf("a second judgement differs:\n%+v\n%+v\n%s", x, again, said)
 	}
-	noneRuns(t, built.path)
+	noneRuns(t, program)
 }
 
 // noneRuns wants no process of this very binary within some seconds. A cluster
@@ -660,8 +672,9 @@ func interruptAt(t *testing.T, cmd *exec.Cmd, text string) (last string) {
 
 // An interrupted matrix judges what runs, marks the rest and leaves nothing.
 func TestMatrixInterrupt(t *testing.T) {
-	out := t.TempDir()
-	cmd := exec.Command(dlmtest(t), "run", "--json", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,orphan",
+	t.Parallel()
+	out, program := t.TempDir(), ownCopy(t)
+	cmd := exec.Command(program, "run", "--json", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,orphan",
 		"--backend", "redis,etcd", "--lease", "2s", "--out", out)
 	last := interruptAt(t, cmd, `"event":"end"`)
 	if code := cmd.ProcessState.ExitCode(); code != exitViolated && code != exitInconclusive {
@@ -681,7 +694,7 @@ func TestMatrixInterrupt(t *testing.T) {
 	if !strings.Contains(last, `"event":"summary"`) || x.Stopped == "" || ended == 0 || unbegun == 0 || ended+unbegun < 4 {
 		t.Errorf("%d ended, %d not run, stopped %q, last %s", ended, unbegun, x.Stopped, last)
 	}
-	noneRuns(t, built.path)
+	noneRuns(t, program)
 }
 
 // Broken locks are caught, and faults that do nothing are not believed. The sound

@@ -31,7 +31,7 @@ var endings = map[string]func(*cobra.Command) ending{
 	"completion bash": always(ends), "completion fish": always(ends), "completion powershell": always(ends), "completion zsh": always(ends),
 	"check": always(ends), "convert": always(ends), "diff": always(ends), "explain": always(ends), "gate init": always(ends),
 	"images": always(ends), "images key": always(ends), "images list": always(ends), "list": always(ends), "man": always(ends), "schema": always(ends),
-	"report": always(ends), "report merge": always(ends), "report choosing": always(ends),
+	"report": always(ends), "report merge": always(ends), "report choosing": always(ends), "report counts": always(ends),
 	"serve": always(served),
 	"hunt":  always(judges), "replay": always(judges), "run": always(judges), "selftest": always(judges), "shrink": always(judges),
 	"gate":     endingOfGate,

@@ -40,7 +40,7 @@ func (e *evidence) settle(cmd *cobra.Command, path string, from *historyFlags, m
 	if path == "-" || e.Self == nil || j.Verdict != models.Unknown || j.Counts.Events > lookedAt {
 		return nil
 	}
-	events, err := readEvents(cmd, path, from)
+	events, err := readEvents(cmd, path, from, m)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (e *evidence) add(cmd *cobra.Command, path string, from *historyFlags, m *m
 	if !e.wanted(path, j) {
 		return nil
 	}
-	events, err := readEvents(cmd, path, from)
+	events, err := readEvents(cmd, path, from, m)
 	if err != nil {
 		return err
 	}
@@ -124,12 +124,13 @@ func each(events []models.Event) iter.Seq2[models.Event, error] {
 }
 
 // readEvents reads a whole history.
-func readEvents(cmd *cobra.Command, path string, from *historyFlags) ([]models.Event, error) {
+func readEvents(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags) ([]models.Event, error) {
 	r, done, err := from.open(cmd, path)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	m.begin(cmd, r.Format)
 	var all []models.Event
 	for e, err := range r.Events() {
 		if err != nil {

@@ -29,7 +29,7 @@ func explainFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFl
 	if m.name == "fenced-register" && !cmd.Flags().Changed("part") {
 		from.part = formats.PartFenced
 	}
-	events, err := readEvents(cmd, path, from)
+	events, err := readEvents(cmd, path, from, m)
 	if err != nil {
 		return nil, err
 	}

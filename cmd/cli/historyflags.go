@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,7 @@ import (
 type historyFlags struct {
 	format, independent, part string
 	valueIs, values           string
-	words                     []string
+	words, names, no          []string
 }
 
 func (h *historyFlags) add(cmd *cobra.Command) {
@@ -31,6 +32,9 @@ func (h *historyFlags) add(cmd *cobra.Command) {
 	f.StringVar(&h.valueIs, "value-is", "", "what the values of lock operations are: key, owner, token or answer "+
 		"(default: where one of them alone is possible)")
 	f.StringVar(&h.values, "values", "", "whether \"1\" and 1 are the same or apart (default: a file that has both is refused)")
+	f.StringArrayVar(&h.names, "field", nil, "what a name in an operation stands for, as NAME=owner, token, key, lease or answer, or "+
+		"NAME=- to pass over it; may be repeated")
+	f.StringArrayVar(&h.no, "no", nil, "an answer of a lock that means no, beside false; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("value-is", complete(formats.ValueRoles))
 	_ = cmd.RegisterFlagCompletionFunc("values", complete([]string{formats.Same, formats.Apart}))
 	_ = cmd.RegisterFlagCompletionFunc("format", complete(formatNames()))
@@ -85,6 +89,17 @@ func (h *historyFlags) options() (formats.Options, error) {
 		}
 		o.Meanings[word] = models.F(f)
 	}
+	o.No, o.Fields = h.no, map[string]string{}
+	for _, pair := range h.names {
+		name, role, ok := strings.Cut(strings.TrimPrefix(pair, ":"), "=")
+		if !ok || name == "" {
+			return o, usageError{fmt.Errorf("--field %s: want NAME=FIELD, such as holder=owner", pair)}
+		}
+		if err := oneOf("field "+name, role, formats.FieldRoles...); err != nil {
+			return o, err
+		}
+		o.Fields[name] = role
+	}
 	return o, nil
 }
 
@@ -100,7 +115,9 @@ func (h *historyFlags) open(cmd *cobra.Command, path string) (r *formats.Reader,
 	if path != "-" {
 		name = path
 		file, err := openHistory(path)
-		if errors.Is(err, os.ErrNotExist) {
+		if errors.Is(err, os.ErrNotExist) && filepath.Base(path) == "history.jsonl" { // see historyIn
+			return nil, nil, usageError{fmt.Errorf("no history in %s: want history.jsonl, %s or client-*/operations.json", filepath.Dir(path), strings.Join(storedNames, ", "))}
+		} else if errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
 		} else if err != nil {
 			return nil, nil, err

@@ -33,6 +33,7 @@ func hunted(t testing.TB, args ...string) (dir string, r *hunt.Report, code int)
 // Told nothing but its name, a hunt finds what is wrong with a lock whose release asks for no
 // owner, and leaves a scenario that shows it; in the sound lock beside it, it finds nothing.
 func TestHunt(t *testing.T) {
+	t.Parallel()
 	dir, r, code := hunted(t, "--backend", "broken/no-owner-check", "--for", "5m", "--first", "--seed", "7")
 	i := slices.IndexFunc(r.Findings, func(f *hunt.Finding) bool { return f.Property == "release-by-owner" || f.Property == "lease-exclusion" })
 	if code != exitViolated || i < 0 {
@@ -51,7 +52,7 @@ func TestHunt(t *testing.T) {
 	if page, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(page), "data:image/svg") || len(f.Story) == 0 {
 		t.Errorf("the page has no story and picture: %v, %d steps", err, len(f.Story))
 	}
-	if _, r, code = hunted(t, "--backend", "redis", "--for", "40s", "--seed",
+	if _, r, code = hunted(t, "--backend", "redis", "--for", "20s", "--seed",
 		"7"); code == exitViolated || len(r.Findings) > 0 || r.Trials == 0 {
 		t.Errorf("redis: exit code %d, %s", code, r.Summary())
 	}

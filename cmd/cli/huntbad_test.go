@@ -50,6 +50,7 @@ exit $code`
 
 // The shards of a hunt make one, by the command of the matrix.
 func TestHuntMerge(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	var dirs []string
 	for i := 1; i <= 2; i++ {

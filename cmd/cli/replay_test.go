@@ -16,7 +16,13 @@ import (
 // called runs dlmtest and wants an exit code; it returns what was said.
 func called(t *testing.T, code int, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(dlmtest(t), args...)
+	return calledAs(t, dlmtest(t), code, args...)
+}
+
+// calledAs is the same of another copy of the program.
+func calledAs(t *testing.T, program string, code int, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(program, args...)
 	said, _ := cmd.CombinedOutput() // the exit code is looked at
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		t.Fatalf("%q: exit %d, want %d\n%s", args, got, code, said)
@@ -44,18 +50,19 @@ expect: {contention: 1, faults: 1}
 // A run is replayed, and shrunk to the one fault that it takes; the file that is saved
 // shows the violation by itself.
 func TestReplayAndShrink(t *testing.T) {
-	dir := t.TempDir()
+	t.Parallel()
+	dir, program := t.TempDir(), ownCopy(t)
 	file, runs, smallest := filepath.Join(dir, "padded.yaml"), filepath.Join(dir, "runs"), filepath.Join(dir, "regressions", "smallest.yaml")
 	if err := os.WriteFile(file, []byte(padded), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	called(t, exitViolated, "run", "--scenario", file, "--backend", "redis", "--runtime", "local", "--seed", "7", "--oracle", "off", "--out", runs)
+	calledAs(t, program, exitViolated, "run", "--scenario", file, "--backend", "redis", "--runtime", "local", "--seed", "7", "--oracle", "off", "--out", runs)
 	first := filepath.Join(runs, "latest")
-	said := called(t, exitViolated, "replay", first, "--out", runs)
+	said := calledAs(t, program, exitViolated, "replay", first, "--out", runs)
 	if !regexp.MustCompile(`mutual-exclusion +then violated, now violated in 1 of 1`).MatchString(said) || !strings.Contains(said, " of 1 (95 %: ") {
 		t.Errorf("the replay says\n%s", said)
 	}
-	said = called(t, exitHolds, "shrink", first, "--property", "mutual-exclusion", "--tries", "2", "--prove", "2", "--budget", "2m", "--out", runs, "-o", smallest)
+	said = calledAs(t, program, exitHolds, "shrink", first, "--property", "mutual-exclusion", "--tries", "2", "--prove", "2", "--budget", "2m", "--out", runs, "-o", smallest)
 	s, err := scenarios.Load(smallest)
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +70,8 @@ func TestReplayAndShrink(t *testing.T) {
 	if len(s.Faults) != 1 || s.Faults[0].Target != "holder" || s.Clients != 2 || !slices.Equal(s.Backends, []string{"redis"}) || !strings.Contains(said, "2 of 2") {
 		t.Errorf("%s\nand says\n%s", s.YAML(), said)
 	}
-	called(t, exitViolated, "run", "--scenario", smallest, "--backend", "redis", "--runtime", "local", "--seed", "7", "--oracle", "off", "--out", runs)
-	noneRuns(t, built.path)
+	calledAs(t, program, exitViolated, "run", "--scenario", smallest, "--backend", "redis", "--runtime", "local", "--seed", "7", "--oracle", "off", "--out", runs)
+	noneRuns(t, program)
 }
 
 // A matrix in two shards, on two machines as it were, is the same matrix when merged.

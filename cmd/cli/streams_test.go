@@ -142,6 +142,7 @@ func hostileCalls(h hostileFolder) map[string][][]string {
 		"report":                {{h.run, "--format", "md"}, {h.run, "--format", "json"}, {h.run, "--format", "html", "-o", "-"}, {h.run, "--format", "svg", "-o", "-"}, {h.run, h.run, "--format", "md"}, {h.matrix, "--format", "md"}, {h.matrix, "--json"}, {h.matrix, "--format", "html", "-o", "/dev/stdout"}, {evil}},
 		"report merge":          {{h.matrix, "-o", filepath.Join(filepath.Dir(h.run), "whole")}, {evil, "-o", evil}},
 		"report choosing":       {{evil, "--record", evil}, {h.matrix, "--record", filepath.Join(filepath.Dir(h.run), "choosing.json")}, {"--record", h.gate}},
+		"report counts":         {{evil}, {h.matrix}},
 		"serve":                 {{evil}, {h.run, "--listen", evil}},
 		"hunt":                  {{"--library", evil}, {"--backend", "redis", "--known", h.gate, "--runtime", evil}, {"--backend", "redis", "--resume", evil}, {"--backend", evil, "--for", evil}},
 		"shrink":                {{h.run}, {h.run, "--property", evil}, {evil}},

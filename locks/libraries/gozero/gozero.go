@@ -1,4 +1,4 @@
-//go:build alone
+//go:build ignore
 
 package gozero
 

@@ -165,11 +165,12 @@ func put(files map[string][]byte, from fs.FS, folder, below string, o Older) err
 }
 
 // adapt is a file as a version needs it; ok: it needs the file. Its build tags are decided
-// here, as nobody sets any where it is built.
+// here, as nobody sets any where it is built: ignore marks what is built alone, for of such
+// files go mod tidy leaves the imports out, and a server's modules stay out of ours.
 func adapt(text string, o Older) (_ string, ok bool) {
 	if line, rest, _ := strings.Cut(text, "\n"); constraint.IsGoBuild(line) {
 		tags, err := constraint.Parse(line)
-		if err != nil || !tags.Eval(func(tag string) bool { return tag == "alone" || tag == "older" && o.Shim }) {
+		if err != nil || !tags.Eval(func(tag string) bool { return tag == "ignore" || tag == "older" && o.Shim }) {
 			return "", false
 		}
 		text = rest

@@ -29,7 +29,7 @@ func TestProgram(t *testing.T) {
 		"lock/lock.go":      {Data: []byte("package lock\n\nimport _ \"example.org/lock/v2\"\n")},
 		"lock/new.go":       {Data: []byte("//go:build !older\n\npackage lock\n")},
 		"lock/old.go":       {Data: []byte("//go:build older\n\npackage lock\n")},
-		"lock/alone.go":     {Data: []byte("//go:build alone\n\npackage lock\n")},
+		"lock/alone.go":     {Data: []byte("//go:build ignore\n\npackage lock\n")},
 		"lock/lock_test.go": {Data: []byte("package lock\n")},
 	}
 	const lib = "locks/libraries/lock/"

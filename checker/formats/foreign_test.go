@@ -1,0 +1,119 @@
+package formats
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dlmtest/dlmtest/checker/models"
+)
+
+// of writes one event of Jepsen: the process, the type, the f, and what stands beside.
+func of(process, typ, f, beside string) string {
+	return "{:process " + process + ", :type :" + typ + ", :f :" + f + " " + beside + "}\n"
+}
+
+// granted is two grants, one after the other and nothing given back: beside the calls and
+// the answers of each stands what is told.
+func granted(call0, ok0, call1, ok1 string) string {
+	return of("0", "invoke", "acquire", call0) + of("0", "ok", "acquire", ok0) + of("1", "invoke", "acquire", call1) + of("1", "ok", "acquire", ok1)
+}
+
+// handed is a grant given back, and one after it.
+func handed(ok0, ok1 string) string {
+	return of("0", "invoke", "acquire", "") + of("0", "ok", "acquire", ok0) + of("0", "invoke", "release", "") + of("0", "ok", "release", "") +
+		of("1", "invoke", "acquire", "") + of("1", "ok", "acquire", ok1)
+}
+
+// TestForeign: histories in the words of other suites, each with the verdict that was derived
+// by hand, or the reason for which it cannot be judged.
+func TestForeign(t *testing.T) {
+	const clients = `{"process":"c0","type":"invoke","f":"acquire"}{"process":"c0","type":"info","f":"acquire"}`
+	for _, c := range []struct {
+		name, model, text string
+		o                 Options
+		want              models.Verdict
+		err               string
+	}{
+		{"two locks, named beside", "mutex", granted(`:lock "x"`, "", `:lock "y"`, ""), Options{}, models.Holds, ""},
+		{"one lock, named beside", "mutex", granted(`:lock "x"`, "", `:lock "x"`, ""), Options{}, models.Violated, ""},
+		{"two locks, named in a map with an owner", "mutex", granted(`:value {:name "x" :owner 1}`, "", `:value {:name "y" :owner 2}`, ""), Options{}, models.Holds, ""},
+		{"two locks under a name that the user gives", "mutex", granted(`:path "x"`, "", `:path "y"`, ""), Options{Fields: map[string]string{"path": "key"}}, models.Holds, ""},
+		{"the same in a map", "mutex", granted(`:value {:path "x"}`, "", `:value {:path "y"}`, ""), Options{Fields: map[string]string{"path": "key"}}, models.Holds, ""},
+		{"a client gives back through another process", "mutex", of("0", "invoke", "acquire", `:client "a"`) + of("0", "ok", "acquire", "") +
+			of("1", "invoke", "release", `:client "a"`) + of("1", "ok", "release", ""), Options{}, models.Holds, ""},
+		{"another client gives back", "mutex", of("0", "invoke", "acquire", `:client "a"`) + of("0", "ok", "acquire", "") +
+			of("1", "invoke", "release", `:client "b"`) + of("1", "ok", "release", ""), Options{}, models.Violated, ""},
+		{"an owner, and the client that asks for it", "mutex", of("0", "invoke", "acquire", `:client 1 :owner "a"`) + of("0", "ok", "acquire", "") +
+			of("1", "invoke", "release", `:owner "a" :client 2`) + of("1", "ok", "release", ""), Options{}, models.Holds, ""},
+		{"tokens back", "lease-untimed", handed(`:owner 1 :fencing-token 9`, `:owner 2 :fencing_token 4`), Options{}, models.Violated, ""},
+		{"tokens on", "lease-untimed", handed(`:owner 1 :fencing-token 4`, `:owner 2 :fencingToken 9`), Options{}, models.Holds, ""},
+		{"tokens back in a map", "fenced-mutex", handed(`:value {:owner 1 :fencing_token 9}`, `:value {:owner 2 :fencing_token 4}`), Options{}, models.Violated, ""},
+		{"tokens that the user names", "fenced-mutex", handed(`:value {:owner 1 :epoch 9}`, `:value {:owner 2 :epoch 4}`), Options{Fields: map[string]string{"epoch": "token"}}, models.Violated, ""},
+		{"no fence beside", "mutex", granted("", ":fence -1", "", ":fence -1"), Options{}, models.Violated, ""},
+
+		{"a no in a field", "mutex", granted("", ":success true", "", ":success false"), Options{}, models.Holds, ""},
+		{"a no in a map", "mutex", granted("", ":value {:acquired true}", "", ":value {:acquired false}"), Options{}, models.Holds, ""},
+		{"a yes in a map", "mutex", granted("", ":value {:acquired true}", "", ":value {:acquired true}"), Options{}, models.Violated, ""},
+		{"a word that may be a no", "mutex", granted("", ":value :acquired", "", ":value :busy"), Options{ValueIs: "answer"}, models.NA, "one of them may be a no: --no :busy says so"},
+		{"the same beside nothing", "mutex", granted("", "", "", ":value :busy"), Options{}, models.NA, "--no :busy"},
+		{"the same in a field", "mutex", granted("", `:result "got"`, "", `:result "busy"`), Options{}, models.NA, "--no busy"},
+		{"the same beside true", "mutex", granted("", ":value true", "", ":value :timeout"), Options{}, models.NA, "--no :timeout"},
+		{"1 and 0", "mutex", granted("", ":value 1", "", ":value 0"), Options{ValueIs: "answer"}, models.NA, "--no 0"},
+		{"the user's no", "mutex", granted("", ":value :acquired", "", ":value :busy"), Options{No: []string{"busy"}}, models.Holds, ""},
+		{"none is a no", "mutex", granted("", ":value :acquired", "", ":value :mine"), Options{No: []string{"false"}}, models.Violated, ""},
+		{"words of two operations", "mutex", of("0", "invoke", "acquire", "") + of("0", "ok", "acquire", ":value :acquired") +
+			of("0", "invoke", "release", "") + of("0", "ok", "release", ":value :released"), Options{ValueIs: "answer"}, models.Holds, ""},
+		{"a grant that says its call again", "mutex", granted(`:value "u"`, `:value "u"`, `:value "v"`, `:value "v"`), Options{ValueIs: "answer"}, models.Violated, ""},
+
+		{"owners that are vectors", "mutex", granted(`:owner ["n" 1]`, "", `:owner ["n" 2]`, ""), Options{}, models.Violated, ""},
+		{"one owner in two orders", "mutex", of("0", "invoke", "acquire", `:owner {:a 1 :b 2}`) + of("0", "ok", "acquire", "") +
+			of("1", "invoke", "release", `:owner {:b 2 :a 1}`) + of("1", "ok", "release", ""), Options{}, models.Holds, ""},
+		{"owners that differ in a string", "mutex", of("0", "invoke", "acquire", `:owner ["a b"]`) + of("0", "ok", "acquire", "") +
+			of("1", "invoke", "release", `:owner ["a" "b"]`) + of("1", "ok", "release", ""), Options{}, models.Violated, ""},
+		{"a register of vectors", "register", of("0", "invoke", "write", ":value [1 2 3]") + of("0", "ok", "write", "") +
+			of("0", "invoke", "read", "") + of("0", "ok", "read", ":value [1 2 3]"), Options{}, models.Holds, ""},
+		{"a register of maps", "register", of("0", "invoke", "write", ":value {:a 1}") + of("0", "ok", "write", "") +
+			of("0", "invoke", "read", "") + of("0", "ok", "read", ":value {:a 2}"), Options{}, models.Violated, ""},
+		{"a ratio", "register", of("0", "invoke", "write", ":value 1/2") + of("0", "ok", "write", "") +
+			of("0", "invoke", "read", "") + of("0", "ok", "read", ":value 1/2"), Options{}, models.Holds, ""},
+
+		{"ns since 1970", "lease", of("0", "invoke", "acquire", ":time 1732000000000000000 :owner 1") + of("0", "ok", "acquire", ":time 1732000000000000001 :token 1") +
+			of("1", "invoke", "acquire", ":time 1732000001000000002 :owner 2") + of("1", "ok", "acquire", ":time 1732000001000000003 :token 2"), Options{}, models.Holds, ""},
+		{"a lease too early", "lease", of("0", "invoke", "acquire", ":time 1732000000000000000 :owner 1 :lease 9") + of("0", "ok", "acquire", ":time 1732000000000000001 :lease 9 :token 1") +
+			of("1", "invoke", "acquire", ":time 1732000000000000002 :owner 2") + of("1", "ok", "acquire", ":time 1732000000000000003 :token 2"), Options{}, models.Violated, ""},
+		{"no time", "mutex", granted(":time nil", ":time 1.5", ":time -3", ":time 9999999999999999999"), Options{}, models.Violated, ""},
+
+		{"processes that have names", "mutex", `{:process "a" :type :invoke :f :acquire}{:process "a" :type :ok :f :acquire}{:process "b" :type :invoke :f :acquire}{:process "b" :type :ok :f :acquire}`, Options{}, models.Violated, ""},
+		{"a client goes on, and gives back", "mutex", clients + `{"process":"c0","type":"invoke","f":"release"}{"process":"c0","type":"ok","f":"release"}`, Options{}, models.Holds, ""},
+		{"another gives back", "mutex", clients + `{"process":"c1","type":"invoke","f":"release"}{"process":"c1","type":"ok","f":"release"}`, Options{}, models.Violated, ""},
+		{"a client goes on, of a register", "register", `{"process":"c0","type":"invoke","f":"write","value":1}{"process":"c0","type":"info","f":"write"}` +
+			`{"process":"c0","type":"invoke","f":"read"}{"process":"c0","type":"ok","f":"read","value":1}`, Options{}, models.Holds, ""},
+		{"the nemesis is -1", "mutex", `{"process":-1,"type":"info","f":"kill"}{"process":":nemesis","type":":info","f":":kill"}` + clients + `{"process":"c1","type":":invoke","f":":acquire"}{"process":"c1","type":":ok","f":":acquire"}`, Options{}, models.Holds, ""},
+		{"what Clojure knows beside", "mutex", "^{:a [1 2]} [" + granted("", "", "", "") + "]", Options{}, models.Violated, ""},
+		{"a lock that TimeLock did not give", "claims", `[{"process":0,"type":"invoke","f":"lock","value":"b","time":1},{"process":0,"type":"ok","f":"lock","value":null,"time":2},` +
+			`{"process":1,"type":"invoke","f":"lock","value":"b","time":3},{"process":1,"type":"ok","f":"lock","value":"t","time":4}]`, Options{}, models.Holds, ""},
+	} {
+		_, _, events, err := drain(strings.NewReader(c.text), c.o)
+		if c.err != "" || err != nil {
+			if c.err == "" || err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: got %v, want %q", c.name, err, c.err)
+			}
+			continue
+		}
+		if got, why := judge(c.model, events); got != c.want {
+			t.Errorf("%s: %s, want %s: %s\n%s", c.name, got, c.want, why, c.text)
+		}
+	}
+}
+
+// TestUntold: what varies under names that nobody knows is said, and what numbers operations is not.
+func TestUntold(t *testing.T) {
+	_, told, _, err := drain(strings.NewReader(granted(`:mutex "x" :index 0`, `:mutex "x" :index 1`, `:mutex "y" :index 2`, `:mutex "y" :index 3`)), Options{})
+	if err != nil || !strings.Contains(told, "what stands under mutex: --field NAME=key") {
+		t.Errorf("%v\n%s", err, told)
+	}
+	_, told, _, err = drain(strings.NewReader(granted(`:clock 0`, `:clock 1`, `:clock 2`, `:clock 3`)), Options{})
+	if err != nil || strings.Contains(told, "stands under") {
+		t.Errorf("%v\n%s", err, told)
+	}
+}

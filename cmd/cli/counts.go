@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/runner/matrix"
+)
+
+const countsLong = `Print saved matrices as one table in Markdown: what the runs of each cell violated, of how many of them
+that is true where it is not true of all, and how long after the first grant at the soonest. Runs of
+one cell that stand in several matrices are counted together.
+
+ME mutual-exclusion, LE lease-exclusion, FM fencing-monotonic, FW fenced-writes, LU and LF an update lost
+in the unfenced and in the fenced copy, AV availability; other properties have their full names. A run
+that was repeated, as the machine disturbed it, does not count.`
+
+func newCounts() *cobra.Command {
+	return &cobra.Command{
+		Use:   "counts MATRIX…",
+		Short: "Print what the runs of each cell of saved matrices violated, and how many of them",
+		Long:  countsLong,
+		Example: `  dlmtest run --scenario gc-pause,storm --backend all --count 3
+  dlmtest report counts runs/latest-matrix`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var all []reports.Index
+			for _, dir := range args {
+				x, err := matrix.Open(dir)
+				if err != nil {
+					return usageError{err}
+				}
+				all = append(all, x)
+			}
+			return matrix.Counts(cmd.OutOrStdout(), all...)
+		},
+	}
+}
