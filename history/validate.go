@@ -197,7 +197,7 @@ func (v *validator) complete(ops []Op, op *Op) error {
 // notes are all there are.
 var notes = []F{
 	Apply, ReadSeen, Suspended, Resumed, Lost, Abstain, Holder, Fault, Stall, HostClock, Clock, Stop, Final, Woken, Held, End,
-	Unparsed, ServerEnd, Adapter, Happened,
+	Unparsed, ServerEnd, Adapter, Happened, Decided,
 }
 
 func (v *validator) note(op *Op) error {

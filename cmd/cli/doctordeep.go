@@ -91,13 +91,6 @@ func (d deep) text(w io.Writer) {
 		fmt.Fprintf(w, "✗ The fault %s does not do here what it says. %s.\n  These scenarios have it, and what they show here proves nothing: %s\n",
 			b.Fault, strings.Join(b.Why, ". "), strings.Join(b.Scenarios, ", "))
 	}
-	for _, l := range d.Measured {
-		if l.What == faultcheck.SyncfsSays && l.State == faultcheck.Agrees {
-			fmt.Fprintln(w, "– This kernel tells the lossy file system of no sync and no syncfs: a server that relies on them instead of fsync is\n"+
-				"  accused wrongly by crash scenarios. See docs/faults.md.")
-			break
-		}
-	}
 	if len(d.Broken) == 0 {
 		fmt.Fprintln(w, "✓ Every fault that was measured does here what it says.")
 	}

@@ -168,7 +168,7 @@ func (a *agent) launch(spec Child) error {
 			return err
 		}
 	}
-	c, err := startChild(spec, a.page, a.fromChild, a.hurries)
+	c, err := startChild(spec, a.page, a.disk, a.fromChild, a.hurries)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func TestOverdrawn(t *testing.T) {
 		var said bytes.Buffer
 		a := &agent{name: "node-1", out: newOut(&said)}
 		child := Child{Argv: []string{"sh", "-c", "sleep 60 & wait; sleep 60"}, Starts: worker, Speaks: worker}
-		c, err := startChild(child, nil, func([]byte, bool) {}, func() bool { return false })
+		c, err := startChild(child, nil, nil, func([]byte, bool) {}, func() bool { return false })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,9 +29,9 @@ type child struct {
 }
 
 // startChild starts spec in a process group of its own, its clocks under page unless
-// that is nil. lines is called for each line that it prints, with true for its
+// that is nil. disk serves its data folder, or is nil. lines is called for each line that it prints, with true for its
 // standard output; hurry says whether that is to come at once.
-func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool), hurry func() bool) (*child, error) {
+func startChild(spec Child, page *vdso.Page, disk *disk, lines func(line []byte, stdout bool), hurry func() bool) (*child, error) {
 	if len(spec.Argv) == 0 {
 		return nil, fmt.Errorf("start: no command")
 	}
@@ -40,6 +40,9 @@ func startChild(spec Child, page *vdso.Page, lines func(line []byte, stdout bool
 	orders, err := sealing(spec)
 	if err != nil {
 		return nil, err
+	}
+	if disk != nil {
+		orders.Syncs = disk.syncs
 	}
 	// Pdeathsig is no help here: the agent is the node's init, and the node ends with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
 )
@@ -17,6 +19,7 @@ import (
 // disk is the process that serves the child's data folder.
 type disk struct {
 	in     io.WriteCloser
+	syncs  *os.File // takes the listener of a program's sync and syncfs
 	out    *bufio.Reader
 	limit  func(time.Time) error // ends a read of out
 	last   int
@@ -33,8 +36,14 @@ func startDisk(dir string, seed uint64) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, "fs", "--backing", dir, "--mount", dir, "--seed", fmt.Sprint(seed))
-	cmd.Stderr = os.Stderr
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	ours, its := os.NewFile(uintptr(pair[0]), "listeners"), os.NewFile(uintptr(pair[1]), "listeners")
+	defer its.Close() // it has its own
+	cmd := exec.Command(self, "fs", "--backing", dir, "--mount", dir, "--seed", fmt.Sprint(seed), "--listeners", "3")
+	cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{its}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -46,7 +55,7 @@ func startDisk(dir string, seed uint64) (*disk, error) {
 	if err := start(cmd, cmd.Start); err != nil {
 		return nil, fmt.Errorf("the file system under %s: %w", dir, err)
 	}
-	d := &disk{in: in, out: bufio.NewReader(out), limit: out.(*os.File).SetReadDeadline} // os/exec says that it is one
+	d := &disk{in: in, syncs: ours, out: bufio.NewReader(out), limit: out.(*os.File).SetReadDeadline} // os/exec says that it is one
 	e, err := d.next(0)
 	if err == nil && !e.Ready {
 		err = errors.New(e.Error)

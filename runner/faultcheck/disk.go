@@ -11,7 +11,7 @@ func (s *seen) crash(k *strike) []Row {
 	synced, written, found := s.latest(k, outside.Synced), s.latest(k, outside.Written), s.found(k)
 	kept := k.check("every entry whose fsync had returned is there, whole", k.proof)
 	lost := k.check("nothing that was not synced is there", k.proof)
-	if synced == 0 || written == 0 || len(found) < 4 {
+	if synced == 0 || written == 0 || len(found) < 5 {
 		kept.unmeasured(busy)
 		return []Row{kept.Row}
 	}
@@ -27,21 +27,24 @@ func (s *seen) crash(k *strike) []Row {
 		kept.unless(is.N >= synced, "%d are", is.N)
 		lost.What = "of what was not synced a part is there, and of each entry all or not"
 		lost.unless(was.N <= written+1, "%d entries were never written", was.N-written)
-		return []Row{kept.Row, lost.Row}
+		return []Row{kept.Row, lost.Row, s.atOnce(k, found)}
 	}
 	kept.unless(is.N >= synced, "%d are", is.N)
 	kept.unless(is.N <= synced+1, "%d are, more than had begun", is.N)
 	lost.unless(was.N == 0 && was.M == 0 && none.N == -1, "%d bytes of it are", was.M)
-	return []Row{kept.Row, lost.Row, s.syncfs(k, found["syncfs"], written)}
+	return []Row{kept.Row, lost.Row, s.atOnce(k, found)}
 }
 
-// SyncfsSays is the row of what syncfs keeps, which this kernel decides.
-const SyncfsSays = "syncfs keeps nothing, as docs/faults.md says: the kernel does not tell a FUSE file system of it"
+// keptAtOnce is the row of what sync and syncfs keep, of which the kernel tells nothing to a file system like ours: the filter
+// of system calls does.
+const keptAtOnce = "what was written before sync, and syncfs, returned is there, with its names"
 
-func (s *seen) syncfs(k *strike, found outside.Record, written int64) Row {
-	c := k.check(SyncfsSays, k.proof)
-	c.unless(found.N == 0, "%d entries are: this kernel tells, and the page is wrong here", found.N)
-	c.measured("%d of %d entries are there", found.N, written)
+func (s *seen) atOnce(k *strike, found map[string]outside.Record) Row {
+	c := k.check(keptAtOnce, k.proof)
+	all, fs := found["sync"].N, found["syncfs"].N
+	c.unless(all == outside.SyncedAtOnce && fs == outside.SyncedAtOnce, "%d of %d and %d of %d entries are: Linux tells of these calls from 5.9 on, and a server that relies on "+
+		"them instead of fsync is accused wrongly here", all, outside.SyncedAtOnce, fs, outside.SyncedAtOnce)
+	c.measured("%d of %d by sync, %d of %d by syncfs", all, outside.SyncedAtOnce, fs, outside.SyncedAtOnce)
 	return c.Row
 }
 
@@ -77,7 +80,7 @@ func (s *seen) neighbours(k *strike) (before, next int64) {
 func (s *seen) survives(k *strike) []Row {
 	c := k.check("every entry that was written is there, synced or not: the kernel has them", k.proof)
 	synced, written, found := s.latest(k, outside.Synced), s.latest(k, outside.Written), s.found(k)
-	if synced == 0 || written == 0 || len(found) < 4 {
+	if synced == 0 || written == 0 || len(found) < 5 {
 		c.unmeasured(busy)
 		return []Row{c.Row}
 	}

@@ -40,7 +40,7 @@ func TestDisagreements(t *testing.T) {
 		return all
 	}
 	found := func(n ...int64) (all []outside.Record) {
-		for i, name := range []string{"synced", "written", "unnamed", "syncfs"} {
+		for i, name := range []string{"synced", "written", "unnamed", "sync", "syncfs"} {
 			all = append(all, outside.Record{Who: name, What: outside.Found, At: 1600 * milli, N: n[i], M: max(n[i], 0) * 512})
 		}
 		return append(append(all, told("synced", outside.Synced, 700, 800, 900)...), told("written", outside.Written, 700, 800, 900)...)
@@ -65,12 +65,13 @@ func TestDisagreements(t *testing.T) {
 		{"a stall that stops the client", scenarios.Fault{Fault: "stall-worker"}, append(told("worker", outside.Call, 900, 1600), gap("main", 999, 1501)...), "stood still"},
 		{"a stall in which work goes on", scenarios.Fault{Fault: "stall-worker"}, append(told("worker", outside.Call, 900, 1200, 1600), told("main", outside.Beat, 1200)...), "asked"},
 		{"a kill that kills nobody", scenarios.Fault{Fault: "kill"}, told("main", outside.Beat, 900, 1600), "runs on"},
-		{"a crash", scenarios.Fault{Fault: "crash"}, found(3, 0, -1, 0), ""},
-		{"a crash that loses what was synced", scenarios.Fault{Fault: "crash"}, found(2, 0, -1, 0), "2 are"},
-		{"a crash that loses nothing", scenarios.Fault{Fault: "crash"}, found(3, 3, 3, 3), "bytes of it are"},
-		{"a kernel that tells of syncfs", scenarios.Fault{Fault: "crash"}, found(3, 0, -1, 3), "this kernel tells"},
-		{"lose-all that leaves a file", scenarios.Fault{Fault: "crash", Mode: "lose-all"}, found(-1, -1, 0, -1), "entries are"},
-		{"a kill that loses what was written", scenarios.Fault{Fault: "kill"}, found(3, 1, 3, 3), "1 of 3"},
+		{"a crash", scenarios.Fault{Fault: "crash"}, found(3, 0, -1, 20, 20), ""},
+		{"a crash that loses what was synced", scenarios.Fault{Fault: "crash"}, found(2, 0, -1, 20, 20), "2 are"},
+		{"a crash that loses nothing", scenarios.Fault{Fault: "crash"}, found(3, 3, 3, 20, 20), "bytes of it are"},
+		{"a syncfs that keeps nothing", scenarios.Fault{Fault: "crash"}, found(3, 0, -1, 20, -1), "from 5.9 on"},
+		{"a sync that keeps a part", scenarios.Fault{Fault: "crash", Mode: "torn"}, found(3, 0, -1, 19, 20), "19 of 20"},
+		{"lose-all that leaves a file", scenarios.Fault{Fault: "crash", Mode: "lose-all"}, found(-1, -1, 0, -1, -1), "entries are"},
+		{"a kill that loses what was written", scenarios.Fault{Fault: "kill"}, found(3, 1, 3, 20, 20), "1 of 3"},
 		{"a disk stall in which one returns", scenarios.Fault{Fault: "disk-stall"}, []outside.Record{{What: outside.Fsync, At: 900 * milli, From: 899 * milli}, {What: outside.Fsync, At: 1200 * milli, From: 1199 * milli}, {What: outside.Fsync, At: 1600 * milli, From: 1300 * milli}}, "returned"},
 		{"a step", step, clock(7e9, 0), ""},
 		{"a step of one second", step, clock(1e9, 0), "read 1000 ms"},

@@ -32,7 +32,8 @@
 // Files are independent of each other, so a later write to one may survive when
 // an earlier write to another does not; with Torn that goes for the pages of one
 // file, too. Times (mtime) are not rolled back. sync_file_range keeps nothing, as its
-// manual says: it writes no metadata and no disk cache.
+// manual says: it writes no metadata and no disk cache. sync and syncfs keep everything where the
+// program is sealed with Orders.Syncs, and nothing elsewhere.
 //
 // # The kernel's page cache
 //
@@ -193,8 +194,7 @@ func (f *FS) end() bool {
 	return first
 }
 
-// Sync makes all that has reached this process durable. sync(2) and syncfs(2)
-// cannot do it: the kernel does not tell us of them (tried on 6.18). It also
+// Sync makes all that has reached this process durable, as sync(2) and syncfs(2) of a sealed server do, see notice. It also
 // stands for the time before the test: a real kernel writes everything back
 // within half a minute or so, and ZooKeeper, which never syncs its snapshots,
 // refuses to start when its log is there and the first snapshot is not.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -51,10 +52,11 @@ type Event struct {
 
 // process is what Main keeps.
 type process struct {
-	opts    Options
-	fs      *FS
-	crashes uint64
-	busy    sync.Mutex // held by a command
+	opts      Options
+	fs        atomic.Pointer[FS]
+	crashes   uint64
+	listeners int        // a descriptor; 0: none
+	busy      sync.Mutex // held by a command
 
 	mu  sync.Mutex
 	out *json.Encoder
@@ -63,7 +65,7 @@ type process struct {
 // Main is the process that serves one file system. It mounts, says so in its
 // first line, and does what the lines of in say. At EOF and at SIGTERM it unmounts
 // and loses nothing. args are flags: --backing DIR --mount DIR [--mode M] [--seed N]
-// [--strict] [--allow-other=false].
+// [--strict] [--listeners FD] [--allow-other=false].
 //
 // It is a process of its own because one that starts programs on a mount it
 // serves can deadlock. It must outlive the server that uses the mount.
@@ -81,6 +83,12 @@ func Main(in io.Reader, out io.Writer, args ...string) error {
 		p.send(Event{Error: err.Error()})
 		return err
 	}
+	if p.listeners > 0 {
+		if err := p.notices(p.listeners); err != nil {
+			p.send(Event{Error: err.Error()})
+			return errors.Join(err, p.fs.Load().Close())
+		}
+	}
 	p.send(Event{Ready: true})
 	ended := make(chan error, 1)
 	go func() { ended <- p.obey(in) }()
@@ -91,7 +99,7 @@ func Main(in io.Reader, out io.Writer, args ...string) error {
 	}
 	p.busy.Lock() // a command under way comes to its end
 	defer p.busy.Unlock()
-	return errors.Join(err, p.fs.Close())
+	return errors.Join(err, p.fs.Load().Close())
 }
 
 func (p *process) flags(args []string) error {
@@ -102,6 +110,7 @@ func (p *process) flags(args []string) error {
 	f.StringVar((*string)(&p.opts.Mode), "mode", string(LoseUnsynced), "of a crash that names none")
 	f.Uint64Var(&p.opts.Seed, "seed", 0, "of torn crashes")
 	f.BoolVar(&p.opts.Strict, "strict", false, "a new file's entry needs an fsync of its folder")
+	f.IntVar(&p.listeners, "listeners", 0, "descriptor of a socket that brings listeners of sync and syncfs; see notice")
 	f.BoolVar(&p.opts.AllowOther, "allow-other", true, "other users may use it")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("lossy: %w", err)
@@ -115,10 +124,13 @@ func (p *process) flags(args []string) error {
 
 // serve mounts. Each mount has a seed of its own, or every torn crash of a run
 // would tear at the same place.
-func (p *process) serve() (err error) {
+func (p *process) serve() error {
 	o := p.opts
 	o.Seed += p.crashes
-	p.fs, err = Serve(context.Background(), o)
+	fs, err := Serve(context.Background(), o)
+	if err == nil {
+		p.fs.Store(fs)
+	}
 	return err
 }
 
@@ -142,29 +154,30 @@ func (p *process) obey(in io.Reader) error {
 func (p *process) do(c Command) (Event, error) {
 	p.busy.Lock()
 	defer p.busy.Unlock()
+	fs := p.fs.Load()
 	switch c.Do {
 	case ServeAgain:
-		if !await(p.fs.Done(), time.Millisecond) {
+		if !await(fs.Done(), time.Millisecond) {
 			return Event{}, errors.New("lossy: it is mounted: crash or close it first")
 		}
 		err := p.serve()
 		return Event{Ready: err == nil}, err
 	case CrashNow:
-		loss, err := p.fs.Crash(c.Mode)
+		loss, err := fs.Crash(c.Mode)
 		p.crashes++
 		return Event{Loss: &loss}, err
 	case SyncNow:
-		return Event{}, p.fs.Sync()
+		return Event{}, fs.Sync()
 	case StallNow:
 		if c.Stall == nil {
 			c.Stall = &Stall{}
 		}
-		return Event{}, p.fs.Stall(*c.Stall)
+		return Event{}, fs.Stall(*c.Stall)
 	case ResumeNow:
-		s := p.fs.Resume()
+		s := fs.Resume()
 		return Event{Stalled: &s}, nil
 	case CloseNow:
-		return Event{}, p.fs.Close()
+		return Event{}, fs.Close()
 	}
 	return Event{}, fmt.Errorf("lossy: unknown command %q", c.Do)
 }

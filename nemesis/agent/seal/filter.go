@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"unsafe"
@@ -99,6 +100,11 @@ func (l letter) rules(machine uint32) []bpf.Instruction {
 			load(argumentAt), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: namespaces, SkipTrue: 1}, answer(unix.EPERM),
 			bpf.RetConstant{Val: allow})
 	}
+	if l.Notify > 0 {
+		for _, nr := range []uint32{unix.SYS_SYNC, unix.SYS_SYNCFS} {
+			rules = append(rules, unless(nr, 1), bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF})
+		}
+	}
 	rules = append(rules, unless(unix.SYS_SOCKET, uint8(len(families)+2)), load(argumentAt))
 	for i, f := range families {
 		rules = append(rules, bpf.JumpIf{Cond: bpf.JumpEqual, Val: f, SkipTrue: uint8(len(families) - i)})
@@ -115,6 +121,18 @@ func (l letter) filter() error {
 	if !known {
 		return fmt.Errorf("seal the program: no filter of system calls is written for %s", runtime.GOARCH)
 	}
+	if l.Notify > 0 {
+		err := l.install(machine, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+		if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+		l.Notify = 0 // before Linux 5.0, or a runtime of containers listens itself: sync keeps nothing then
+	}
+	return l.install(machine, 0)
+}
+
+// install asks the kernel for the filter, and passes on the listener that flags ask for.
+func (l letter) install(machine uint32, flags uintptr) error {
 	raw, err := bpf.Assemble(l.rules(machine))
 	if err != nil {
 		return err
@@ -124,6 +142,12 @@ func (l letter) filter() error {
 		filters[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
 	program := unix.SockFprog{Len: uint16(len(filters)), Filter: &filters[0]}
-	err = unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
-	return refused("filter of system calls", err)
+	listener, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program)))
+	if errno != 0 {
+		return refused("filter of system calls", errno)
+	}
+	if l.Notify == 0 {
+		return nil
+	}
+	return refused("pass on the listener of sync", unix.Sendmsg(l.Notify, []byte{0}, unix.UnixRights(int(listener)), nil, 0))
 }

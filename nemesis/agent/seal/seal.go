@@ -50,11 +50,15 @@ type Orders struct {
 	Dies     bool   // it is killed when the thread that starts it ends
 	Reaper   bool   // Namespaces: another process is the first, see reap
 	Limits   Limits //
+	// Syncs is a socket that gets the listener of the program's sync and syncfs, see seccomp_unotify(2), where the kernel has
+	// such; nil: they are the kernel's.
+	Syncs *os.File `json:"-"`
 }
 
 // letter is what the helper is told.
 type letter struct {
 	Orders
+	Notify int // descriptor of the socket of Syncs; 0: none
 	Error  int // descriptor for what goes wrong; its end is the exec
 	Parent int // who starts it, in the helper's eyes: 0 outside of its process namespace
 	Path   string
@@ -105,7 +109,12 @@ func (o Orders) prepare(cmd *exec.Cmd) (said pipe, err error) {
 	if said.r, said.w, err = os.Pipe(); err != nil {
 		return said, err
 	}
-	l := letter{Orders: o, Error: 3 + len(cmd.ExtraFiles), Path: cmd.Path}
+	l := letter{Orders: o, Path: cmd.Path}
+	if o.Syncs != nil {
+		l.Notify = 3 + len(cmd.ExtraFiles)
+		cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), o.Syncs)
+	}
+	l.Error = 3 + len(cmd.ExtraFiles)
 	if o.Way == Users {
 		l.Parent = os.Getpid()
 	}

@@ -42,12 +42,13 @@ const (
 	syncedFile  = "synced"  // each entry is fsynced, and told then
 	writtenFile = "written" // its name is synced, and of its entries none
 	unnamedFile = "unnamed" // its folder is never synced, nor is it
-	syncfsFile  = "syncfs"  // its name is synced, and after each entry syncfs is called, and no fsync of it
+	syncFile    = "sync"    // written before the others and never fsynced, nor is its folder: then sync is called, once
+	syncfsFile  = "syncfs"  // the same with syncfs
 )
 
 // disk tells what is left of the last life, fills the disk once, and writes for ever.
 func disk(folder string) error {
-	for _, name := range []string{syncedFile, writtenFile, unnamedFile, syncfsFile} {
+	for _, name := range []string{syncedFile, writtenFile, unnamedFile, syncFile, syncfsFile} {
 		data, err := os.ReadFile(filepath.Join(folder, name))
 		r := Record{Who: name, What: Found, N: whole(data), M: int64(len(data))}
 		if errors.Is(err, os.ErrNotExist) {
@@ -63,8 +64,11 @@ func disk(folder string) error {
 	if err := fill(folder); err != nil {
 		return err
 	}
+	if err := everything(folder); err != nil {
+		return err
+	}
 	files := map[string]*os.File{}
-	for _, name := range []string{syncedFile, writtenFile, syncfsFile} {
+	for _, name := range []string{syncedFile, writtenFile} {
 		f, err := os.Create(filepath.Join(folder, name))
 		if err == nil {
 			err = f.Sync()
@@ -85,6 +89,32 @@ func disk(folder string) error {
 	return write(files)
 }
 
+// SyncedAtOnce is how many entries sync and syncfs make durable at once.
+const SyncedAtOnce = 20
+
+// everything writes two files that nothing but sync, and syncfs, makes durable. It is done before the files are begun that
+// must be lost, as these calls keep all there is.
+func everything(folder string) error {
+	for _, name := range []string{syncFile, syncfsFile} {
+		f, err := os.Create(filepath.Join(folder, name))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		for n := range int64(SyncedAtOnce) {
+			if _, err := f.Write(entry(n)); err != nil {
+				return err
+			}
+		}
+		if name == syncFile {
+			unix.Sync()
+		} else if err := unix.Syncfs(int(f.Fd())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mostEntries bounds the files: a disk of memory is small.
 const mostEntries = 4000
 
@@ -102,9 +132,6 @@ func write(files map[string]*os.File) error {
 		}
 		Record{Who: syncedFile, What: Synced, N: n}.print()
 		Record{Who: syncedFile, What: Fsync, From: from}.print()
-		if err := unix.Syncfs(int(files[syncfsFile].Fd())); err != nil {
-			return err
-		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	return nil
