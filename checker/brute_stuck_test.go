@@ -30,7 +30,7 @@ func waiting(t *rapid.T) *run {
 		b.op(from, node, history.Invoke, []history.F{history.Acquire, history.Acquire, history.Try}[number("f", 2)], "k")
 		to := from + number("waits for", 14)*sec
 		switch number("outcome", 7) {
-		case 0:
+		case 0, 2:
 			b.op(to, node, history.Info, history.Acquire, "k")
 		case 1: // it never returns
 		default:
@@ -50,8 +50,8 @@ func waiting(t *rapid.T) *run {
 		b.setup.Promise.DriftFactor = .01
 	}
 	b.stall(34*sec, "w0", 1)
-	if number("stalls", 3) == 0 {
-		b.stall(number("stalled at", 33)*sec, []string{"w0", "w1", "s"}[number("who", 2)], ms)
+	for range number("stalls", 3) {
+		b.stall(number("stalled at", 33)*sec, []string{"w0", "w1", "w2", "s"}[number("who", 3)], 200*ms)
 	}
 	for i := range b.ops {
 		b.ops[i].Deadline = 0

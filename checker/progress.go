@@ -131,15 +131,12 @@ func (r *run) stuck(k *keyLog, f *found) {
 // from before that would have been answered. Its lease ends by itself, within our patience. A
 // session that is open keeps what nobody knows of, and so may what is left at some servers of many.
 func (r *run) ghost(w trace.Wait) trace.Span {
-	late := w.To - int64(r.Setup.Lease)/4
-	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || late <= w.From || trace.Meets(r.anyFault(), w.From, w.To) {
-		return trace.Span{From: w.From, To: w.To}
-	}
 	r.stalled()
-	if stalledIn(r.known.stalls[r.Ops[w.Invoke].Node], w.From, w.To) || stalledIn(r.known.servers, w.From, w.To) {
+	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || trace.Meets(r.anyFault(), w.From, w.To) ||
+		stalledIn(r.known.stalls[r.Ops[w.Invoke].Node], w.From, w.To) || stalledIn(r.known.servers, w.From, w.To) {
 		return trace.Span{From: w.From, To: w.To}
 	}
-	return trace.Span{From: late, To: w.To}
+	return trace.Span{From: max(w.From, w.To-int64(r.Setup.Lease)/4), To: w.To}
 }
 
 // stuckIn judges the gaps of one key.
@@ -156,9 +153,6 @@ func (s *stuckIn) gap(from, to int64) {
 		return
 	}
 	for _, part := range without(trace.Span{From: from, To: to}, s.overs()) {
-		if part.To-part.From <= s.patience() {
-			continue
-		}
 		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > part.From })
 		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= part.To })
 		for _, sound := range without(part, trace.Union(slices.Clone(s.unknown[first:max(first, end)]))) {

@@ -400,6 +400,12 @@ var scenes = map[string]map[string]func(*builder){
 			b.fault(14001*ms, 14100*ms, 2, "reset", "client-1")
 			b.final(24 * sec)
 		},
+		"holds-cut": func(b *builder) { // TCP adds to a cut, so who asks is heard later
+			turns(b)
+			b.partition(4*sec, 9*sec, 1, []string{"client-1"}, []string{"client-2"})
+			b.op(9*sec, "runner", history.Note, history.Final, "")
+			b.grant(9*sec, 17*sec, "final", "k", 9)
+		},
 		"violated-never": func(b *builder) {
 			turns(b)
 			b.op(9*sec, "runner", history.Note, history.Final, "")
