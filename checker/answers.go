@@ -104,7 +104,7 @@ func (result *Result) answer(setup history.Setup) {
 	promise, unfenced, fenced := answerService(setup, result), answerData(setup, result, false), answerData(setup, result, true)
 	work := answerWork(result)
 	result.Answers = Answers{Reply(promise.Verdict), Reply(unfenced.Verdict), Reply(fenced.Verdict), Reply(work.Verdict), result.asExpected(setup)}
-	result.Sentences = Sentences{promise.sentence, unfenced.sentence, fenced.sentence, work.sentence}
+	result.Sentences = Sentences{result.said(promise), result.said(unfenced), result.said(fenced), result.said(work)}
 }
 
 // Asked is one of the questions that a property answers.

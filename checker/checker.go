@@ -16,6 +16,7 @@ type Checker struct {
 	Fenced bool // it judges the copy, or the table of a use, that checks tokens
 
 	outside bool // it judges an effect that no token reaches
+	last    bool // the final acquire of every key decides it, and nothing before
 	work    work // what it says of whether work goes on
 
 	kinds    []history.Kind // of lock that it is asked of; none: all

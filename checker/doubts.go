@@ -24,7 +24,7 @@ type doubt struct {
 // conclude turns what would be "holds" into unknown where the run did not put
 // the property to the test, and adds what is known of the run as a whole.
 func conclude(r *run, result *Result) {
-	result.Counts = r.counts
+	result.Counts, result.Early = r.counts, r.early()
 	vacuous, incomplete, unobserved := r.vacuous(), r.incomplete(), r.unobserved()
 	result.TooLittle, result.Incomplete = r.tooLittle || len(vacuous)+len(unobserved) > 0, len(incomplete) > 0
 	doubts := slices.Concat(vacuous, incomplete, unobserved)

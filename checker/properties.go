@@ -180,7 +180,7 @@ var Checkers = []Checker{
 			clientClocks.shows("a claim that goes by a wrong clock"),
 		},
 	}, {
-		Name: "deadlock-freedom", Owed: Service, work: healed,
+		Name: "deadlock-freedom", Owed: Service, work: healed, last: true,
 		About: "A free key is not granted within two leases and 3 s although all is healed.",
 		Remedy: "An attempt that fails must take back what it has left at the service: a key, a place in the queue. A " +
 			"wait that its user can bound, and a lease on every place, keep one lost answer from stopping all.",

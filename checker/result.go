@@ -57,6 +57,8 @@ type Result struct {
 	Counts     Counts                 `json:"counts"`
 	Expected   map[string]Expectation `json:"expected,omitempty"` // by property: what the scenario says of this lock
 	Differs    []Difference           `json:"differs,omitempty"`  // what is otherwise than expected
+	// Early says that the load ended before its time, and why; "": it did not.
+	Early string `json:"early,omitempty"`
 	// Doubts are why the run as a whole may not be believed: disturbed, host clock moved, fault not seen. The
 	// first Vacuous of them say that the scenario saw too little of what it is about.
 	Doubts      []string `json:"doubts,omitempty"`

@@ -52,6 +52,7 @@ const (
 	End       F = "end"        // its Node records nothing more, and has said that it made Length records; it has the time of the last one
 	Unparsed  F = "unparsed"   // what goes through one of the client's links is not understood any more: a fault that waits for a message there cannot begin
 	ServerEnd F = "server-end" // the program of Node, a server, has ended by itself: Error is how, and its last words
+	Decided   F = "decided"    // all that the scenario expects had been seen, so the load ended Length ns after its begin, before its time
 	Adapter   F = "adapter"    // the client's adapter broke the lock client protocol: nothing is known of the lock
 )
 

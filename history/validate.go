@@ -179,6 +179,8 @@ func (v *validator) complete(ops []Op, op *Op) error {
 		return fmt.Errorf("line %d invoked it on key %q", Line(invoke.Index), invoke.Key)
 	case op.Owner != "" && invoke.Owner != "" && op.Owner != invoke.Owner:
 		return fmt.Errorf("line %d invoked it for owner %q", Line(invoke.Index), invoke.Owner)
+	case op.Value != "" && invoke.Value != "" && op.Value != invoke.Value:
+		return fmt.Errorf("line %d invoked it with value %q", Line(invoke.Index), invoke.Value)
 	case op.Sent != 0 && (op.Sent < invoke.Time || op.Sent > op.Time):
 		return fmt.Errorf("sent at %d, outside of its own span from %d to %d", op.Sent, invoke.Time, op.Time)
 	}
@@ -197,7 +199,7 @@ func (v *validator) complete(ops []Op, op *Op) error {
 // notes are all there are.
 var notes = []F{
 	Apply, ReadSeen, Suspended, Resumed, Lost, Abstain, Holder, Fault, Stall, HostClock, Clock, Stop, Final, Woken, Held, End,
-	Unparsed, ServerEnd, Adapter, Happened,
+	Unparsed, ServerEnd, Adapter, Happened, Decided,
 }
 
 func (v *validator) note(op *Op) error {

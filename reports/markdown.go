@@ -41,6 +41,9 @@ func Markdown(w io.Writer, run Run, setup history.Setup, ops []history.Op, r che
 	for _, q := range questions(setup, r) {
 		fmt.Fprintf(out, "- %s **%s %s.** %s\n", sign(q.Reply), q.Question, q.words(), Escaped(afterReply(q)))
 	}
+	if r.Early != "" {
+		fmt.Fprintf(out, "- %s\n", Escaped(r.Early))
+	}
 	for _, d := range allDoubts(run, r) {
 		fmt.Fprintf(out, "- **Doubt:** %s\n", Escaped(d))
 	}

@@ -33,6 +33,7 @@ type Run struct {
 	Seed           uint64            `json:"seed"`
 	Started        time.Time         `json:"started"`
 	Took           time.Duration     `json:"took"`
+	Phases         []Phase           `json:"phases,omitempty"` // in order, up to the verdict
 	Lease          time.Duration     `json:"lease"`
 	Versions       []NodeVersion     `json:"versions,omitempty"`
 	Options        map[string]string `json:"options,omitempty"`  // resolved: fencing, fence-on, self-fence, renew, …
@@ -47,6 +48,12 @@ type Run struct {
 	Schedule       []Planned         `json:"schedule,omitempty"`    // of the random faults, as drawn from the seed
 	Folder         string            `json:"-"`                     // the run's, as a link from where its page is; "": the page is in it
 	Repeat         *Repeat           `json:"repeat,omitempty"`      // all else that decides the run; nil: an older dlmtest wrote this
+}
+
+// Phase is a part of a run, as a user is told of it, and how long it took.
+type Phase struct {
+	Name string        `json:"name"`
+	Took time.Duration `json:"took"`
 }
 
 // RunState is how far a run has come. Its file is written when the run begins, so that a

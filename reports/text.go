@@ -36,6 +36,7 @@ func Text(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker
 	p := newPrinter(o)
 	p.header(run, setup, r)
 	p.answers(setup, r)
+	p.early(r)
 	p.serverEnds(ops)
 	p.silences(setup)
 	p.doubts(run, r)
@@ -88,6 +89,14 @@ func (p *printer) answers(setup history.Setup, r checker.Result) {
 	for _, a := range questions(setup, r) {
 		p.line("%s %s", p.bold(a.Question), p.tone(a.class(), a.words()))
 		p.wrap("   ", afterReply(a))
+	}
+}
+
+// early says that the load ended before its time.
+func (p *printer) early(r checker.Result) {
+	if r.Early != "" {
+		p.line("")
+		p.wrap("", r.Early)
 	}
 }
 

@@ -95,14 +95,22 @@ func (a *node) drain(ctx context.Context, silence time.Duration) drained {
 // those that are there, and those that are missing.
 func (r *recorder) end(missing map[string]int) {
 	r.mu.Lock()
+	notes := endNotes(r.ops, missing)
+	r.mu.Unlock()
+	for _, note := range notes {
+		r.note(note)
+	}
+}
+
+// endNotes are the End notes of sources of which ops have come, and so many not.
+func endNotes(ops []history.Op, missing map[string]int) (notes []history.Op) {
 	here, last, latest := map[string]int{}, map[string]int64{}, int64(0)
-	for i := range r.ops {
-		op := &r.ops[i]
+	for i := range ops {
+		op := &ops[i]
 		here[op.Node]++
 		last[op.Node] = max(last[op.Node], op.Time)
 		latest = max(latest, op.Time)
 	}
-	r.mu.Unlock()
 	names := make([]string, 0, len(missing))
 	for name := range missing {
 		names = append(names, name)
@@ -113,6 +121,7 @@ func (r *recorder) end(missing map[string]int) {
 		if here[name] == 0 {
 			at = latest
 		}
-		r.note(history.Op{Time: at, Node: name, F: history.End, Length: int64(max(here[name]+missing[name], 0))})
+		notes = append(notes, history.Op{Time: at, Node: name, Type: history.Note, F: history.End, Length: int64(max(here[name]+missing[name], 0))})
 	}
+	return notes
 }

@@ -36,6 +36,9 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 	}
 	out.Result = checker.Judge(setup, ops)
 	out.Result.Expected = expected(run)
+	if doubt := out.Result.EarlyDoubt(); doubt != "" {
+		doubts = append(doubts, doubt)
+	}
 	checker.Doubt(setup, &out.Result, doubts)
 	checker.Await(&out.Result)
 	out.Figures = reports.Measure(setup, ops, out.Result)
@@ -61,12 +64,15 @@ func expected(run reports.Run) map[string]checker.Expectation {
 	if err != nil {
 		return nil // of a run that was killed before it could say
 	}
-	var all map[string]checker.Expectation
-	for property, e := range scenario.Expected[history.LockName(run.Backend, run.Library)] {
+	return expectedOf(scenario, run.Backend, run.Library, run.Options["fence-on"])
+}
+
+func expectedOf(scenario *scenarios.Scenario, backend, library, fenceOn string) (all map[string]checker.Expectation) {
+	for property, e := range scenario.Expected[history.LockName(backend, library)] {
 		if all == nil {
 			all = map[string]checker.Expectation{}
 		}
-		all[property] = e.Under(run.Options["fence-on"])
+		all[property] = e.Under(fenceOn)
 	}
 	return all
 }

@@ -104,14 +104,17 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 	defer tick.Stop()
 	healed := false
 	var far furthest
+	early := s.decider(begun)
 	var err error
 	for {
 		select {
 		case err = <-played:
 			healed, played = true, nil
-			if after := time.Now().Add(s.Scenario.After.Of(s.lease)); len(s.faults) > 0 && after.After(end) {
+			after := time.Now().Add(s.Scenario.After.Of(s.lease))
+			if len(s.faults) > 0 && after.After(end) {
 				end = after
 			}
+			early.healed(after)
 		case <-tick.C:
 			say.Live(s.rec.live(), far.at(time.Since(begun), end.Sub(begun), healed))
 			if err := s.rec.blame(); err != nil {
@@ -120,7 +123,7 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 			if dead := s.deadNode(say); dead != nil {
 				return dead
 			}
-			if healed && time.Now().After(end) {
+			if healed && (time.Now().After(end) || early.ends(say)) {
 				return err
 			}
 		case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -102,6 +103,15 @@ func (r *recorder) live() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.counts
+}
+
+// soFar are the operations that have come, in the order of time.
+func (r *recorder) soFar() []history.Op {
+	r.mu.Lock()
+	ops := slices.Clone(r.ops)
+	r.mu.Unlock()
+	history.Sort(ops)
+	return ops
 }
 
 // fail keeps the first error of dlmtest itself.

@@ -50,7 +50,8 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		return nil, err
 	}
 	rec.hide = secret.Filter(plan.secrets())
-	started := time.Now()
+	started, timed := time.Now(), &phases{Progress: p}
+	p = timed
 	run := plan.begun(dir, plan.Runtime, started)
 	if err := saveRun(dir, run); err != nil {
 		return nil, err
@@ -86,6 +87,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	saveErr = errors.Join(saveErr, saveRun(dir, run)) // who is killed while judging has ended all the same
 	p.Phase("Judging")
 	out, err := judge(ctx, dir, run, plan.setup, ops, rec.doubts, plan.oracle(), func(out *Outcome) {
+		out.Run.Phases = timed.over()
 		if len(out.Result.Found()) > 0 {
 			p.Phase(out.Verdict() + "; looking for the smallest histories that show it")
 		}

@@ -46,6 +46,7 @@ var hostile = map[string]struct {
 	"Idle":       {"-1s", "repeat.idle_timeout"},
 	"Wait":       {-1, "must not be below 0"},
 	"ComposeSum": {"evil", "has changed since the run"},
+	"Until":      {"never", "repeat.until"},
 	"Strict":     {true, ""},
 	"Lie":        {true, ""},
 }

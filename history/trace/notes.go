@@ -81,6 +81,8 @@ func (t *Trace) note(i int, op *history.Op) {
 				g.stop(i, op.Time)
 			}
 		})
+	case history.Decided:
+		t.Decided = i
 	case history.Stop:
 		t.Stops[op.Node] = i
 	case history.Final:

@@ -31,6 +31,7 @@ type Trace struct {
 	ServerEnds []int              // ServerEnd notes
 	Abstained  []int              // Abstain notes
 	Final      int                // the first Final note, or -1
+	Decided    int                // the Decided note, or -1
 	Held       []int              // Held notes: the harness held a client at a checkpoint
 	Stops      map[string]int     // the Stop note of each client
 	Sources    map[string]*Source // by node
@@ -54,7 +55,7 @@ type Trace struct {
 // New reads a history that history.Validate accepts.
 func New(setup history.Setup, ops []history.Op) *Trace {
 	t := &Trace{
-		Setup: setup, Ops: ops, Final: -1, pairs: make([]int32, len(ops)),
+		Setup: setup, Ops: ops, Final: -1, Decided: -1, pairs: make([]int32, len(ops)),
 		clocks: map[string]*Clock{}, ByKey: map[string]*Key{}, ByOwner: make(map[string]*Grant, len(ops)/16),
 		ByValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[session][]*Grant{},
 		Ghosts: map[string]GhostRef{}, open: map[victim]*Fault{}, missed: map[victim]bool{},

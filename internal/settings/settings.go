@@ -31,6 +31,7 @@ type Settings struct {
 	Fsync     string   `flag:"fsync" json:"fsync,omitempty" yaml:"-" help:"when the servers make data durable: memory, everysec, always, async or none, as the backend has them"`
 	Wait      int      `flag:"wait" json:"wait,omitempty" yaml:"wait,omitempty" help:"redis-replicated: replicas that must acknowledge a grant (WAIT)"`
 	Etcd      string   `flag:"etcd" json:"etcd,omitempty" yaml:"etcd,omitempty" help:"version of etcd to build from its Go module, such as 3.6 (default: Debian's)"`
+	Until     string   `flag:"until" json:"until,omitempty" yaml:"until,omitempty" words:"time,decided" default:"time" help:"when the load ends: time (as the scenario says), or decided (once all that the scenario expects has been seen)"`
 	Strict    bool     `flag:"strict" json:"strict,omitempty" yaml:"strict,omitempty" help:"count overlaps in which the stale holder did nothing"`
 	Oracle    string   `flag:"oracle" json:"oracle,omitempty" yaml:"oracle,omitempty" words:"windows,full,off" default:"windows" help:"what Porcupine is asked: windows (the smallest history of each violation), full (whole histories too), off"`
 	Endpoints []string `flag:"endpoint" json:"endpoints,omitempty" yaml:"endpoint,omitempty" trust:"yes" secret:"yes" value:"host:port" help:"host:port or URL of your own lock service, with --backend http or grpc; once for each of its nodes; its bearer token is in $DLMTEST_BEARER"`
