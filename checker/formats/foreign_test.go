@@ -74,6 +74,8 @@ func TestForeign(t *testing.T) {
 			of("0", "invoke", "read", "") + of("0", "ok", "read", ":value [1 2 3]"), Options{}, models.Holds, ""},
 		{"a register of maps", "register", of("0", "invoke", "write", ":value {:a 1}") + of("0", "ok", "write", "") +
 			of("0", "invoke", "read", "") + of("0", "ok", "read", ":value {:a 2}"), Options{}, models.Violated, ""},
+		{"a lock beside a register of tuples", "register", of("0", "invoke", "write", `:lock "m" :value [1 5]`) + of("0", "ok", "write", `:lock "m"`) +
+			of("0", "invoke", "read", `:value [2 nil]`) + of("0", "ok", "read", `:value [2 nil]`), Options{}, models.Holds, ""},
 		{"a ratio", "register", of("0", "invoke", "write", ":value 1/2") + of("0", "ok", "write", "") +
 			of("0", "invoke", "read", "") + of("0", "ok", "read", ":value 1/2"), Options{}, models.Holds, ""},
 

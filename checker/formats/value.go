@@ -45,6 +45,9 @@ func (m *mixture) text(f form, what string) (string, error) {
 // keyAndValue reads the key and the value of a step.
 func (r *Reader) keyAndValue(e *models.Event, s *step) (err error) {
 	key, value := s.key, s.value
+	if s.other&toldKey != 0 && !isLock(e.F) { // a :lock beside a register's operation is not its name
+		key = form{}
+	}
 	if !key.nothing() {
 		if r.o.Independent == "" {
 			r.tuples = no
