@@ -64,12 +64,21 @@ test-deps: ## install the servers that tests start without Docker, and let them 
 rerun = $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-max-failures=20)
 
 .PHONY: test
-test: test-deps images ## pass every test, those on real servers too; RERUN=1 tries up to twenty failed ones once more
+test: ## pass every test, those on real servers too; RERUN=1 tries up to twenty failed ones once more
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "gofmt wants:" $$unformatted; exit 1; }
-	$(GO) vet ./...
+	@$(MAKE) --no-print-directory -j2 vet ready
 	@mkdir -p build
 	@$(MAKE) --no-print-directory test-race-quick
 	GO="$(GO)" $(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --raw-command -- .ci/gotest
+
+# Vet computes, and what the tests need is mostly waited for; both compile the same packages.
+.PHONY: vet
+vet: ## go vet of all packages
+	$(GO) vet ./...
+
+.PHONY: ready
+ready: ## install and build what tests need, one after the other: Debian's installer stands no neighbour
+	@MAKEFLAGS= $(MAKE) --no-print-directory test-deps images
 
 .PHONY: test-random
 test-random: ## the packages with random tests, N=10 times with draws of their own: before a release

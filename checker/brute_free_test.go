@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -18,6 +19,7 @@ import (
 func onOwnKeys(t *rapid.T) *run {
 	b := newBuilder().kind(history.Alone)
 	b.setup.Keys, b.setup.Servers = []string{"k", "l"}, []string{"server-1"}
+	b.setup.Promise.Session = rapid.IntRange(0, 2).Draw(t, "session") == 0
 	b.setup.Promise.Mute = rapid.IntRange(0, 9).Draw(t, "mute") == 0
 	if b.setup.Promise.Bound = 7e7; rapid.IntRange(0, 9).Draw(t, "quorum") == 0 {
 		b.setup.Promise.DriftFactor = 0.01
@@ -79,20 +81,28 @@ func onOwnKeys(t *rapid.T) *run {
 // [from, to].
 func (b brute) had(o trace.Wait, from, to int64) bool {
 	end := int64(trace.Forever)
+	session := b.sessionEnds(b.r.Ops[o.Invoke].Node, o.From)
 	owner, aftermath := "", int64(b.r.Setup.Lease)+int64(b.r.Setup.Promise.Bound)
+	if o.Done < 0 {
+		end = session
+	}
 	if o.Done >= 0 {
 		switch done := &b.r.Ops[o.Done]; done.Type {
 		case history.Fail:
 			end = done.Time
 		case history.Info:
-			end = done.Time + aftermath
+			if end = done.Time + aftermath; b.r.Setup.Promise.Session || !b.r.Setup.Promise.Leased {
+				end = session
+			}
 		case history.OK:
 			owner = done.Owner
 		}
 	}
 	for _, op := range b.r.Ops { // what was never given back ends with its lease
 		if owner != "" && op.Owner == owner {
-			end = op.Time + aftermath
+			if end = op.Time + aftermath; b.r.Setup.Promise.Session || !b.r.Setup.Promise.Leased {
+				end = session
+			}
 		}
 	}
 	for _, op := range b.r.Ops {
@@ -106,6 +116,42 @@ func (b brute) had(o trace.Wait, from, to int64) bool {
 		end += int64(p.Bound)
 	}
 	return o.From <= to && from <= end
+}
+
+// sessionEnds is when the service has ended what a node had at a time, as the node was killed.
+func (b brute) sessionEnds(node string, from int64) int64 {
+	aftermath := int64(b.r.Setup.Lease) + int64(b.r.Setup.Promise.Bound)
+	var death *trace.Fault
+	for _, f := range b.r.Faults {
+		if f.Kind == "kill" && f.Target == node && f.From >= from && (death == nil || f.From < death.From) {
+			death = f
+		}
+	}
+	if p := b.r.Setup.Promise; death == nil || death.Missed || !death.Observed || !p.Leased && !p.Session {
+		return trace.Forever
+	}
+	seen := int64(trace.Forever)
+	for _, op := range b.r.Ops {
+		if op.Fault != nil && op.Fault.Phase == history.Observed && op.Fault.ID == death.ID {
+			seen = min(seen, op.Time)
+		}
+	}
+	end, again := seen+aftermath, true
+	for again {
+		again = false
+		for _, f := range b.r.Faults {
+			faded := f.To + aftermath
+			if f.Target == "server-1" && f.From <= end && faded >= death.From && end < faded+aftermath {
+				end, again = faded+aftermath, true
+			}
+		}
+	}
+	for _, f := range b.r.Faults {
+		if f != death && f.Target == node && f.From <= end && f.To+aftermath >= death.From {
+			return trace.Forever
+		}
+	}
+	return end
 }
 
 // served is when the service has answered somebody after t; forever: never.
@@ -150,6 +196,65 @@ func (b brute) leftBehind() (invokes []int) {
 
 func TestFreeLockAgrees(t *testing.T) {
 	useAgrees(t, onOwnKeys, func(r *run) []int { return brute{r}.leftBehind() }, freeLock)
+}
+
+// refusedFreely are the refusals, as by another who has the key, that no other attempt can explain.
+func (b brute) refusedFreely() (invokes []int) {
+	for _, k := range b.r.keys {
+		for i, w := range k.Waits {
+			if w.Done < 0 || !b.r.Ops[w.Done].Busy {
+				continue
+			}
+			met := false
+			for j, o := range k.Waits {
+				met = met || i != j && b.had(o, w.From, w.To)
+			}
+			if !met {
+				invokes = append(invokes, w.Invoke)
+			}
+		}
+	}
+	return invokes
+}
+
+// killedClients draws a client that asks, may be granted the key, and is killed, faults beside, and
+// another that is refused all the time.
+func killedClients(t *rapid.T) *run {
+	b := newBuilder().kind(history.Tried)
+	number := func(name string, most int64) int64 { return rapid.Int64Range(0, most).Draw(t, name) }
+	b.setup.Servers, b.setup.Promise.Bound = []string{"server-1"}, time.Duration(number("bound", 3))*70*time.Millisecond
+	b.setup.Promise.Session, b.setup.Promise.Leased = number("session", 4) > 0, number("leased", 4) > 0
+	dies := 2*sec + number("dies", 3)*sec/2
+	switch number("asks", 3) {
+	case 0:
+		b.op(number("asked", 1)*sec, "client-1", history.Invoke, history.Acquire, "k") // it never returns
+	case 1:
+		b.op(0, "client-1", history.Invoke, history.Try, "k")
+		b.op(sec, "client-1", history.Info, history.Try, "k")
+	case 2:
+		b.grant(0, ms, "client-1", "k", 1)
+	default:
+		b.does(sec, b.grant(0, ms, "client-1", "k", 1), history.Release, history.Info)
+	}
+	if number("is killed", 5) > 0 {
+		b.fault(dies, dies+number("stays away", 4)*sec/4, 1, "kill", "client-1")
+		if number("unseen", 5) == 0 {
+			b.ops[len(b.ops)-2].Fault.Phase = history.Heal
+		}
+	}
+	for i := range number("others", 2) {
+		from := number("hits", 24)*sec/4 + 1
+		b.fault(from, from+number("lasts", 4)*sec/4, int(i)+2, []string{"pause", "latency"}[number("kind", 1)], []string{"server-1", "client-1", "client-2"}[number("at", 2)])
+	}
+	for at := 2100 * ms; at < 9*sec; at += 370 * ms {
+		b.refuse(at, at+ms, "client-2", history.Try, 0)
+	}
+	return newRun(b.done())
+}
+
+// TestRefusalAgrees: what a session had is over as its client was killed, and a refusal then is wrong.
+func TestRefusalAgrees(t *testing.T) {
+	useAgrees(t, killedClients, func(r *run) []int { return brute{r}.refusedFreely() }, honestRefusal)
 }
 
 // Whatever a history of own keys says, it is judged.

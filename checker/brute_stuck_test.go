@@ -30,7 +30,7 @@ func waiting(t *rapid.T) *run {
 		b.op(from, node, history.Invoke, []history.F{history.Acquire, history.Acquire, history.Try}[number("f", 2)], "k")
 		to := from + number("waits for", 14)*sec
 		switch number("outcome", 7) {
-		case 0:
+		case 0, 2:
 			b.op(to, node, history.Info, history.Acquire, "k")
 		case 1: // it never returns
 		default:
@@ -45,8 +45,14 @@ func waiting(t *rapid.T) *run {
 	for i := range number("stops", 3) {
 		b.op(number("stops at", 33)*sec, fmt.Sprint("w", i), history.Note, history.Stop, "")
 	}
-	b.setup.Promise.Leased = false
+	b.setup.Promise.Leased = number("leased", 1) == 1
+	if b.setup.Promise.Session = number("session", 4) == 0; number("quorum", 5) == 0 {
+		b.setup.Promise.DriftFactor = .01
+	}
 	b.stall(34*sec, "w0", 1)
+	for range number("stalls", 3) {
+		b.stall(number("stalled at", 33)*sec, []string{"w0", "w1", "w2", "s"}[number("who", 3)], 200*ms)
+	}
 	for i := range b.ops {
 		b.ops[i].Deadline = 0
 	}
@@ -87,6 +93,26 @@ func (b brute) idle(k *keyLog, t int64) bool {
 	})
 }
 
+// hides says whether an acquire of unknown outcome may have had the key at any time of it, and
+// not only as it ended: its answer may have been lost, or nothing ends what it had.
+func (b brute) hides(w trace.Wait) bool {
+	p := b.r.Setup.Promise
+	if !p.Leased || p.Session || p.DriftFactor > 0 || w.From == w.To {
+		return true
+	}
+	for _, f := range b.r.Faults {
+		if f.From <= w.To && w.From <= f.To+int64(b.r.Setup.Lease)+int64(p.Bound) {
+			return true
+		}
+	}
+	for _, s := range b.r.stalls {
+		if (s.Server || s.Node == b.r.Ops[w.Invoke].Node) && s.From <= w.To && w.From <= s.To {
+			return true
+		}
+	}
+	return false
+}
+
 // stuckIn counts the unbroken times of more than 5 s in which somebody waited.
 func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
 	asks := func(trace.Wait) bool { return true } // who tries waits as well
@@ -96,11 +122,11 @@ func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
 	long := 0
 	for at := from; at <= to; at += sec {
 		// Who was told nothing may have held the key meanwhile, and a lease beyond.
-		if at == to || slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return unknown(w) && w.From <= at && at <= w.To }) {
+		if at == to || slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return unknown(w) && (at == w.To || b.hides(w) && w.From <= at && at < w.To) }) {
 			n += min(long/6, 1)
 			long = 0
 		}
-		ghost := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return unknown(w) && w.From <= at && at < w.To })
+		ghost := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return unknown(w) && b.hides(w) && w.From <= at && at < w.To })
 		if !ghost && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return asks(w) && w.From <= at && at < b.until(w) }) {
 			long++
 			continue

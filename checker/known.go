@@ -27,6 +27,7 @@ type known struct {
 	asked    *meetings                 // of all keys; see run.keysIn
 	long     map[string][]trace.Span   // see run.firstStall
 	ended    []*trace.Fault            // see run.ended
+	over     map[*trace.Fault]int64    // see run.sessionOver
 	shocks   []*trace.Fault            // see run.shocks
 	facts    map[*fact]int             // see run.factOf
 	lapses   []unserved                // see run.unservedFor

@@ -104,8 +104,8 @@ func (r *run) halfReleased(k *keyLog) *trace.Grant {
 
 // stuck looks at the gaps between beliefs that are longer than our patience. In
 // them the clock starts anew at each fault's end, and at the end of each acquire whose
-// outcome is unknown: it may have held the key meanwhile, and its grant may live for a
-// lease that nobody knows of.
+// outcome is unknown: it may have held the key meanwhile, see ghost, and its grant may live
+// for a lease that nobody knows of.
 // An acquire that never returned counts as long as its client is known to have lived.
 func (r *run) stuck(k *keyLog, f *found) {
 	s := stuckIn{run: r, k: k, f: f}
@@ -113,7 +113,7 @@ func (r *run) stuck(k *keyLog, f *found) {
 		if w, known := r.lasted(w); known { // who is refused and tries again goes on waiting
 			s.all.add(w)
 			if r.Ops[w.Done].Type == history.Info {
-				s.unknown = append(s.unknown, trace.Span{From: w.From, To: w.To})
+				s.unknown = append(s.unknown, r.ghost(w))
 			}
 		}
 	}
@@ -124,6 +124,19 @@ func (r *run) stuck(k *keyLog, f *found) {
 		free = max(free, g.End)
 	}
 	s.gap(free, r.End)
+}
+
+// ghost is when an acquire of unknown outcome may have had the key while its client waited for
+// it. Where nothing kept an answer from coming it had the key only as its client gave up: a grant
+// from before that would have been answered. Its lease ends by itself, within our patience. A
+// session that is open keeps what nobody knows of, and so may what is left at some servers of many.
+func (r *run) ghost(w trace.Wait) trace.Span {
+	r.stalled()
+	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || trace.Meets(r.anyFault(), w.From, w.To) ||
+		stalledIn(r.known.stalls[r.Ops[w.Invoke].Node], w.From, w.To) || stalledIn(r.known.servers, w.From, w.To) {
+		return trace.Span{From: w.From, To: w.To}
+	}
+	return trace.Span{From: max(w.From, w.To-int64(r.Setup.Lease)/4), To: w.To}
 }
 
 // stuckIn judges the gaps of one key.
@@ -140,9 +153,6 @@ func (s *stuckIn) gap(from, to int64) {
 		return
 	}
 	for _, part := range without(trace.Span{From: from, To: to}, s.overs()) {
-		if part.To-part.From <= s.patience() {
-			continue
-		}
 		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > part.From })
 		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= part.To })
 		for _, sound := range without(part, trace.Union(slices.Clone(s.unknown[first:max(first, end)]))) {

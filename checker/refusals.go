@@ -20,7 +20,7 @@ type attempt struct {
 // was refused, or until what it was granted had certainly been given back. What was never
 // given back lasts for a lease and the bound after its last operation, and what was never
 // answered as long after its client gave up; without a lease, or in a session, which lives
-// as long as its client, both may last for ever. A
+// as long as its client, both may last until that is over, see sessionOver. A
 // quorum of independent nodes, which states its drift, answers before all of them have:
 // for as long as its bound the others may remember what is over.
 func (r *run) attempts(k *keyLog) []attempt {
@@ -40,11 +40,13 @@ func (r *run) attempts(k *keyLog) []attempt {
 		a := attempt{w.From, trace.Forever, i}
 		switch g := byInvoke[w.Invoke]; {
 		case w.Done < 0:
+			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
 		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info:
 			a.to = r.Ops[g.Done].Time
 		case r.Ops[w.Done].Type == history.Fail:
 			a.to = w.To
 		case r.Setup.Promise.Session || r.Setup.Promise.Renews || !r.Setup.Promise.Leased:
+			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
 		case g != nil:
 			a.to = after(max(g.LastSeen, g.Sent), r.aftermath())
 		default:
@@ -54,6 +56,37 @@ func (r *run) attempts(k *keyLog) []attempt {
 		all = append(all, a)
 	}
 	return all
+}
+
+// sessionOver is when the service has certainly ended what a client had, or asked for, as the
+// client was killed after a time: a lease and the bound after the kill was seen, and after each
+// fault of servers by then. Forever: it was not killed, or nothing ends what it had, or another
+// fault of the client or its links may have kept its end from the service.
+func (r *run) sessionOver(node string, from int64) int64 {
+	p, death := r.Setup.Promise, r.deathAfter(node, from)
+	if death == nil || !death.Observed || len(r.Setup.Servers) == 0 || !p.Leased && !p.Session {
+		return trace.Forever
+	}
+	over, known := r.known.over[death]
+	if known {
+		return over
+	}
+	over = after(r.Ops[death.Seen].Time, r.aftermath())
+	for _, s := range r.serversFaults() {
+		if s.From <= over && s.To >= death.From {
+			over = after(s.To, r.aftermath())
+		}
+	}
+	for _, f := range r.Faults {
+		if f != death && f.Begin >= 0 && (f.Target == node || slices.Contains(f.Cut, node)) && f.From <= over && r.faded(f, f.To) >= death.From {
+			over = trace.Forever
+		}
+	}
+	if r.known.over == nil {
+		r.known.over = map[*trace.Fault]int64{}
+	}
+	r.known.over[death] = over
+	return over
 }
 
 // honestRefusal finds refusals that say "held by another" although no other attempt

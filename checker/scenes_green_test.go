@@ -317,6 +317,22 @@ var refusedLater = map[string]func(*builder){
 		b.op(5*ms, "client-3", history.Info, history.Try, "k")
 		b.refuse(5*sec, 5*sec+ms, "client-1", history.Try, 0)
 	},
+	"violated-session-killed": func(b *builder) { // what a session had ends with its client
+		b.kind(history.Tried)
+		b.setup.Servers, b.setup.Promise.Session = []string{"server-1"}, true
+		b.op(0, "client-3", history.Invoke, history.Try, "k")
+		b.op(5*ms, "client-3", history.Info, history.Try, "k")
+		b.fault(sec, 1500*ms, 1, "kill", "client-3")
+		b.refuse(5*sec, 5*sec+ms, "client-1", history.Try, 0)
+	},
+	"holds-session-open": func(b *builder) {
+		b.kind(history.Tried)
+		b.setup.Servers, b.setup.Promise.Session = []string{"server-1"}, true
+		b.op(0, "client-3", history.Invoke, history.Try, "k")
+		b.op(5*ms, "client-3", history.Info, history.Try, "k")
+		b.fault(sec, 1500*ms, 1, "kill", "client-2")
+		b.refuse(5*sec, 5*sec+ms, "client-1", history.Try, 0)
+	},
 	"holds-beside-unknown": func(b *builder) {
 		b.kind(history.Tried)
 		b.op(0, "client-3", history.Invoke, history.Try, "k")

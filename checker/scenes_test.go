@@ -384,6 +384,28 @@ var scenes = map[string]map[string]func(*builder){
 			b.op(14*sec, "client-1", history.Info, history.Acquire, "k")
 			b.final(20 * sec)
 		},
+		"violated-unknown-long": func(b *builder) { // who was told nothing had the key for its lease at most
+			unknownFor(b, 9*sec)
+			b.final(24 * sec)
+		},
+		"holds-unknown-short": func(b *builder) { unknownFor(b, 4*sec); b.final(24 * sec) },
+		"holds-unknown-session": func(b *builder) { // a session that is open keeps what nobody knows of
+			b.setup.Promise.Session = true
+			unknownFor(b, 9*sec)
+			b.final(24 * sec)
+		},
+		"holds-unknown-lost": func(b *builder) { // the answer may have been lost, and the lease begun at any time
+			unknownFor(b, 9*sec)
+			b.fault(4900*ms, 5100*ms, 1, "reset", "client-1")
+			b.fault(14001*ms, 14100*ms, 2, "reset", "client-1")
+			b.final(24 * sec)
+		},
+		"holds-cut": func(b *builder) { // TCP adds to a cut, so who asks is heard later
+			turns(b)
+			b.partition(4*sec, 9*sec, 1, []string{"client-1"}, []string{"client-2"})
+			b.op(9*sec, "runner", history.Note, history.Final, "")
+			b.grant(9*sec, 17*sec, "final", "k", 9)
+		},
 		"violated-never": func(b *builder) {
 			turns(b)
 			b.op(9*sec, "runner", history.Note, history.Final, "")

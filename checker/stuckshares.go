@@ -97,7 +97,7 @@ func (r *run) alone(k *keyLog) (long []stretch) {
 }
 
 // room are the times, in order, in which whoever waits for a share of k could have been given it,
-// no fault was open, and no acquire of unknown outcome was under way, which may have taken it.
+// no fault was open, and no acquire of unknown outcome may have taken it, see ghost.
 func (r *run) room(k *keyLog) []trace.Span {
 	most, changes := r.demand(k)
 	slices.SortFunc(changes, func(a, b roomChange) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
@@ -119,7 +119,7 @@ func (r *run) room(k *keyLog) []trace.Span {
 	unknown := []trace.Span{}
 	for _, w := range k.Waits {
 		if w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
-			unknown = append(unknown, trace.Span{From: w.From, To: w.To})
+			unknown = append(unknown, r.ghost(w))
 		}
 	}
 	unknown = trace.Union(unknown)

@@ -86,8 +86,8 @@ func (r *run) unservedFor(limit int64) []unserved {
 			u = &unserved{Span: trace.Span{From: op.Time, To: op.Time}, grant: g}
 			open[g] = u
 		}
-		u.ops = append(u.ops, i)
-		if w.Done >= 0 && r.Ops[w.Done].Type != history.Info { // whatever it is told
+		u.ops, u.To = append(u.ops, i), max(u.To, min(op.Time, g.Until)) // who asks again was kept waiting until then
+		if w.Done >= 0 && r.Ops[w.Done].Type != history.Info {           // whatever it is told
 			u.To = min(w.To, g.Until)
 			end(g)
 		} else if w, known := r.lasted(w); known {

@@ -146,6 +146,19 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
+// TestValidateValues: a completion says the value of its call, or none.
+func TestValidateValues(t *testing.T) {
+	setup, ops := sample(40)
+	i := slices.IndexFunc(ops, func(op Op) bool { return op.F == Write && op.Type == OK })
+	if ops[i].Value = ""; Validate(setup, ops) != nil {
+		t.Errorf("none: %v", Validate(setup, ops))
+	}
+	ops[i].Value = "another"
+	if err := Validate(setup, ops); err == nil || !strings.Contains(err.Error(), "invoked it with value") {
+		t.Errorf("another: %v", err)
+	}
+}
+
 // TestValidateNotes: every note that this package names is known, and no other.
 func TestValidateNotes(t *testing.T) {
 	setup, _ := sample(0)

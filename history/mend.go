@@ -61,6 +61,7 @@ func (m *mender) mend(op *Op) bool {
 	recorded, open := op.Process, m.open[op.Process]
 	completes := op.Type != Invoke && open != nil && open.F == op.F &&
 		(op.Key == "" || op.Key == open.Key) && (op.Owner == "" || open.Owner == "" || op.Owner == open.Owner) &&
+		(op.Value == "" || open.Value == "" || op.Value == open.Value) &&
 		(op.Sent == 0 || op.Sent >= open.Time && op.Sent <= op.Time)
 	switch {
 	case op.Type == Invoke:

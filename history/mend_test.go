@@ -80,6 +80,21 @@ func TestMendOfAnyHole(t *testing.T) {
 	}
 }
 
+// The answer to one write is not that to another: the first is of unknown outcome, and nothing is
+// known of the second.
+func TestMendTellsWritesApart(t *testing.T) {
+	op := func(at int64, f F, typ Type, value string) Op {
+		return Op{Time: at, Process: 1, Node: "client-1", Type: typ, F: f, Key: "k", Owner: "o", Value: value}
+	}
+	setup := Setup{Clients: []string{"client-1"}, Keys: []string{"k"}, Sources: []string{"client-1"}}
+	ops := []Op{op(1, Write, Invoke, "a"), op(4, Write, OK, "b"), op(5, Write, Invoke, "c"), op(6, Write, OK, "c"),
+		{Time: 7, Node: "client-1", Type: Note, F: End, Length: 6}}
+	mended := Mend(setup, ops)
+	if len(mended) != 4 || mended[0].Value != "a" || mended[1].Type != Invoke || mended[1].Process == mended[0].Process {
+		t.Errorf("%+v", mended)
+	}
+}
+
 // A source whose records are all here has made a mistake, if they break a rule: that is
 // no hole, and the history is not judged.
 func TestMendHidesNoMistake(t *testing.T) {

@@ -179,6 +179,8 @@ func (v *validator) complete(ops []Op, op *Op) error {
 		return fmt.Errorf("line %d invoked it on key %q", Line(invoke.Index), invoke.Key)
 	case op.Owner != "" && invoke.Owner != "" && op.Owner != invoke.Owner:
 		return fmt.Errorf("line %d invoked it for owner %q", Line(invoke.Index), invoke.Owner)
+	case op.Value != "" && invoke.Value != "" && op.Value != invoke.Value:
+		return fmt.Errorf("line %d invoked it with value %q", Line(invoke.Index), invoke.Value)
 	case op.Sent != 0 && (op.Sent < invoke.Time || op.Sent > op.Time):
 		return fmt.Errorf("sent at %d, outside of its own span from %d to %d", op.Sent, invoke.Time, op.Time)
 	}

@@ -72,7 +72,7 @@ var rows = []row{
 	{"unfair", "a waiter is granted the key before the first of the queue", []string{"fairness", "fencing-monotonic"}, mutex.queued(), ""},
 	{"lost-place", "the first of the queue must queue anew", []string{"fairness", "fencing-monotonic"}, mutex.queued(), "a place that was never granted is known to the server alone"},
 	{"dead-place", "the place of one that gave up blocks the queue", []string{"deadlock-freedom"}, mutex.queued(), ""},
-	{"amnesia", "a restart of the server forgets who holds the key", exclusion("honest-claims", "false-loss", "recovery"), mutex.under("restart"), "no promise says whether a grant survives a crash of its server: a holder that is told of its loss after one, or another who is granted the key, has that cause, be it forgotten or let go"},
+	{"amnesia", "a restart of the server forgets who holds the key", exclusion("honest-claims", "false-loss", "recovery"), mutex.under("restart"), "nearly all of the others had asked for their release while the server was down, which one that remembers answers alike; the rest were told of their loss, and no promise says that a grant survives a crash of its server"},
 	{"minority-stall", "each cut of one server of three, 1.5 s long and one after the other, stops all grants", []string{"availability"}, mutex, ""},
 }
 

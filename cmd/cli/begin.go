@@ -23,6 +23,7 @@ import (
 	"github.com/dlmtest/dlmtest/examples/start"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/near"
+	"github.com/dlmtest/dlmtest/locks/libraries"
 )
 
 // beginning is what dlmtest init knows of a project.
@@ -40,7 +41,7 @@ type beginning struct {
 }
 
 // languages are those that init writes for.
-var languages = []string{"go", "python"}
+var languages = []string{"go", "java", "python"}
 
 const beginLong = `Write into a project what tests its lock with dlmtest: the folder dlmtest with an adapter
 that runs as it is, a gate file and a README, and .github/workflows/dlmtest.yml. Nothing
@@ -51,7 +52,7 @@ func newInit() *cobra.Command {
 	var conform, asJSON bool
 	var where string
 	cmd := &cobra.Command{
-		Use:       "init go|python [DIR]",
+		Use:       "init go|java|python [DIR]",
 		Short:     "Write adapter, gate file and CI workflow for your own lock",
 		Long:      beginLong,
 		Example:   "  dlmtest init go\n  dlmtest init python ../mylock --conform --runtime local",
@@ -101,8 +102,12 @@ func begin(language, dir string) (beginning, error) {
 	case "go":
 		return b, b.ofGo(root)
 	case "python":
-		b.Main, b.Instead, b.Image, b.Adapter = "mylock.py", "redis-py's lock", "dlmtest/client-python:latest", "python3 /adapter/mylock.py"
+		b.Main, b.Instead, b.Image, b.Adapter = "mylock.py", "redis-py's lock", libraries.PythonImage, "python3 /adapter/mylock.py"
 		b.copies = map[string]string{"mylock.py": "redis_py.py", "dlmtest_adapter.py": "dlmtest_adapter.py"}
+	case "java":
+		b.Main, b.Instead, b.Image, b.Backend = "Mylock.java", "Curator's InterProcessMutex", libraries.JavaImage, "zookeeper"
+		b.Adapter = strings.Join(libraries.Java, " ") + " /adapter/Mylock.java mutex"
+		b.copies = map[string]string{"Mylock.java": "Curator.java"}
 	default:
 		return b, usageError{unknown("language", language, near.Nearest(language, languages), "dlmtest init --help")}
 	}

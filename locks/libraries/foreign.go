@@ -12,14 +12,14 @@ import (
 // python is Debian's own, which knows Debian's packages, whatever else is first in PATH.
 const python = "/usr/bin/python3"
 
-// Images of the clients whose libraries come with Debian.
+// Images of client nodes with Python and Java and the lock libraries that come with Debian.
 const (
-	pythonImage = "dlmtest/client-python:latest"
-	javaImage   = "dlmtest/client-java:latest"
+	PythonImage = "dlmtest/client-python:latest"
+	JavaImage   = "dlmtest/client-java:latest"
 )
 
 var redisPy = foreign(foreignLibrary{
-	Script: "redis_py.py", Program: []string{python}, Image: pythonImage, Package: "python3-redis",
+	Script: "redis_py.py", Program: []string{python}, Image: PythonImage, Package: "python3-redis",
 	Tells: []string{python, "-c", "from redis import __version__ as v; print(v)"}, Backend: "redis", CheckLease: wholeMillis,
 	Offers: []string{"try", "extend", "lease", "wait", "sent"},
 	About: "redis-py's Lock (SET NX PX by a random token, release and extend by Lua): acquire polls every 100 ms; it " +
@@ -27,7 +27,7 @@ var redisPy = foreign(foreignLibrary{
 })
 
 var pythonEtcd3 = foreign(foreignLibrary{
-	Script: "python_etcd3.py", Program: []string{python}, Image: pythonImage, Package: "python3-etcd3",
+	Script: "python_etcd3.py", Program: []string{python}, Image: PythonImage, Package: "python3-etcd3",
 	Tells: []string{python, "-c", "from etcd3 import __version__ as v; print(v)"}, Backend: "etcd", CheckLease: etcdSeconds,
 	Offers: []string{"try", "extend", "lease", "wait", "sent"},
 	About: "python-etcd3's Lock (a key with a lease, compared and put in one transaction; a waiter watches the key): " +
@@ -38,7 +38,7 @@ var pythonEtcd3 = foreign(foreignLibrary{
 func kazoo(kind string) Library {
 	what := map[string]string{"mutex": "Lock", "rw": "ReadLock and WriteLock"}[kind]
 	return foreign(foreignLibrary{
-		Script: "kazoo_lock.py", Program: []string{python}, Args: []string{kind}, Image: pythonImage, Package: "python3-kazoo",
+		Script: "kazoo_lock.py", Program: []string{python}, Args: []string{kind}, Image: PythonImage, Package: "python3-kazoo",
 		Tells: []string{python, "-c", "from kazoo.version import __version__ as v; print(v)"}, Backend: "zookeeper", CheckLease: wholeMillis,
 		Offers: with([]string{"try", "events", "lease", "renews", "wait"}, kind, "rw", "shared"),
 		Left: map[string]string{
@@ -78,9 +78,9 @@ func foreign(f foreignLibrary) Library {
 		Left: f.Left, On: []locks.Lock{promising(lock, f.Offers)}}
 }
 
-// java compiles the one file when it starts it, which takes a second; what it is not asked to
+// Java starts an adapter of one file, which it compiles when it starts it and takes a second for; what it is not asked to
 // optimize, it starts the faster.
-var java = []string{"java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx96m",
+var Java = []string{"java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx96m",
 	"-XX:-UsePerfData", // whose file, named by the pid, clients in namespaces of their own would share
 	"-cp", "/usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar"}
 
@@ -93,7 +93,7 @@ func curator(kind string) Library {
 	offers = append(offers, map[string][]string{"mutex": {"order", "reentrant"}, "rw": {"order", "shared", "reentrant"},
 		"downgrade": {"order", "shared"}, "semaphore": {"permits"}}[kind]...)
 	return foreign(foreignLibrary{
-		Script: "Curator.java", Program: java, Args: []string{kind}, Image: javaImage, Package: "libcurator-recipes-java",
+		Script: "Curator.java", Program: Java, Args: []string{kind}, Image: JavaImage, Package: "libcurator-recipes-java",
 		Tells:   []string{"bash", "-c", `basename -s .jar "$(readlink -e /usr/share/java/curator-recipes.jar)"`},
 		Backend: "zookeeper", CheckLease: wholeMillis, Offers: offers, Left: map[string]map[string]string{
 			"downgrade": {"reentrant": "one that was downgraded is held as a reader, and this adapter makes a lock for each grant"}}[kind],

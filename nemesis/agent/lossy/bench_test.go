@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
 	"golang.org/x/sys/unix"
 )
 
@@ -83,7 +85,8 @@ func compare(b *testing.B, f func(*os.File, int) error) {
 }
 
 // BenchmarkCalls does each kind of call that the lossy file system answers, and prints how
-// many times as long as on a plain folder it takes; the goal is 5 at most.
+// many times as long as on a plain folder it takes; the goal is 5 at most. Beside it stands what FUSE costs by itself: a file
+// system of the same library that only passes the call on.
 func BenchmarkCalls(b *testing.B) {
 	name := func(dir string, i int) string { return filepath.Join(dir, strconv.Itoa(i)) }
 	made := func(dir string, i int) error {
@@ -135,15 +138,16 @@ func BenchmarkCalls(b *testing.B) {
 // compareCalls takes turns of a hundred files.
 func compareCalls(b *testing.B, prepare, call func(dir string, i int) error) {
 	plain, backing, mount := b.TempDir(), b.TempDir(), b.TempDir()
-	fs, err := Serve(context.Background(), Options{Backing: backing, Mount: mount})
+	ours, err := Serve(context.Background(), Options{Backing: backing, Mount: mount})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() { _ = fs.Close() }()
-	var took [2]time.Duration
+	defer func() { _ = ours.Close() }()
+	through := bare(b)
+	var took [3]time.Duration
 	n := 0
 	for b.Loop() {
-		for i, dir := range []string{plain, mount} {
+		for i, dir := range []string{plain, mount, through} {
 			for j := range 100 {
 				if err := prepare(dir, n*100+j); err != nil {
 					b.Fatal(err)
@@ -163,5 +167,25 @@ func compareCalls(b *testing.B, prepare, call func(dir string, i int) error) {
 	b.ReportMetric(0, "ns/op") // of both: of no use
 	b.ReportMetric(each(took[0]), "plain-µs")
 	b.ReportMetric(each(took[1]), "lossy-µs")
+	b.ReportMetric(each(took[2]), "bare-µs")
 	b.ReportMetric(each(took[1])/each(took[0]), "times")
+	b.ReportMetric(each(took[2])/each(took[0]), "bare-times")
+}
+
+// bare is the mount of a file system that passes each call on and keeps nothing of it.
+func bare(b *testing.B) string {
+	mount := b.TempDir()
+	root, err := fs.NewLoopbackRoot(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	long := time.Hour
+	server, err := fs.Mount(mount, root, &fs.Options{EntryTimeout: &long, AttrTimeout: &long,
+		MountOptions: fuse.MountOptions{DirectMount: true, DisableXAttrs: true, MaxWrite: maxIO}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	refusePoll(mount)
+	b.Cleanup(func() { _ = server.Unmount() })
+	return mount
 }
