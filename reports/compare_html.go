@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -15,13 +16,15 @@ import (
 var (
 	compareStyle  = style + asset("compare.css")
 	compareCode   = asset("compare.js")
-	compareLayout = template.Must(template.New("compare.html.tmpl").Funcs(template.FuncMap{
-		"mark": mark, "replyClass": question.class, "replyWords": question.words,
-		"replySign": func(q question) string { return sign(q.Reply) }, "axis": onAxis, "n": tenths, "add": func(a, b float64) float64 { return a + b },
-		"sub": func(a, b float64) float64 { return a - b }, "half": func(a float64) float64 { return a / 2 },
-		"below": func(x float64) float64 { return min(x, plotWidth-24) }, // where its text fits in
-		"inc":   func(i int) int { return i + 1 }, "charts": comparePage.charts,
-	}).ParseFS(files, "page/compare.html.tmpl"))
+	compareLayout = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("compare.html.tmpl").Funcs(template.FuncMap{
+			"mark": mark, "replyClass": question.class, "replyWords": question.words,
+			"replySign": func(q question) string { return sign(q.Reply) }, "axis": onAxis, "n": tenths, "add": func(a, b float64) float64 { return a + b },
+			"sub": func(a, b float64) float64 { return a - b }, "half": func(a float64) float64 { return a / 2 },
+			"below": func(x float64) float64 { return min(x, plotWidth-24) }, // where its text fits in
+			"inc":   func(i int) int { return i + 1 }, "charts": comparePage.charts,
+		}).ParseFS(files, "page/compare.html.tmpl"))
+	})
 	comparePolicy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '" + digest(compareCode) + "'"
 )
 
@@ -90,7 +93,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 		}
 		p.Whole = append(p.Whole, r.plot(fmt.Sprintf("run-%d", i+1), whole, true))
 	}
-	if err := compareLayout.Execute(straightener{w}, p); err != nil {
+	if err := compareLayout().Execute(straightener{w}, p); err != nil {
 		return fmt.Errorf("write the comparison: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -25,13 +26,15 @@ var (
 		"latency.js", "overview.js", "view.js", "hover.js", "page.js"}
 	style  = asset("page.css") + asset("figures.css")
 	code   = joined(scripts)
-	layout = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
-		"mark": mark, "seconds": func(d time.Duration) string { return seconds(int64(d)) }, "length": length,
-		"thousands": thousands, "inc": func(i int) int { return i + 1 },
-		"sign": copySign, "short": short, "sureWords": sureWords,
-		"base": path.Base, "afterReply": afterReply, "replyClass": question.class,
-		"replyWords": func(q question) string { return inWords(q.Reply) }, "replySign": func(q question) string { return sign(q.Reply) },
-	}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
+	layout = sync.OnceValue(func() *template.Template { // read when it is needed: every node starts this program
+		return template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
+			"mark": mark, "seconds": func(d time.Duration) string { return seconds(int64(d)) }, "length": length,
+			"thousands": thousands, "inc": func(i int) int { return i + 1 },
+			"sign": copySign, "short": short, "sureWords": sureWords,
+			"base": path.Base, "afterReply": afterReply, "replyClass": question.class,
+			"replyWords": func(q question) string { return inWords(q.Reply) }, "replySign": func(q question) string { return sign(q.Reply) },
+		}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
+	})
 )
 
 // Style is the look of every page.
@@ -117,7 +120,7 @@ func HTML(w io.Writer, run Run, setup history.Setup, ops []history.Op, r checker
 		p.Options = append(p.Options, option{name, value})
 	}
 	slices.SortFunc(p.Options, func(a, b option) int { return strings.Compare(a.Name, b.Name) })
-	if err := layout.Execute(straightener{w}, p); err != nil {
+	if err := layout().Execute(straightener{w}, p); err != nil {
 		return fmt.Errorf("write the report of run %s: %w", run.ID, err)
 	}
 	return nil

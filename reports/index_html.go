@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -18,9 +19,11 @@ import (
 var (
 	indexStyle  = style + asset("index.css")
 	indexCode   = asset("index.js")
-	indexLayout = template.Must(template.New("index.html.tmpl").Funcs(template.FuncMap{
-		"sign": Outcome.sign, "words": Outcome.words, "class": Outcome.class, "shell": shell, "thousands": thousands, "tiles": Cell.tiles, "shorts": shorts,
-	}).ParseFS(files, "page/index.html.tmpl"))
+	indexLayout = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("index.html.tmpl").Funcs(template.FuncMap{
+			"sign": Outcome.sign, "words": Outcome.words, "class": Outcome.class, "shell": shell, "thousands": thousands, "tiles": Cell.tiles, "shorts": shorts,
+		}).ParseFS(files, "page/index.html.tmpl"))
+	})
 )
 
 // indexPolicy lets the page show and run nothing but what it was written with.
@@ -122,7 +125,7 @@ func IndexHTML(w io.Writer, x Index) error {
 	if p.Tally = counted(all); len(p.Differ) > mostOdd {
 		p.Differ, p.Folded = p.Differ[:mostOdd], p.Differ[mostOdd:]
 	}
-	if err := indexLayout.Execute(straightener{w}, p); err != nil {
+	if err := indexLayout().Execute(straightener{w}, p); err != nil {
 		return fmt.Errorf("write the index of %s: %w", x.ID, err)
 	}
 	return nil

@@ -40,6 +40,28 @@ func parallelWithin(n int) error {
 	return nil
 }
 
+// matrixParallel is how many runs of a matrix go on at a time where nobody says. A local run waits for most of its
+// time; in Docker a start takes all of the machine. See the measurements in docs/performance.md.
+func matrixParallel(where string) int {
+	most, _ := mostParallel()
+	if where == "local" {
+		return min(most, 2*runtime.NumCPU())
+	}
+	return min(most, runtime.NumCPU())
+}
+
+// chooseParallel settles how many runs of a matrix go on at a time. How a matrix is split into shards hangs on
+// that, and their machines may differ, so a shard goes by no machine.
+func (f *runFlags) chooseParallel(given bool) {
+	switch {
+	case given:
+	case f.shard != "":
+		f.parallel = 1
+	default:
+		f.parallel, f.bears = matrixParallel(f.Runtime), true
+	}
+}
+
 // huntRunsPerCore is how many runs of a hunt a core bears: a trial waits for most of its time. See the
 // measurements in docs/hunt.md.
 const huntRunsPerCore = 2

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/dlmtest/dlmtest/internal/settings"
 )
 
 // More runs at a time than the machine takes are refused, with the reason.
@@ -24,5 +26,29 @@ func TestParallelHasABound(t *testing.T) {
 		if exitWith(err) != exitUsage || !strings.Contains(err.Error(), "at most") {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+}
+
+// Where nobody says how many runs go on at a time the machine decides; what was given stays, and a shard, which must be
+// split alike on every machine, goes by none.
+func TestParallelIsChosen(t *testing.T) {
+	for name, c := range map[string]struct {
+		f     runFlags
+		given bool
+		want  int
+		bears bool
+	}{
+		"given":   {runFlags{parallel: 3}, true, 3, false},
+		"a shard": {runFlags{shard: "1/2"}, false, 1, false},
+		"local":   {runFlags{Settings: settings.Settings{Runtime: "local"}}, false, matrixParallel("local"), true},
+		"docker":  {runFlags{Settings: settings.Settings{Runtime: "docker"}}, false, matrixParallel("docker"), true},
+	} {
+		c.f.chooseParallel(c.given)
+		if most, _ := mostParallel(); c.f.parallel != c.want || c.f.bears != c.bears || c.want > most {
+			t.Errorf("%s: %d, %v", name, c.f.parallel, c.f.bears)
+		}
+	}
+	if matrixParallel("docker") < 1 || matrixParallel("local") < matrixParallel("docker") {
+		t.Errorf("%d local, %d in Docker", matrixParallel("local"), matrixParallel("docker"))
 	}
 }

@@ -28,6 +28,7 @@ type runFlags struct {
 	scenarios, backends, libraries []string
 	out, lease, shard, timings     string
 	clients, keys, count, parallel int
+	bears                          bool // parallel is what this machine bears: nobody has said
 	adapter                        adapterFlags
 	seed                           uint64
 	renew, json, trust, seeded     bool // seeded: --seed was given
@@ -44,7 +45,9 @@ with reference beside it the two stand side by side. A cell of the matrix that m
 shown as n/a with its reason, the rest goes on after failures, and RUNS/…_matrix/index.html
 shows it all. A run that the machine disturbed is repeated once, and both are listed.
 
-With --parallel, scenarios that bend clocks or have a fault shorter than a lease run
+Of several runs as many go on at a time as --parallel says, or as this machine bears: one for
+each processor, with --runtime local two, and one fewer after each run that the machine
+disturbed. The runs of a shard go on one by one where nothing else is said. Scenarios that bend clocks or have a fault shorter than a lease run
 alone, after the others: they are timing-sensitive.
 
 With --shard i/n only that part of the runs is done, the n parts in about the same time; dlmtest
@@ -86,7 +89,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	f.adapter.register(flags)
 	settingFlags(cmd, &f.Settings, "adapter-files", "client-image")
 	flags.IntVar(&f.count, "count", 1, "runs of each scenario against each backend, with the seeds seed, seed+1, …")
-	flags.IntVar(&f.parallel, "parallel", 1, "runs at a time; tight ones run alone in any case")
+	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine bears); tight ones run alone in any case")
 	flags.StringVar(&f.shard, "shard", "", "run only part `i/n` of the matrix, or auto: from a Kubernetes Indexed Job's or GitLab's variables; needs --seed")
 	flags.StringVar(&f.timings, "timings", "", "with --shard: `folder` of an earlier matrix, by whose times the shards are balanced; the same for each")
 	flags.StringVar(&f.lease, "lease", "", "lease of the lock, such as 2s (default: the scenario's)")
@@ -156,6 +159,7 @@ func runOne(cmd *cobra.Command, o runner.Options, asJSON bool) error {
 
 // cells checks the flags and makes of them the options of every run, row by row.
 func (f *runFlags) cells(cmd *cobra.Command) ([]runner.Options, error) {
+	f.chooseParallel(cmd.Flags().Changed("parallel"))
 	named, err := chooseScenarios(f.scenarios)
 	if err != nil {
 		return nil, err

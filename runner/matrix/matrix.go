@@ -22,6 +22,7 @@ type Spec struct {
 	Count    int                             // runs a cell, with the seeds Seed, Seed+1, …
 	Seed     uint64                          // of the first run of each cell
 	Parallel int                             // runs at a time
+	Fewer    bool                            // with each that the machine disturbed one fewer
 	Out      string                          // folder of the matrix's folder
 	Version  string                          // of dlmtest
 	Command  []string                        // that repeats the matrix
@@ -175,7 +176,7 @@ func (m *matrix) all(ctx context.Context) error {
 	if m.spec.Rounds {
 		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(a.run, b.run) })
 	}
-	left := Work[job]{Parallel: m.spec.Parallel, Alone: func(j job) bool { return m.index.Cells[j.cell].Alone }, Do: m.do}.Run(ctx, jobs)
+	left := Work[job]{Parallel: m.spec.Parallel, Fewer: m.spec.Fewer, Alone: func(j job) bool { return m.index.Cells[j.cell].Alone }, Do: m.do}.Run(ctx, jobs)
 	for _, j := range left {
 		m.at(j).Verdict = reports.NotRun
 	}

@@ -10,6 +10,7 @@ import (
 // Work is how jobs are done, several at a time or one by one.
 type Work[J any] struct {
 	Parallel int          // jobs at a time; 0 and 1: one by one, in order
+	Fewer    bool         // each job that the machine disturbed lets one fewer go on at a time, down to one
 	Alone    func(J) bool // nothing else may run beside this job
 	// Do does a job; again says that it is done for the second time. It returns
 	// true when the machine disturbed it, and it is then done once more.
@@ -53,7 +54,7 @@ func (w Work[J]) Run(ctx context.Context, jobs []J) (left []J) {
 // together does jobs, as many at a time as it may, begun in their order. It
 // returns those to repeat and those that were not begun.
 func (w Work[J]) together(ctx context.Context, jobs []J) (repeats, unbegun []J) {
-	var next int
+	next, workers := 0, w.Parallel
 	var lock sync.Mutex
 	take := func() (job J, ok bool) {
 		lock.Lock()
@@ -68,10 +69,18 @@ func (w Work[J]) together(ctx context.Context, jobs []J) (repeats, unbegun []J) 
 	for range w.Parallel {
 		all.Go(func() {
 			for job, ok := take(); ok; job, ok = take() {
-				if w.Do(ctx, job, false) {
-					lock.Lock()
-					repeats = append(repeats, job)
-					lock.Unlock()
+				if !w.Do(ctx, job, false) {
+					continue
+				}
+				lock.Lock()
+				repeats = append(repeats, job)
+				ends := w.Fewer && workers > 1
+				if ends {
+					workers--
+				}
+				lock.Unlock()
+				if ends {
+					return
 				}
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // diary is what a fake Do has seen.
@@ -93,6 +94,34 @@ func TestCancelLeavesTheRest(t *testing.T) {
 		}
 		if slices.Contains(d.repeats, 1) {
 			t.Errorf("parallel %d: repeated %v after the cancel", parallel, d.repeats)
+		}
+	}
+}
+
+// Where a matrix has chosen itself how many jobs go on at a time, each that was disturbed lets one fewer, down to one.
+func TestFewerAfterADisturbedJob(t *testing.T) {
+	for fewer, want := range map[bool]int32{true: 1, false: 3} {
+		var d diary
+		var first sync.WaitGroup // three at a time
+		first.Add(3)
+		w := Work[int]{Parallel: 3, Fewer: fewer, Alone: func(int) bool { return false }}
+		w.Do = func(_ context.Context, j int, again bool) bool {
+			d.note(j, again)
+			if j < 3 && !again {
+				first.Done()
+				first.Wait()
+				return true
+			}
+			now := d.now.Add(1)
+			d.mu.Lock()
+			d.most = max(d.most, now)
+			d.mu.Unlock()
+			time.Sleep(10 * time.Millisecond)
+			d.now.Add(-1)
+			return false
+		}
+		if left := w.Run(t.Context(), numbers(12)); len(left) != 0 || len(d.done) != 15 || len(d.repeats) != 3 || d.most != want {
+			t.Errorf("fewer %v: done %v, repeated %v, left %v, %d at a time at the end", fewer, d.done, d.repeats, left, d.most)
 		}
 	}
 }
