@@ -104,6 +104,9 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 				err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
 				continue
 			}
+			if decision == Passing && c.Found.Seen > 0 && c.Reference.Seen == 0 {
+				h.pool.Press(s.number, s.trial)
+			}
 			h.says(fmt.Sprintf("no finding, %s: %s", c.Property, h.dismiss(c, decision, why)))
 		}
 		for _, run := range l.runs {
@@ -195,11 +198,10 @@ func (l *look) all(ctx context.Context) error {
 		alone := l.alone
 		var runs sync.WaitGroup
 		for n := range ours + theirs {
-			attempt := l.attempts + n
 			if l.h.Parallel > 1 && !alone {
-				runs.Go(func() { l.once(ctx, attempt, n < ours, false) })
+				runs.Go(func() { l.once(ctx, n < ours, false) })
 			} else {
-				l.once(ctx, attempt, n < ours, alone)
+				l.once(ctx, n < ours, alone)
 			}
 		}
 		runs.Wait()
@@ -249,13 +251,14 @@ func names(all []*candidate) string {
 }
 
 // once makes one run more and counts it for each candidate. A run that reached no judgement,
-// or that the machine disturbed, counts for nobody.
-func (l *look) once(ctx context.Context, attempt int, ours, alone bool) {
+// or that the machine disturbed, counts for nobody. Each has the seed of the trial: with another one
+// a fault would strike somebody else, and half of what is real would not come again.
+func (l *look) once(ctx context.Context, ours, alone bool) {
 	o := l.h.Options
 	if !ours {
 		o = *l.h.Reference
 	}
-	out, err := l.h.run(ctx, o, l.s.trial, l.s.seed+uint64(attempt)<<32, alone)
+	out, err := l.h.run(ctx, o, l.s.trial, l.s.seed, alone)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if out == nil {

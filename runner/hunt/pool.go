@@ -15,11 +15,12 @@ type Pool struct {
 }
 
 type kept struct {
-	number int // of the trial
-	trial  scenarios.Scenario
-	fresh  int     // features that it was the first to show
-	gap    float64 // see Seen
-	varied int     // how often it was
+	number  int // of the trial
+	trial   scenarios.Scenario
+	fresh   int     // features that it was the first to show
+	gap     float64 // see Seen
+	varied  int     // how often it was
+	pressed bool    // see Press
 }
 
 // Add files what a trial has shown, and says how many features nobody had seen. The kept ones
@@ -40,6 +41,19 @@ func (p *Pool) Add(number int, t scenarios.Scenario, s Seen) (fresh int) {
 	return fresh
 }
 
+// Press has a trial varied above all others: it has shown a violation more than once, too seldom to count, and the
+// reference lock has not. One of those like it may show it each time.
+func (p *Pool) Press(number int, t scenarios.Scenario) {
+	at, there := slices.BinarySearchFunc(p.kept, number, func(k kept, n int) int { return cmp.Compare(k.number, n) })
+	if !there {
+		p.kept = slices.Insert(p.kept, at, kept{number: number, trial: t, fresh: 1, gap: far})
+	}
+	p.kept[at].pressed = true
+}
+
+// pressure is how many times as often a pressed trial is varied.
+const pressure = 8
+
 // keptFrom is how many new features make a trial worth varying: one alone is often a number
 // that happens to be new.
 const keptFrom = 3
@@ -51,7 +65,11 @@ func (p *Pool) Features() int { return len(p.known) }
 // other, less each time that it was varied.
 func (k kept) weight() float64 {
 	near := 1 / (1 + math.Abs(k.gap))
-	return math.Sqrt(float64(k.fresh)) * (0.5 + near) / float64(1+k.varied)
+	w := math.Sqrt(float64(k.fresh)) * (0.5 + near) / float64(1+k.varied)
+	if k.pressed {
+		w *= pressure
+	}
+	return w
 }
 
 // pooled makes the choice between drawing and varying another one than those of the draw.
