@@ -44,8 +44,11 @@ func (r *run) lookedBeside(g *trace.Grant, p, i int) int {
 	k := r.logOf(g.Key)
 	for n := sort.Search(len(k.Holders), func(n int) bool { return r.Ops[k.Holders[n]].Time >= invoke.Time }); n < len(k.Holders); n++ {
 		look := &r.Ops[k.Holders[n]]
-		if look.Time >= until || look.Sent > op.Time {
+		if look.Time >= until || look.Time-r.longestLook(k) > op.Time {
 			return -1
+		}
+		if look.Sent > op.Time {
+			continue // looks are in the order of their answers, and a later one may have been sent before
 		}
 		other := r.ByOwner[look.Owner]
 		if look.Sent > g.OK && r.trusted(look) && (look.Owner == "" || other != nil && other != g) && !r.mayForget(g.Sent, look.Time) {
@@ -53,6 +56,19 @@ func (r *run) lookedBeside(g *trace.Grant, p, i int) int {
 		}
 	}
 	return -1
+}
+
+// longestLook is the longest time that a look at a key took, and a nanosecond.
+func (r *run) longestLook(k *keyLog) int64 {
+	if k.longest == 0 {
+		for _, i := range k.Holders {
+			if sent := r.Ops[i].Sent; sent > 0 { // else it is not known, and the look shows nothing
+				k.longest = max(k.longest, r.Ops[i].Time-sent)
+			}
+		}
+		k.longest++
+	}
+	return k.longest
 }
 
 // holderOf names whom a look found.

@@ -17,6 +17,7 @@ func TestLookBesideARenewal(t *testing.T) {
 		renewed      history.Type
 		wantViolated bool
 	}{
+		{"finds nobody, answered after one that was sent later", 1010 * ms, 1040 * ms, "", 1500 * ms, history.OK, true},
 		{"finds nobody", 1000 * ms, 1010 * ms, "", 1500 * ms, history.OK, true},
 		{"finds its holder", 1000 * ms, 1010 * ms, "first", 1500 * ms, history.OK, false},
 		{"the renewal is refused", 1000 * ms, 1010 * ms, "", 1500 * ms, history.Fail, false},
@@ -38,6 +39,8 @@ func TestLookBesideARenewal(t *testing.T) {
 		if done.Owner = h.owner; c.renewed == history.OK {
 			b.claim(done, h, 990*ms)
 		}
+		other := b.op(1035*ms, "client-3", history.Note, history.Holder, "k") // sent and answered after the renewal
+		other.Sent, other.Owner = origin+1030*ms, h.owner
 		b.does(c.release, h, history.Release, history.Info) // its ok would be a claim, too
 		setup, ops := b.done()
 		result := Judge(setup, ops)

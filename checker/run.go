@@ -44,6 +44,7 @@ type keyLog struct {
 	heldBy            map[string]int // by node: its first grant
 	suspects          []trace.Span   // made once: see run.suspects
 	others            []int          // made once: see run.otherLook
+	longest           int64          // made once: see run.longestLook; 0: not yet
 }
 
 func newRun(setup history.Setup, ops []history.Op) *run {
