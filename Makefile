@@ -154,7 +154,7 @@ bench-check: ## print figures of the models beside their goals, from files and b
 
 .PHONY: bench-report
 bench-report: test-deps ## print figures of the report of a million operations in a real Chromium: size, first paint, frames a second
-	@$(GO) test -timeout 20m -run '^$$' -bench '^BenchmarkPage$$' -benchtime 1x ./reports
+	@$(GO) test -timeout 20m -run '^$$' -bench '^BenchmarkPage$$' -benchtime 1x ./reports/pages
 
 .PHONY: bench-protocol
 bench-protocol: ## print what the lock client protocol adds to a call, beside the same call in process
@@ -170,7 +170,7 @@ sample-report: images ## run gc-pause on redlock and leave its report in build/s
 .PHONY: docs-pictures
 docs-pictures: test-deps sample-report ## draw the pictures of docs/reading-a-report.md anew, from two runs of now
 	@$(call sample,etcd,build/samples/etcd-report)
-	@PICTURES=$(abspath docs/img) REPORTS=$(abspath build) $(GO) test -count 1 -v -run '^TestPictures$$' ./reports
+	@PICTURES=$(abspath docs/img) REPORTS=$(abspath build) $(GO) test -count 1 -v -run '^TestPictures$$' ./reports/pages
 
 CHOOSING := bin/dlmtest run --runtime $(or $(RUNTIME),auto) --seed $(or $(SEED),1) --parallel $(or $(PARALLEL),2)
 REFERENCES := redis,redis-replicated,redlock,zookeeper,etcd,postgres,postgres-advisory

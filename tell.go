@@ -10,7 +10,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/visible"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
+	"github.com/dlmtest/dlmtest/reports/story"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/gate"
 	"github.com/dlmtest/dlmtest/runner/matrix"
@@ -20,13 +21,13 @@ import (
 type watcher struct{ t testing.TB }
 
 // Planned implements matrix.Watcher.
-func (watcher) Planned(string, reports.Index, int) {}
+func (watcher) Planned(string, pages.Index, int) {}
 
 // Begins implements matrix.Watcher.
 func (w watcher) Begins(string, uint64) runner.Progress { return quiet{} }
 
 // Ended implements matrix.Watcher.
-func (w watcher) Ended(s matrix.State, cell reports.Cell, r reports.CellRun) {
+func (w watcher) Ended(s matrix.State, cell pages.Cell, r pages.CellRun) {
 	again := ""
 	if s.Again {
 		again = "; the machine disturbed it, so it is repeated once"
@@ -128,8 +129,8 @@ func failed(dir string, c gate.CellReport, j gate.Judgement, told stories) strin
 }
 
 // evidence is the first run that violated a property, else the first that was judged.
-func evidence(c gate.CellReport, property string) *reports.CellRun {
-	var judged *reports.CellRun
+func evidence(c gate.CellReport, property string) *pages.CellRun {
+	var judged *pages.CellRun
 	for i, r := range c.Runs {
 		if r.Dir == "" {
 			continue
@@ -137,7 +138,7 @@ func evidence(c gate.CellReport, property string) *reports.CellRun {
 		if judged == nil {
 			judged = &c.Runs[i]
 		}
-		if slices.ContainsFunc(r.Properties, func(p reports.Decided) bool { return p.Name == property && p.Verdict == checker.Violated }) {
+		if slices.ContainsFunc(r.Properties, func(p pages.Decided) bool { return p.Name == property && p.Verdict == checker.Violated }) {
 			return &c.Runs[i]
 		}
 	}
@@ -156,7 +157,7 @@ func (told stories) tell(out *runner.Outcome, property string) string {
 	}
 	v := firmest(p.Violations)
 	var steps strings.Builder
-	for _, s := range reports.Story(out.Setup, out.Ops, v) {
+	for _, s := range story.Of(out.Setup, out.Ops, v) {
 		fmt.Fprintf(&steps, "\n  %7.3fs  %s: %s", s.At.Seconds(), s.Who, s.What)
 	}
 	course := out.Dir + steps.String()

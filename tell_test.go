@@ -10,6 +10,8 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
+	"github.com/dlmtest/dlmtest/reports/story"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/gate"
 )
@@ -32,14 +34,14 @@ func (s *said) has(all []string, w string) bool {
 }
 
 // ran is a run that has decided properties so.
-func ran(seed uint64, verdict reports.Outcome, of map[string]checker.Verdict) reports.CellRun {
-	r := reports.CellRun{Seed: seed, Verdict: verdict, Dir: fmt.Sprintf("run-%d", seed)}
+func ran(seed uint64, verdict reports.Outcome, of map[string]checker.Verdict) pages.CellRun {
+	r := pages.CellRun{Seed: seed, Verdict: verdict, Dir: fmt.Sprintf("run-%d", seed)}
 	for _, c := range checker.Checkers {
 		v, named := of[c.Name]
 		if !named {
 			v = checker.NA
 		}
-		r.Properties = append(r.Properties, reports.Decided{Name: c.Name, Verdict: v})
+		r.Properties = append(r.Properties, pages.Decided{Name: c.Name, Verdict: v})
 	}
 	return r
 }
@@ -50,25 +52,25 @@ func TestTell(t *testing.T) {
 	weak := map[string]gate.Expectation{property: {Is: gate.Weakness, Reason: "so it is", Link: "README.md"}}
 	control := map[string]gate.Expectation{property: {Is: gate.MustDetect}}
 	shows := func(v checker.Verdict) map[string]checker.Verdict { return map[string]checker.Verdict{property: v} }
-	failed := reports.CellRun{Seed: 1, Verdict: reports.Failed, Error: "the daemon is gone"}
+	failed := pages.CellRun{Seed: 1, Verdict: reports.Failed, Error: "the daemon is gone"}
 	for _, c := range []struct {
 		what      string
 		expect    map[string]gate.Expectation
-		runs      []reports.CellRun
+		runs      []pages.CellRun
 		bad, good string // a word that must be there; "": nothing bad
 	}{
-		{"holds", nil, []reports.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "", "1 pass"},
-		{"violated", nil, []reports.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, property + ": violated in 1 of 1 run", "1 fail"},
-		{"unknown", nil, []reports.CellRun{ran(1, reports.Unclear, shows(checker.Unknown))}, "inconclusive, which is not green", ""},
-		{"nothing judged", nil, []reports.CellRun{ran(1, reports.Good, nil)}, "inconclusive", ""},
-		{"failed", nil, []reports.CellRun{failed}, "no verdict about the lock", ""},
-		{"failed, with its words", nil, []reports.CellRun{failed}, "the daemon is gone", ""},
-		{"weakness seen", weak, []reports.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, "", "known weakness, violated in 1 of 1 run"},
-		{"weakness gone", weak, []reports.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "", "NOT SEEN any more"},
-		{"weakness not tried", weak, []reports.CellRun{ran(1, reports.Unclear, shows(checker.Unknown))}, "inconclusive", ""},
-		{"detected", control, []reports.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, "", "detected in 1 of 1 run"},
-		{"not detected", control, []reports.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "must be detected", ""},
-		{"flaky", nil, []reports.CellRun{ran(1, reports.Good, shows(checker.Holds)), ran(2, reports.Violates, shows(checker.Violated))}, "FLAKY", ""},
+		{"holds", nil, []pages.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "", "1 pass"},
+		{"violated", nil, []pages.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, property + ": violated in 1 of 1 run", "1 fail"},
+		{"unknown", nil, []pages.CellRun{ran(1, reports.Unclear, shows(checker.Unknown))}, "inconclusive, which is not green", ""},
+		{"nothing judged", nil, []pages.CellRun{ran(1, reports.Good, nil)}, "inconclusive", ""},
+		{"failed", nil, []pages.CellRun{failed}, "no verdict about the lock", ""},
+		{"failed, with its words", nil, []pages.CellRun{failed}, "the daemon is gone", ""},
+		{"weakness seen", weak, []pages.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, "", "known weakness, violated in 1 of 1 run"},
+		{"weakness gone", weak, []pages.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "", "NOT SEEN any more"},
+		{"weakness not tried", weak, []pages.CellRun{ran(1, reports.Unclear, shows(checker.Unknown))}, "inconclusive", ""},
+		{"detected", control, []pages.CellRun{ran(1, reports.Violates, shows(checker.Violated))}, "", "detected in 1 of 1 run"},
+		{"not detected", control, []pages.CellRun{ran(1, reports.Good, shows(checker.Holds))}, "must be detected", ""},
+		{"flaky", nil, []pages.CellRun{ran(1, reports.Good, shows(checker.Holds)), ran(2, reports.Violates, shows(checker.Violated))}, "FLAKY", ""},
 	} {
 		cell := gate.Cell{Scenario: "baseline", Backend: "redis", Count: len(c.runs), Expect: c.expect}
 		if c.expect[property].Is == gate.MustDetect {
@@ -101,8 +103,8 @@ func TestTellsAStoryOnce(t *testing.T) {
 	out := &runner.Outcome{Dir: "run-1", Setup: setup, Ops: ops, Result: checker.Judge(setup, ops)}
 	told := stories{}
 	first := told.tell(out, "no-lost-update/unfenced")
-	_, v, _ := reports.First(out.Result)
-	steps := reports.Story(setup, ops, v)
+	_, v, _ := story.First(out.Result)
+	steps := story.Of(setup, ops, v)
 	if last := steps[len(steps)-1].What; !strings.Contains(first, last) || strings.Count(first, "\n") != len(steps) {
 		t.Errorf("%d steps, the last %q; told:\n%s", len(steps), last, first)
 	}

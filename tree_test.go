@@ -99,3 +99,37 @@ func TestCircle(t *testing.T) {
 		t.Errorf("circle: %v", got)
 	}
 }
+
+// What is shown stands above what is known: in reports each package imports only those above it in this list.
+func TestReportsImportOneWay(t *testing.T) {
+	order := []string{"say", "chart", "sheet", "", "timeline", "story", "remedies", "figures", "junit", "picture", "text", "pages", "serve"}
+	const base = "github.com/dlmtest/dlmtest/reports"
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./reports/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rank := func(path string) int {
+		rest, ok := strings.CutPrefix(path, base)
+		if !ok {
+			return -1
+		}
+		return slices.Index(order, strings.TrimPrefix(rest, "/"))
+	}
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		from := rank(words[0])
+		if from < 0 {
+			continue // of tests
+		}
+		seen++
+		for _, path := range words[1:] {
+			if to := rank(path); to >= from || strings.HasPrefix(path, base) && to < 0 {
+				t.Errorf("%s imports %s", words[0], path)
+			}
+		}
+	}
+	if seen != len(order) {
+		t.Errorf("%d packages of %d in the list", seen, len(order))
+	}
+}

@@ -6,10 +6,11 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/reports/say"
 )
 
-// question is one of those that head every report, with its answer.
-type question struct {
+// Question is one of those that head every report, with its answer.
+type Question struct {
 	checker.Reply
 	Question string
 	Short    string // of a table with many of them
@@ -28,17 +29,17 @@ var questionNames = [...]struct {
 	{"Did work go on?", "work", checker.OfWork},
 }
 
-// questions are those of one run.
-func questions(setup history.Setup, r checker.Result) (all []question) {
+// Questions are those of one run.
+func Questions(setup history.Setup, r checker.Result) (all []Question) {
 	sentences := [...]string{r.Sentences.Promise, r.Sentences.Unfenced, r.Sentences.Fenced, r.Sentences.WentOn}
 	for i, reply := range replies(r.Answers) {
 		name := questionNames[i]
-		q := question{Reply: reply, Question: name.long, Short: name.short, Sentence: sentences[i]}
+		q := Question{Reply: reply, Question: name.long, Short: name.short, Sentence: sentences[i]}
 		switch {
 		case r.Unexpected(setup.Promise, name.of):
-			q.Beside = notAsExpected
+			q.Beside = NotAsExpected
 		case reply == checker.Yes, reply == checker.No:
-			q.Beside = asExpected
+			q.Beside = AsExpected
 		}
 		all = append(all, q)
 	}
@@ -47,8 +48,8 @@ func questions(setup history.Setup, r checker.Result) (all []question) {
 
 // What stands beside an answer.
 const (
-	asExpected    = "as expected"
-	notAsExpected = "not as expected"
+	AsExpected    = "as expected"
+	NotAsExpected = "not as expected"
 )
 
 // replies are the answers in order.
@@ -56,11 +57,11 @@ func replies(a checker.Answers) [len(questionNames)]checker.Reply {
 	return [...]checker.Reply{a.Promise, a.Unfenced, a.Fenced, a.WentOn}
 }
 
-// signs are the answers as four signs.
-func signs(a checker.Answers) string {
+// ReplySigns are the answers as four signs.
+func ReplySigns(a checker.Answers) string {
 	var all []string
 	for _, r := range replies(a) {
-		all = append(all, sign(r))
+		all = append(all, ReplySign(r))
 	}
 	return strings.Join(all, " ")
 }
@@ -75,50 +76,50 @@ func AnswerTiles(a checker.Answers) (all []Tile) {
 		if r == checker.No && a.AsExpected {
 			class = "foreseen"
 		}
-		all = append(all, Tile{sign(r), class, questionNames[i].long + " " + inWords(r)})
+		all = append(all, Tile{ReplySign(r), class, questionNames[i].long + " " + ReplyWords(r)})
 	}
 	return all
 }
 
-// shorts are the questions in a word or two each.
-func shorts() (all []string) {
+// ShortQuestions are the questions in a word or two each.
+func ShortQuestions() (all []string) {
 	for _, q := range questionNames {
 		all = append(all, q.short)
 	}
 	return all
 }
 
-// inWords is a reply to a reader.
-func inWords(r checker.Reply) string {
+// ReplyWords is a reply to a reader.
+func ReplyWords(r checker.Reply) string {
 	return [...]string{checker.NotKnown: "Not known", checker.Yes: "Yes", checker.No: "No", checker.NotAsked: "Does not apply"}[r]
 }
 
-// sign is the mark of an answer, so that colour never carries it alone.
-func sign(r checker.Reply) string { return mark(checker.Verdict(r)) }
+// ReplySign is the mark of an answer, so that colour never carries it alone.
+func ReplySign(r checker.Reply) string { return say.Mark(checker.Verdict(r)) }
 
-// class is the style of an answer: a no that is expected is not alarming.
-func (q question) class() string {
-	if q.Reply == checker.No && q.Beside == asExpected {
+// Class is the style of an answer: a no that is expected is not alarming.
+func (q Question) Class() string {
+	if q.Reply == checker.No && q.Beside == AsExpected {
 		return "foreseen"
 	}
 	return checker.Verdict(q.Reply).String()
 }
 
 // Words is the answer, and whether it is as expected: "No, as expected".
-func (q question) words() string {
+func (q Question) Words() string {
 	if q.Beside == "" {
-		return inWords(q.Reply)
+		return ReplyWords(q.Reply)
 	}
-	return inWords(q.Reply) + ", " + q.Beside
+	return ReplyWords(q.Reply) + ", " + q.Beside
 }
 
-// afterReply is the sentence of an answer without the reply that it begins with.
-func afterReply(q question) string {
+// AfterReply is the sentence of an answer without the reply that it begins with.
+func AfterReply(q Question) string {
 	s := q.Sentence
-	for _, lead := range []string{inWords(q.Reply) + ": ", "Not decided: ", "Not asked: "} {
+	for _, lead := range []string{ReplyWords(q.Reply) + ": ", "Not decided: ", "Not asked: "} {
 		s = strings.TrimPrefix(s, lead)
 	}
-	return upperFirst(s)
+	return say.Upper(s)
 }
 
 // AnswersText is the answers of a run, or of a cell, in one line: "promise yes · data without fence no · … · as expected".
@@ -127,26 +128,17 @@ func AnswersText(a checker.Answers) string {
 	for i, reply := range replies(a) {
 		words = append(words, questionNames[i].short+" "+reply.String())
 	}
-	return strings.Join(append(words, map[bool]string{true: asExpected, false: notAsExpected}[a.AsExpected]), " · ")
+	return strings.Join(append(words, map[bool]string{true: AsExpected, false: NotAsExpected}[a.AsExpected]), " · ")
 }
 
-// Answers are those of all cells together. Of a cell that was not judged nothing is known.
-func (x Index) Answers() checker.Answers {
-	all := checker.Skipped()
-	for _, c := range x.Cells {
-		all = all.With(c.Answers)
-	}
-	return all
-}
-
-// overall is the verdict of a run in a few words, and whether it was expected.
-func overall(setup history.Setup, r checker.Result) string {
+// Overall is the verdict of a run in a few words, and whether it was expected.
+func Overall(setup history.Setup, r checker.Result) string {
 	switch r.Verdict {
 	case checker.Violated:
-		return thousands(violated(r)) + " violated, " + whether(setup, r)
+		return say.Thousands(CountViolated(r)) + " violated, " + whether(setup, r)
 	case checker.Holds:
 		if len(r.Differs) > 0 {
-			return "every property holds, " + notAsExpected
+			return "every property holds, " + NotAsExpected
 		}
 		return "every property holds"
 	case checker.NA:
@@ -163,11 +155,11 @@ func whether(setup history.Setup, r checker.Result) string {
 			unforeseen++
 		}
 	}
-	switch n := violated(r); {
+	switch n := CountViolated(r); {
 	case unforeseen > 0 && unforeseen < n:
 		return fmt.Sprintf("%d of them not expected", unforeseen)
 	case !r.Answers.AsExpected:
-		return notAsExpected
+		return NotAsExpected
 	}
 	for _, p := range r.Properties {
 		if c, _ := checker.Find(p.Name); p.Verdict == checker.Violated && !r.Excuses(setup.Promise, c) {
@@ -177,8 +169,8 @@ func whether(setup history.Setup, r checker.Result) string {
 	return "as expected of a " + map[bool]string{true: "leased lock", false: "lock without leases"}[setup.Promise.Leased]
 }
 
-// tone is the style of the badge of a run.
-func tone(r checker.Result) string {
+// Tone is the style of the badge of a run.
+func Tone(r checker.Result) string {
 	if r.Verdict == checker.Violated && r.Answers.AsExpected {
 		return "foreseen"
 	}
@@ -186,4 +178,13 @@ func tone(r checker.Result) string {
 		return checker.Unknown.String()
 	}
 	return r.Verdict.String()
+}
+
+func CountViolated(r checker.Result) (n int) {
+	for _, p := range r.Properties {
+		if p.Verdict == checker.Violated {
+			n++
+		}
+	}
+	return n
 }

@@ -25,10 +25,10 @@ const (
 	Elsewhere Outcome = "elsewhere" // all its runs are in other shards of the matrix
 )
 
-var outcomes = []Outcome{Violates, Failed, Unclear, NotRun, Waiting, Good, NoSense, Elsewhere}
+var Outcomes = []Outcome{Violates, Failed, Unclear, NotRun, Waiting, Good, NoSense, Elsewhere}
 
 // Known says whether o is one of the outcomes: a file can hold anything.
-func (o Outcome) Known() bool { return slices.Contains(outcomes, o) }
+func (o Outcome) Known() bool { return slices.Contains(Outcomes, o) }
 
 // OutcomeOf is the verdict of a run as an outcome. A run that judged nothing is not green.
 func OutcomeOf(v checker.Verdict) Outcome {
@@ -38,9 +38,9 @@ func OutcomeOf(v checker.Verdict) Outcome {
 	return Outcome(v.String())
 }
 
-// worst of some outcomes; of none it is Waiting.
-func worst(all []Outcome) Outcome {
-	for _, o := range outcomes {
+// Worst of some outcomes; of none it is Waiting.
+func Worst(all []Outcome) Outcome {
+	for _, o := range Outcomes {
 		if slices.Contains(all, o) {
 			return o
 		}
@@ -48,36 +48,30 @@ func worst(all []Outcome) Outcome {
 	return Waiting
 }
 
-// tallied counts outcomes, the worst first: "3 violated, 4 holds".
-func tallied(all []Outcome, of string) string {
+// TallyOutcomes counts outcomes, the worst first: "3 violated, 4 holds".
+func TallyOutcomes(all []Outcome, of string) string {
 	counts := map[Outcome]int{}
 	for _, o := range all {
 		counts[o]++
 	}
 	var parts []string
-	for _, o := range outcomes {
+	for _, o := range Outcomes {
 		if counts[o] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s%s", counts[o], of, o.words()))
+			parts = append(parts, fmt.Sprintf("%d %s%s", counts[o], of, o.Words()))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// words names an outcome to a reader.
-func (o Outcome) words() string {
+// Words names an outcome to a reader.
+func (o Outcome) Words() string {
 	return cmp.Or(map[Outcome]string{Unclear: "inconclusive", Failed: "dlmtest failed"}[o], string(o))
 }
 
-// sign is the mark of an outcome, so that colour never carries it alone.
-func (o Outcome) sign() string {
+// Sign is the mark of an outcome, so that colour never carries it alone.
+func (o Outcome) Sign() string {
 	return cmp.Or(map[Outcome]string{Violates: "✗", Failed: "!", Unclear: "?", Good: "✓"}[o], "–")
 }
 
-// Words names an outcome to a reader.
-func (o Outcome) Words() string { return o.words() }
-
-// Sign is the mark of an outcome, which no colour stands for.
-func (o Outcome) Sign() string { return o.sign() }
-
-// class is the outcome as a class of the page's style.
-func (o Outcome) class() string { return strings.ReplaceAll(string(o), " ", "-") }
+// Class is the outcome as a class of the page's style.
+func (o Outcome) Class() string { return strings.ReplaceAll(string(o), " ", "-") }

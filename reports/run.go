@@ -1,6 +1,6 @@
-// Package reports makes everything that a person reads of a run: a page, a text
-// for the terminal and a JUnit file. Each is rendered from plain data to an
-// io.Writer; nothing here judges, and no drawing depends on a verdict.
+// Package reports has what every report tells of one run: what run.json holds of it, its outcome, the
+// questions with their answers, and why it may not be believed. The packages below it show that, each
+// rendered from plain data to an io.Writer; nothing here judges, and no drawing depends on a verdict.
 package reports
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/reports/say"
 )
 
 // Format is the version of run.json that this package writes.
@@ -76,9 +77,9 @@ type Repeat struct {
 	Lie               bool   `json:"lie,omitempty"`            // no fault was injected: a self-test
 }
 
-// known fills in what a history says of a run that was killed before it could
+// Known fills in what a history says of a run that was killed before it could
 // write the rest.
-func (r Run) known(setup history.Setup) Run {
+func (r Run) Known(setup history.Setup) Run {
 	r.Backend = cmp.Or(r.Backend, setup.Promise.Backend)
 	r.Library = cmp.Or(r.Library, setup.Promise.Library)
 	r.LibraryVersion = cmp.Or(r.LibraryVersion, setup.Promise.Version)
@@ -94,40 +95,40 @@ func (r Run) File(name string) string {
 	return r.Folder + "/" + name
 }
 
-// name is what a run is called, by as much as is known.
-func (r Run) name() string {
+// Name is what a run is called, by as much as is known.
+func (r Run) Name() string {
 	switch {
 	case r.Scenario != "" && r.Backend != "":
-		return r.Scenario + " on " + r.lock()
+		return r.Scenario + " on " + r.Lock()
 	case r.Backend != "":
-		return "a run on " + r.lock()
+		return "a run on " + r.Lock()
 	}
 	return cmp.Or(r.Scenario, r.ID, "a run")
 }
 
-// lock is what was under test: the backend, and the library where it is not the reference.
-func (r Run) lock() string {
+// Lock is what was under test: the backend, and the library where it is not the reference.
+func (r Run) Lock() string {
 	if r.Library == "" || r.Library == history.Reference {
 		return r.Backend
 	}
-	return r.Backend + " with " + r.library()
+	return r.Backend + " with " + r.LibraryName()
 }
 
-// library is the library with its version.
-func (r Run) library() string { return strings.TrimSpace(r.Library + " " + r.LibraryVersion) }
+// LibraryName is the library with its version.
+func (r Run) LibraryName() string { return strings.TrimSpace(r.Library + " " + r.LibraryVersion) }
 
-// facts are the figures of a run, those left out that are not known, and the
+// Facts are the figures of a run, those left out that are not known, and the
 // start where no layout is given.
-func (r Run) facts(layout string) (facts []string) {
+func (r Run) Facts(layout string) (facts []string) {
 	add := func(known bool, format string, arg any) {
 		if known {
 			facts = append(facts, fmt.Sprintf(format, arg))
 		}
 	}
-	add(r.Library != "", "library %s", r.library())
-	add(r.Lease != 0, "lease %s", length(r.Lease))
+	add(r.Library != "", "library %s", r.LibraryName())
+	add(r.Lease != 0, "lease %s", say.Length(r.Lease))
 	add(layout != "" && !r.Started.IsZero(), "started %s", r.Started.Format(cmp.Or(layout, time.DateTime)))
-	add(r.Took != 0, "took %s", length(r.Took))
+	add(r.Took != 0, "took %s", say.Length(r.Took))
 	add(r.Seed != 0, "seed %d", r.Seed)
 	return facts
 }
@@ -160,3 +161,11 @@ const (
 	Server   Role = "server"
 	Resource Role = "resource"
 )
+
+// HistoryFile is the history that a page was made from, so that who downloads it
+// can tell whether it is the same.
+type HistoryFile struct {
+	Name   string `json:"name"` // relative to the run's folder
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}

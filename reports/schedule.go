@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/reports/say"
 )
 
 // Planned is one fault of a scenario, or of a random schedule as it was drawn before
@@ -27,14 +28,14 @@ type Planned struct {
 
 // String is the fault on one line.
 func (p Planned) String() string {
-	on, length := "", seconds(int64(p.Max))
+	on, length := "", say.Seconds(int64(p.Max))
 	if p.On != "" {
 		on = " once a client passes " + p.On
 	}
 	if p.Min != p.Max {
-		length = fmt.Sprintf("%s to %s", seconds(int64(p.Min)), length)
+		length = fmt.Sprintf("%s to %s", say.Seconds(int64(p.Min)), length)
 	}
-	text := fmt.Sprintf("%7s  %2d  %-10s %s for %s%s", seconds(int64(p.At)), p.ID, p.Fault, p.Target, length, on)
+	text := fmt.Sprintf("%7s  %2d  %-10s %s for %s%s", say.Seconds(int64(p.At)), p.ID, p.Fault, p.Target, length, on)
 	if p.Count > 1 {
 		text += fmt.Sprintf(", %d times", p.Count)
 	}
@@ -53,22 +54,4 @@ func Skipped(ops []history.Op) []string {
 		}
 	}
 	return slices.Compact(all)
-}
-
-// skippedShown is how many skipped faults a terminal shows; run.json and the history have all.
-const skippedShown = 8
-
-// skipped says which faults of the random schedule could not be.
-func (p *printer) skipped(ops []history.Op) {
-	all := Skipped(ops)
-	if len(all) == 0 {
-		return
-	}
-	p.line("\n%s", p.bold("Skipped faults of the random schedule"))
-	for _, text := range all[:min(len(all), skippedShown)] {
-		p.wrap("   ", plainText(text))
-	}
-	if more := len(all) - skippedShown; more > 0 {
-		p.line("   and %d more, in history.jsonl", more)
-	}
 }

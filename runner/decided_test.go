@@ -15,6 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -175,13 +176,13 @@ func TestEarlyEndIsTold(t *testing.T) {
 			if result.Answers.Unfenced != checker.No || strings.Contains(result.Sentences.Unfenced, "early") {
 				t.Errorf("a violation needs no more time: %q", result.Sentences.Unfenced)
 			}
-			var text, markdown bytes.Buffer
-			err = errors.Join(reports.Text(&text, out.Run, out.Setup, out.Ops, result, reports.TextOptions{}), reports.Markdown(&markdown, out.Run, out.Setup, out.Ops, result))
+			var terminal, markdown bytes.Buffer
+			err = errors.Join(text.Write(&terminal, out.Run, out.Setup, out.Ops, result, text.Options{}), text.Markdown(&markdown, out.Run, out.Setup, out.Ops, result))
 			page, err2 := os.ReadFile(filepath.Join(dir, reportFile))
 			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)
 			}
-			for _, report := range []string{text.String(), markdown.String(), string(page)} {
+			for _, report := range []string{terminal.String(), markdown.String(), string(page)} {
 				if told := strings.Contains(report, "The load ended after 3.000 s, before its time"); told != c.early {
 					t.Errorf("told: %v, in %.300s", told, report)
 				}

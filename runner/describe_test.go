@@ -15,6 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/figures"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -123,7 +124,7 @@ func TestPlansAreNumbered(t *testing.T) {
 // TestEveryBackendHasClaims: what is on record of a backend is of one that there is, and
 // every sound one has some.
 func TestEveryBackendHasClaims(t *testing.T) {
-	claimed, err := reports.ClaimedBackends()
+	claimed, err := figures.ClaimedBackends()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/figures"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -41,7 +43,7 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 	}
 	checker.Doubt(setup, &out.Result, doubts)
 	checker.Await(&out.Result)
-	out.Figures = reports.Measure(setup, ops, out.Result)
+	out.Figures = figures.Measure(setup, ops, out.Result)
 	err := saveVerdict(out)
 	if judged != nil {
 		judged(out)
@@ -53,7 +55,7 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 	err = evidence(ctx, out, oracle)
 	if len(out.Result.Doubts) > known {
 		checker.Doubt(setup, &out.Result, nil)
-		out.Figures = reports.Measure(setup, ops, out.Result) // a doubt is a part of them
+		out.Figures = figures.Measure(setup, ops, out.Result) // a doubt is a part of them
 	}
 	return out, errors.Join(err, save(out))
 }
@@ -147,7 +149,7 @@ func draw(out *Outcome, why error) error {
 	reason := why.Error()
 	const not = "Not judged."
 	r := checker.Result{Sentences: checker.Sentences{Promise: not, Unfenced: not, Fenced: not, WentOn: not}, Doubts: []string{reason}}
-	return Write(out.Dir, reportFile, func(w io.Writer) error { return reports.HTML(w, out.Run, out.Setup, out.Ops, r) })
+	return Write(out.Dir, reportFile, func(w io.Writer) error { return pages.HTML(w, out.Run, out.Setup, out.Ops, r) })
 }
 
 // Check judges a saved run again, with no cluster. The history itself is left as

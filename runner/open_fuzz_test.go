@@ -9,15 +9,19 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/junit"
+	"github.com/dlmtest/dlmtest/reports/pages"
+	"github.com/dlmtest/dlmtest/reports/picture"
+	"github.com/dlmtest/dlmtest/reports/story"
+	"github.com/dlmtest/dlmtest/reports/text"
 )
 
 // Whatever stands in results.json and run.json, the folder of a run is an error or a run
 // that can be told in every form: they need not fit the history beside them.
 func FuzzOpen(f *testing.F) {
 	setup, ops := session()
-	var text bytes.Buffer
-	if err := history.Encode(&text, setup, ops); err != nil {
+	var lines bytes.Buffer
+	if err := history.Encode(&lines, setup, ops); err != nil {
 		f.Fatal(err)
 	}
 	run := `{"dlmtest_run":1,"id":"x","scenario":"a","backend":"redis","took":1,"versions":[{"node":"n","version":"v"}],"history":{"name":"history.jsonl","bytes":1}}`
@@ -29,7 +33,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, results, run []byte) {
 		dir := t.TempDir()
-		for name, data := range map[string][]byte{historyFile: text.Bytes(), resultsFile: results, runFile: run} {
+		for name, data := range map[string][]byte{historyFile: lines.Bytes(), resultsFile: results, runFile: run} {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -38,17 +42,17 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, a := range reports.Accounts(out.Ops, out.Result) {
-			_ = a.Text(io.Discard, "", reports.TextOptions{})
+		for _, a := range story.Accounts(out.Ops, out.Result) {
+			_ = text.Account(io.Discard, &a, "", text.Options{})
 		}
-		name, v, _ := reports.First(out.Result)
+		name, v, _ := story.First(out.Result)
 		for form, err := range map[string]error{
-			"text": reports.Text(io.Discard, out.Run, out.Setup, out.Ops, out.Result, reports.TextOptions{Color: true}),
-			"md":   reports.Markdown(io.Discard, out.Run, out.Setup, out.Ops, out.Result),
-			"json": reports.JSON(io.Discard, out.Run, out.Setup, out.Ops, out.Result),
-			"xml":  reports.JUnit(io.Discard, out.Run, out.Result),
-			"html": reports.HTML(io.Discard, out.Run, out.Setup, out.Ops, out.Result),
-			"svg":  reports.NewPicture(out.Run, out.Setup, out.Ops, name, v).SVG(io.Discard),
+			"text": text.Write(io.Discard, out.Run, out.Setup, out.Ops, out.Result, text.Options{Color: true}),
+			"md":   text.Markdown(io.Discard, out.Run, out.Setup, out.Ops, out.Result),
+			"json": text.JSON(io.Discard, out.Run, out.Setup, out.Ops, out.Result),
+			"xml":  junit.Write(io.Discard, out.Run, out.Result),
+			"html": pages.HTML(io.Discard, out.Run, out.Setup, out.Ops, out.Result),
+			"svg":  picture.New(out.Run, out.Setup, out.Ops, name, v).SVG(io.Discard),
 		} {
 			if err != nil {
 				t.Errorf("%s: %v", form, err)

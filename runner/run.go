@@ -13,6 +13,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/figures"
 )
 
 // Outcome is a run that reached a judgement.
@@ -23,7 +24,7 @@ type Outcome struct {
 	Ops    []history.Op
 	Result checker.Result
 	// Figures is what was measured; results.json holds it beside the judgement.
-	Figures reports.Figures
+	Figures figures.Figures
 	// Passed are the messages that went through the clients' links, where they had some.
 	Passed []agent.Passed
 }

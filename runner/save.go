@@ -15,6 +15,9 @@ import (
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/figures"
+	"github.com/dlmtest/dlmtest/reports/junit"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 // saveHistory writes the history in the order of time, then drops the file that
@@ -45,14 +48,14 @@ func saveVerdict(out *Outcome) (err error) {
 // save writes everything that a person or a program reads.
 func save(out *Outcome) error {
 	return errors.Join(saveVerdict(out),
-		Write(out.Dir, junitFile, func(w io.Writer) error { return reports.JUnit(w, out.Run, out.Result) }),
-		Write(out.Dir, reportFile, func(w io.Writer) error { return reports.HTML(w, out.Run, out.Setup, out.Ops, out.Result) }))
+		Write(out.Dir, junitFile, func(w io.Writer) error { return junit.Write(w, out.Run, out.Result) }),
+		Write(out.Dir, reportFile, func(w io.Writer) error { return pages.HTML(w, out.Run, out.Setup, out.Ops, out.Result) }))
 }
 
 // results is results.json: the judgement, and the figures that docs/figures.md names.
 type results struct {
 	checker.Result
-	Figures reports.Figures `json:"figures"`
+	Figures figures.Figures `json:"figures"`
 }
 
 // historyFileOf says how large the history is, and its digest.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -129,7 +129,7 @@ func checkTable(cmd *cobra.Command, paths []string, from *historyFlags, model *m
 
 // checkMatrix judges all runs of a matrix again.
 func checkMatrix(cmd *cobra.Command, dir string, oracle checker.Oracle, asJSON bool) error {
-	x, err := matrix.Check(cmd.Context(), dir, oracle, func(c reports.Cell, r reports.CellRun) {
+	x, err := matrix.Check(cmd.Context(), dir, oracle, func(c pages.Cell, r pages.CellRun) {
 		if !asJSON {
 			fmt.Fprintln(cmd.OutOrStdout(), runLine(dir, c, r, false))
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker/formats"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -40,7 +40,7 @@ func checkHistory(cmd *cobra.Command, path string, asJSON bool) error {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"event": "result", "file": path, "result": out.Result})
 	} else {
 		out.Run.ID = path
-		err = reports.Text(styledOut(cmd), out.Run, out.Setup, out.Ops, out.Result, textOptions())
+		err = text.Write(styledOut(cmd), out.Run, out.Setup, out.Ops, out.Result, textOptions())
 	}
 	return verdictError{out.Result.Verdict, err}
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
@@ -24,7 +24,7 @@ func newCounts() *cobra.Command {
   dlmtest report counts runs/latest-matrix`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var all []reports.Index
+			var all []pages.Index
 			for _, dir := range args {
 				x, err := matrix.Open(dir)
 				if err != nil {

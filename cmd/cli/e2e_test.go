@@ -18,6 +18,8 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/eventually"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/figures"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
@@ -278,7 +280,7 @@ func TestGCPause(t *testing.T) {
 // figures, the plan of the fault, the servers' configuration, the digest of the history.
 func described(t *testing.T, f finished) {
 	t.Helper()
-	var results struct{ Figures reports.Figures }
+	var results struct{ Figures figures.Figures }
 	var run reports.Run
 	for name, into := range map[string]any{"results.json": &results, "run.json": &run} {
 		b, err := os.ReadFile(filepath.Join(f.dir, name))
@@ -633,7 +635,7 @@ func noneRuns(t *testing.T, path string) {
 	}
 }
 
-func readIndex(t *testing.T, dir string) (x reports.Index) {
+func readIndex(t *testing.T, dir string) (x pages.Index) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "index.json"))
 	if err == nil {

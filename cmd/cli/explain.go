@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/story"
+	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -67,7 +68,7 @@ func violationNumbers(dir string) (words []string) {
 	if err != nil {
 		return nil
 	}
-	for _, a := range reports.Accounts(out.Ops, out.Result) {
+	for _, a := range story.Accounts(out.Ops, out.Result) {
 		words = append(words, fmt.Sprintf("%d\t%s: %s", a.Number, a.What, a.Message))
 	}
 	return words
@@ -97,10 +98,10 @@ func explained(args []string) (path string, n int, err error) {
 
 // explanation is what is known of a run or of a file.
 type explanation struct {
-	accounts []reports.Account
+	accounts []story.Account
 	first    int // the number of the one that is told first
-	tell1    func(a *reports.Account)
-	again    func(a *reports.Account) string // the command that judges its minimal history
+	tell1    func(a *story.Account)
+	again    func(a *story.Account) string // the command that judges its minimal history
 }
 
 // explain finds the violations of a folder or of a file.
@@ -137,8 +138,8 @@ func explainRun(ctx context.Context, path string, out *runner.Outcome) *explanat
 			byNumber[v.Number] = v
 		}
 	}
-	e := &explanation{accounts: reports.Accounts(out.Ops, out.Result)}
-	e.tell1 = func(a *reports.Account) {
+	e := &explanation{accounts: story.Accounts(out.Ops, out.Result)}
+	e.tell1 = func(a *story.Account) {
 		v := byNumber[a.Number]
 		if v.Minimal == nil || v.Minimal.Skipped { // beyond the first ones, or the budget
 			v.Minimal = checker.FindMinimal(ctx, out.Setup, out.Ops, a.What, &v)
@@ -150,12 +151,12 @@ func explainRun(ctx context.Context, path string, out *runner.Outcome) *explanat
 		}
 		a.Tell(out.Setup, out.Ops, v)
 	}
-	if _, v, ok := reports.First(out.Result); ok {
+	if _, v, ok := story.First(out.Result); ok {
 		e.first = v.Number
 	} else if len(e.accounts) > 0 {
 		e.first = 1
 	}
-	e.again = func(a *reports.Account) string {
+	e.again = func(a *story.Account) string {
 		if a.Minimal == nil || a.Minimal.File == "" {
 			return ""
 		}
@@ -185,7 +186,7 @@ func (e *explanation) tell(cmd *cobra.Command, path string, n int, asJSON bool) 
 		return err
 	}
 	if list && len(e.accounts) > 1 {
-		if err := reports.ListText(w, e.accounts, o); err != nil {
+		if err := text.List(w, e.accounts, o); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)
@@ -196,7 +197,7 @@ func (e *explanation) tell(cmd *cobra.Command, path string, n int, asJSON bool) 
 		minimal.Drawing = filepath.Join(path, minimal.Drawing)
 		a.Minimal = &minimal
 	}
-	return a.Text(w, e.again(a), o)
+	return text.Account(w, a, e.again(a), o)
 }
 
 func (e *explanation) json(cmd *cobra.Command, n int, list bool) error {

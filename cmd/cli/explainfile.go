@@ -12,7 +12,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/story"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -43,7 +43,7 @@ func explainFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFl
 	mini := models.NewMinimizer(cmd.Context(), oracle, model, m.Options, events)
 	return &explanation{
 		accounts: fileAccounts(model, found), first: min(1, len(found.Violations)),
-		tell1: func(a *reports.Account) {
+		tell1: func(a *story.Account) {
 			v := found.Violations[a.Number-1]
 			minimal, part := mini.Minimal(v, m.Ask)
 			a.Minimal, a.Oracle = &checker.Minimal{Why: minimal.Why}, minimal.Oracle
@@ -55,21 +55,21 @@ func explainFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFl
 				a.Notes = append(a.Notes, "That nobody else held it, or gave it back, is seen in the whole history only.")
 			}
 		},
-		again: func(*reports.Account) string { return "" },
+		again: func(*story.Account) string { return "" },
 	}, nil
 }
 
-func fileAccounts(m models.Model, found *judged) []reports.Account {
-	var all []reports.Account
+func fileAccounts(m models.Model, found *judged) []story.Account {
+	var all []story.Account
 	for i, v := range found.Violations {
 		last := v.Events[len(v.Events)-1]
-		all = append(all, reports.Account{Number: i + 1, Of: found.Found, What: m.Name, About: m.About, Sure: "certain", At: last.String(), Message: v.Message})
+		all = append(all, story.Account{Number: i + 1, Of: found.Found, What: m.Name, About: m.About, Sure: "certain", At: last.String(), Message: v.Message})
 	}
 	return all
 }
 
 // tellEvents adds the events of the smallest history, or those that are named.
-func tellEvents(a *reports.Account, v models.Violation, left []models.Ref, part, events []models.Event) {
+func tellEvents(a *story.Account, v models.Violation, left []models.Ref, part, events []models.Event) {
 	named := map[int]bool{}
 	for _, ref := range v.Events {
 		named[ref.Index] = true
@@ -87,7 +87,7 @@ func tellEvents(a *reports.Account, v models.Violation, left []models.Ref, part,
 		if e.Time != 0 && len(events) > 0 {
 			at = fmt.Sprintf("%.3f s", float64(e.Time-events[0].Time)/1e9)
 		}
-		a.Lines = append(a.Lines, reports.Line{Index: max(ref.Line, 0), At: at, Who: eventOf(e), What: says(e), Named: named[ref.Index]})
+		a.Lines = append(a.Lines, story.Line{Index: max(ref.Line, 0), At: at, Who: eventOf(e), What: says(e), Named: named[ref.Index]})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -48,7 +48,7 @@ func (k *killed) judge(t *testing.T) {
 	for _, path := range indices {
 		x, errOpen := matrix.Open(filepath.Dir(path))
 		if errOpen == nil && !x.Ended {
-			x, errOpen = matrix.Check(t.Context(), filepath.Dir(path), checker.Oracle{}, func(reports.Cell, reports.CellRun) {})
+			x, errOpen = matrix.Check(t.Context(), filepath.Dir(path), checker.Oracle{}, func(pages.Cell, pages.CellRun) {})
 			if code := exitWith(matrixError(x, errOpen)); errOpen == nil && code == exitHolds {
 				t.Errorf("%s: a killed matrix is green: %+v", k.name, x)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -42,7 +43,7 @@ func (f *runFlags) runMatrix(cmd *cobra.Command, cells []runner.Options) error {
 }
 
 // matrixError gives a matrix its exit code: the worst of its cells.
-func matrixError(x reports.Index, err error) error {
+func matrixError(x pages.Index, err error) error {
 	switch worst := x.Worst(); {
 	case worst == reports.Violates:
 		return verdictError{checker.Violated, err}
@@ -57,7 +58,7 @@ func matrixError(x reports.Index, err error) error {
 }
 
 // tellMatrix ends the output of a matrix.
-func tellMatrix(w io.Writer, dir string, x reports.Index, asJSON bool) {
+func tellMatrix(w io.Writer, dir string, x pages.Index, asJSON bool) {
 	page := filepath.Join(dir, matrix.PageFile)
 	if asJSON {
 		event(w, map[string]any{"event": "summary", "dir": dir, "index": page, "summary": x.Summary(), "worst": x.Worst(), "interrupted": x.Stopped})
@@ -89,7 +90,7 @@ type textMatrix struct {
 	dir    string
 }
 
-func (t *textMatrix) Planned(dir string, x reports.Index, runs int) {
+func (t *textMatrix) Planned(dir string, x pages.Index, runs int) {
 	t.dir = dir
 	fmt.Fprintf(t.out, "%d runs, from seed %d\n", runs, x.FirstSeed())
 	if s := x.Shard; s != nil {
@@ -105,7 +106,7 @@ func (t *textMatrix) Planned(dir string, x reports.Index, runs int) {
 
 func (t *textMatrix) Begins(cell string, _ uint64) runner.Progress { return t.status.run(cell) }
 
-func (t *textMatrix) Ended(s matrix.State, c reports.Cell, r reports.CellRun) {
+func (t *textMatrix) Ended(s matrix.State, c pages.Cell, r pages.CellRun) {
 	t.status.ended(s, c.Name())
 	t.status.aside(func() { fmt.Fprintf(t.out, "[%d/%d] %s\n", s.Done, s.Total, runLine(t.dir, c, r, s.Again)) })
 }
@@ -114,7 +115,7 @@ func (t *textMatrix) Done() { t.status.end() }
 
 // runLine is a run of a cell in one line, and more lines for what is not as a
 // reader would expect. again says that it will be repeated.
-func runLine(dir string, c reports.Cell, r reports.CellRun, again bool) string {
+func runLine(dir string, c pages.Cell, r pages.CellRun, again bool) string {
 	text := visible.Line(fmt.Sprintf("%s  %s", c.RunName(r), r.Says()))
 	if again {
 		text += "; disturbed, it will be repeated"
@@ -134,7 +135,7 @@ func runLine(dir string, c reports.Cell, r reports.CellRun, again bool) string {
 }
 
 // disturbance says why an inconclusive run is.
-func disturbance(r reports.CellRun) string {
+func disturbance(r pages.CellRun) string {
 	if r.Verdict != reports.Unclear {
 		return ""
 	}
@@ -153,8 +154,8 @@ func (j *jsonMatrix) say(v map[string]any) {
 	event(j.out, v)
 }
 
-func (j *jsonMatrix) Planned(dir string, x reports.Index, runs int) {
-	skipped := []reports.Cell{}
+func (j *jsonMatrix) Planned(dir string, x pages.Index, runs int) {
+	skipped := []pages.Cell{}
 	for _, c := range x.Cells {
 		if c.Verdict == reports.NoSense {
 			skipped = append(skipped, c)
@@ -168,7 +169,7 @@ func (j *jsonMatrix) Begins(cell string, seed uint64) runner.Progress {
 	return quiet{}
 }
 
-func (j *jsonMatrix) Ended(s matrix.State, c reports.Cell, r reports.CellRun) {
+func (j *jsonMatrix) Ended(s matrix.State, c pages.Cell, r pages.CellRun) {
 	j.say(map[string]any{"event": "end", "done": s.Done, "total": s.Total, "left": s.Left, "again": s.Again,
 		"cell": c.Name(), "scenario": c.Scenario, "backend": c.Backend, "differs": r.DiffersText(), "run": r})
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/internal/visible"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -28,7 +28,7 @@ var recordsOfRuns = []string{"history.jsonl", "history.jsonl.part", "run.json", 
 
 // Files that dlmtest report writes begin so, or hold one of these near their begin.
 var (
-	begins = []string{reports.MarkdownSign, `{"dlmtest_report":`, `{"dlmtest_comparison":`, "{\n  \"dlmtest_index\":"}
+	begins = []string{text.MarkdownSign, `{"dlmtest_report":`, `{"dlmtest_comparison":`, "{\n  \"dlmtest_index\":"}
 	signs  = []string{`<meta name="generator" content="dlmtest">`, "<metadata>dlmtest</metadata>", "Software\x00dlmtest"}
 )
 

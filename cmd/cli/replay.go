@@ -197,7 +197,7 @@ func (t *tally) say(n int, m runner.Match, out *runner.Outcome, err error, took 
 
 // end says how often it came again, and gives the exit code.
 func (t *tally) end() error {
-	rate := reports.Rate{Of: len(t.matches)}
+	rate := stats.Rate{Of: len(t.matches)}
 	for _, m := range t.matches {
 		if m.Kind == runner.Reproduced {
 			rate.Seen++

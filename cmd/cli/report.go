@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
@@ -35,7 +35,7 @@ type reportFlags struct {
 
 var (
 	reportFormats = []string{"html", "md", "svg", "png", "json"}
-	alignments    = []string{string(reports.AtFault), string(reports.AtStart)}
+	alignments    = []string{string(pages.AtFault), string(pages.AtStart)}
 )
 
 func newReport() *cobra.Command {

@@ -14,7 +14,10 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/whole"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
+	"github.com/dlmtest/dlmtest/reports/picture"
+	"github.com/dlmtest/dlmtest/reports/story"
+	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -122,18 +125,18 @@ func (f *reportFlags) one(cmd *cobra.Command, dir string) error {
 	return f.done(cmd, func(w io.Writer) error {
 		switch f.format {
 		case "md":
-			return reports.Markdown(w, out.Run, out.Setup, out.Ops, out.Result)
+			return text.Markdown(w, out.Run, out.Setup, out.Ops, out.Result)
 		case "json":
-			return reports.JSON(w, out.Run, out.Setup, out.Ops, out.Result)
+			return text.JSON(w, out.Run, out.Setup, out.Ops, out.Result)
 		}
 		out.Run.Folder = f.way(dir)
-		return reports.HTML(w, out.Run, out.Setup, out.Ops, out.Result)
+		return pages.HTML(w, out.Run, out.Setup, out.Ops, out.Result)
 	})
 }
 
 // picture draws one violation.
 func (f *reportFlags) picture(cmd *cobra.Command, out *runner.Outcome) error {
-	name, v, ok := reports.Numbered(out.Result, f.violation)
+	name, v, ok := story.Numbered(out.Result, f.violation)
 	if !ok && f.violation > 0 {
 		return usageError{fmt.Errorf("violation %d: %s has none of that number; dlmtest explain %s lists them", f.violation, out.Dir, out.Dir)}
 	}
@@ -141,7 +144,7 @@ func (f *reportFlags) picture(cmd *cobra.Command, out *runner.Outcome) error {
 		fmt.Fprintf(stderr, "%s has no violation: the whole run is drawn\n", out.Dir)
 	}
 	f.bytes = f.format == "png"
-	p := reports.NewPicture(out.Run, out.Setup, out.Ops, name, v)
+	p := picture.New(out.Run, out.Setup, out.Ops, name, v)
 	return f.done(cmd, func(w io.Writer) error {
 		if f.format == "svg" {
 			return p.SVG(w)
@@ -171,15 +174,15 @@ func (f *reportFlags) matrix(cmd *cobra.Command, dir string) error {
 			}
 		}
 	}
-	render := map[string]func(io.Writer, reports.Index) error{"html": reports.IndexHTML, "md": indexMarkdown(dir), "json": reports.IndexJSON}[f.format]
+	render := map[string]func(io.Writer, pages.Index) error{"html": pages.IndexHTML, "md": indexMarkdown(dir), "json": pages.IndexJSON}[f.format]
 	return f.done(cmd, func(w io.Writer) error { return render(w, x) })
 }
 
 // indexMarkdown writes the table of a matrix, and the story of one violation. A run
 // that cannot be read has none; the table is worth something without it.
-func indexMarkdown(dir string) func(io.Writer, reports.Index) error {
-	return func(w io.Writer, x reports.Index) error {
-		if err := reports.IndexMarkdown(w, x); err != nil {
+func indexMarkdown(dir string) func(io.Writer, pages.Index) error {
+	return func(w io.Writer, x pages.Index) error {
+		if err := pages.IndexMarkdown(w, x); err != nil {
 			return err
 		}
 		c, r, ok := x.Tellable()
@@ -191,7 +194,7 @@ func indexMarkdown(dir string) func(io.Writer, reports.Index) error {
 			fmt.Fprintf(stderr, "no story of %s: %v\n", c.RunName(r), err)
 			return nil
 		}
-		return reports.MarkdownStory(w, c.RunName(r), out.Setup, out.Ops, out.Result)
+		return text.MarkdownStory(w, c.RunName(r), out.Setup, out.Ops, out.Result)
 	}
 }
 
@@ -213,7 +216,7 @@ func (f *reportFlags) compare(cmd *cobra.Command, dirs []string) error {
 	if err := f.to(otherwise); err != nil {
 		return err
 	}
-	c := reports.NewComparison(reports.Align(f.align))
+	c := pages.NewComparison(pages.Align(f.align))
 	for _, dir := range dirs {
 		out, err := opened(cmd, dir)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -259,11 +259,11 @@ func tell(out *runner.Outcome, asJSON bool) error {
 	}
 	o := textOptions()
 	o.Path, o.Figures = report, &out.Figures
-	return reports.Text(styled, out.Run, out.Setup, out.Ops, out.Result, o)
+	return text.Write(styled, out.Run, out.Setup, out.Ops, out.Result, o)
 }
 
 // textOptions are those of the terminal.
-func textOptions() reports.TextOptions {
+func textOptions() text.Options {
 	width, terminal := screen()
-	return reports.TextOptions{Color: terminal && os.Getenv("NO_COLOR") == "", Width: width}
+	return text.Options{Color: terminal && os.Getenv("NO_COLOR") == "", Width: width}
 }

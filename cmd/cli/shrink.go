@@ -18,7 +18,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/internal/nouns"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/shrink"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -209,7 +209,7 @@ func (s *shrinking) stopped(err error) error {
 // save writes a candidate as the regression, with why it is none yet.
 func (s *shrinking) save(c shrink.Candidate, note string) error {
 	r := s.regression
-	r.Note, r.Rate = note, reports.Rate{}
+	r.Note, r.Rate = note, stats.Rate{}
 	return r.Save(s.file, r.Scenario(c.Scenario))
 }
 

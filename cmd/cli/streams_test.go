@@ -20,6 +20,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 // mayWriteRaw are the files that name the process's own streams, and why they may.
@@ -116,8 +117,8 @@ func newHostileFolder(t *testing.T) hostileFolder {
 		put(filepath.Join(at, "history.jsonl"), text)
 		put(filepath.Join(at, "run.json"), run)
 	}
-	put(filepath.Join(h.matrix, "index.json"), quoted(reports.Index{Format: 1, ID: evil, Version: evil, Scenarios: []string{evil}, Backends: []string{evil}, Count: 1, Command: []string{evil},
-		Cells: []reports.Cell{{Scenario: evil, Backend: evil, Verdict: reports.Violates, Runs: []reports.CellRun{{Dir: "one", Verdict: reports.Violates, Error: evil, Doubts: []string{evil}, Seed: 1}}},
+	put(filepath.Join(h.matrix, "index.json"), quoted(pages.Index{Format: 1, ID: evil, Version: evil, Scenarios: []string{evil}, Backends: []string{evil}, Count: 1, Command: []string{evil},
+		Cells: []pages.Cell{{Scenario: evil, Backend: evil, Verdict: reports.Violates, Runs: []pages.CellRun{{Dir: "one", Verdict: reports.Violates, Error: evil, Doubts: []string{evil}, Seed: 1}}},
 			{Scenario: evil, Backend: "b", Verdict: reports.NoSense, Reason: evil}}}))
 	put(h.scenario, "name: "+quoted(evil)+"\n"+quoted(evil)+": 1\n")
 	put(h.gate, "name: "+quoted(evil)+"\ncells:\n  - {scenario: "+quoted(evil)+", backend: "+quoted(evil)+"}\n")

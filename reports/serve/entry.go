@@ -17,6 +17,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 // entry is a folder as a list shows it.
@@ -107,8 +108,8 @@ func (s *Server) has(dir, file string) bool {
 
 func (s *Server) readMatrix(name string, e *entry) {
 	e.Kind, e.Title, e.Says, e.Verdict = "matrix", "matrix", broken, reports.Failed
-	var x reports.Index
-	if s.decode(path.Join(name, "index.json"), &x) != nil || x.Format > reports.IndexFormat {
+	var x pages.Index
+	if s.decode(path.Join(name, "index.json"), &x) != nil || x.Format > pages.IndexFormat {
 		return
 	}
 	e.Title = strings.Join([]string{few(x.Scenarios), few(x.Backends)}, " × ")

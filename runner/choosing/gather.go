@@ -13,7 +13,8 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/figures"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/capacity"
 	"github.com/dlmtest/dlmtest/runner/matrix"
@@ -75,8 +76,8 @@ func place(l Lock) int {
 }
 
 // gather adds a cell. One that makes no sense, or was not judged, shows nothing.
-func (e *Evidence) gather(dir string, c reports.Cell) error {
-	i := slices.IndexFunc(c.Runs, func(r reports.CellRun) bool { return r.Dir != "" && r.Answers != nil && !r.Repeated })
+func (e *Evidence) gather(dir string, c pages.Cell) error {
+	i := slices.IndexFunc(c.Runs, func(r pages.CellRun) bool { return r.Dir != "" && r.Answers != nil && !r.Repeated })
 	if i < 0 {
 		return nil
 	}
@@ -139,7 +140,7 @@ func kinds(names []string) string {
 
 // time takes the latencies of a run of one client.
 func (l *Lock) time(out *runner.Outcome) {
-	for _, q := range reports.Measure(out.Setup, out.Ops, out.Result).Latencies {
+	for _, q := range figures.Measure(out.Setup, out.Ops, out.Result).Latencies {
 		took := &Latency{Count: q.Count, P50: q.P50, P99: q.P99}
 		switch q.Operation {
 		case "acquire":
@@ -151,7 +152,7 @@ func (l *Lock) time(out *runner.Outcome) {
 }
 
 // broken are the promises that the service, or the fence of its tokens, broke in any run.
-func broken(setup history.Setup, c reports.Cell) (all []string) {
+func broken(setup history.Setup, c pages.Cell) (all []string) {
 	for _, r := range c.Runs {
 		for _, p := range r.Properties {
 			owed, _ := checker.Find(p.Name)
@@ -165,7 +166,7 @@ func broken(setup history.Setup, c reports.Cell) (all []string) {
 }
 
 // once are the answers of a payment, of all runs of a cell that count; nil: it is none.
-func once(c reports.Cell) *Once {
+func once(c pages.Cell) *Once {
 	const property = "charged-once"
 	asked, worst := false, [2]checker.Verdict{checker.NA, checker.NA}
 	for _, r := range c.Runs {

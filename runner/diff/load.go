@@ -12,7 +12,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/stats"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -103,7 +103,7 @@ func (r Run) violates(names []string) Run {
 	return r
 }
 
-func violated(r reports.CellRun) (names []string) {
+func violated(r pages.CellRun) (names []string) {
 	for _, p := range r.Properties {
 		if p.Verdict == checker.Violated {
 			names = append(names, p.Name)

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	pretty "github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/internal/visible"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/text"
 )
 
 // JSON writes a comparison as one object.
@@ -117,11 +117,11 @@ func Text(w io.Writer, r Report, width int, all bool) error {
 		s := table.StyleLight
 		s.Options = table.Options{SeparateHeader: true}
 		s.Box.PaddingLeft, s.Box.PaddingRight = "", "  "
-		s.Format.Header = text.FormatDefault
+		s.Format.Header = pretty.FormatDefault
 		t.SetStyle(s)
 		t.SuppressTrailingSpaces()
 		rows := c.rows(all)
-		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: max(width-taken(rows), 30), WidthMaxEnforcer: text.WrapSoft}})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: max(width-taken(rows), 30), WidthMaxEnforcer: pretty.WrapSoft}})
 		for _, row := range rows {
 			t.AppendRow(table.Row{row.state, visible.Line(row.what), row.old, row.new, visible.Line(row.why)})
 		}
@@ -142,7 +142,7 @@ func taken(rows []row) int {
 	var widest [4]int
 	for _, r := range rows {
 		for i, s := range []string{string(r.state), r.what, r.old, r.new} {
-			widest[i] = max(widest[i], text.RuneWidthWithoutEscSequences(s)+2)
+			widest[i] = max(widest[i], pretty.RuneWidthWithoutEscSequences(s)+2)
 		}
 	}
 	return widest[0] + widest[1] + widest[2] + widest[3] + 2
@@ -159,13 +159,13 @@ func (r Report) foot() string {
 // Markdown writes a comparison for a pull request.
 func Markdown(w io.Writer, r Report) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "### dlmtest diff: %s\n\nold %s, new %s\n", r.Summary(), reports.InCode(r.Old), reports.InCode(r.New))
+	fmt.Fprintf(out, "### dlmtest diff: %s\n\nold %s, new %s\n", r.Summary(), text.InCode(r.Old), text.InCode(r.New))
 	for _, c := range r.Cells {
-		fmt.Fprintf(out, "\n**%s**\n", reports.Escaped(c.head()))
+		fmt.Fprintf(out, "\n**%s**\n", text.Escaped(c.head()))
 		if rows := c.rows(false); len(rows) > 0 {
 			fmt.Fprintf(out, "\n| | | old | new | |\n|---|---|---|---|---|\n")
 			for _, row := range rows {
-				fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", row.state, reports.Escaped(row.what), row.old, row.new, reports.Escaped(row.why))
+				fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", row.state, text.Escaped(row.what), row.old, row.new, text.Escaped(row.why))
 			}
 		}
 		if n := c.held(); n > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 func TestDecide(t *testing.T) {
@@ -67,14 +68,14 @@ func TestDecide(t *testing.T) {
 }
 
 // shown is a run in which every property has the verdict, but for those given.
-func shown(seed uint64, all checker.Verdict, but map[string]checker.Verdict) reports.CellRun {
-	r := reports.CellRun{Seed: seed, Verdict: reports.OutcomeOf(all), Dir: "run", Took: 1e9}
+func shown(seed uint64, all checker.Verdict, but map[string]checker.Verdict) pages.CellRun {
+	r := pages.CellRun{Seed: seed, Verdict: reports.OutcomeOf(all), Dir: "run", Took: 1e9}
 	for _, p := range judged(Cell{}, nil) {
 		v := all
 		if is, ok := but[p]; ok {
 			v = is
 		}
-		r.Properties = append(r.Properties, reports.Decided{Name: p, Verdict: v})
+		r.Properties = append(r.Properties, pages.Decided{Name: p, Verdict: v})
 		if v == checker.Violated {
 			r.Verdict, r.FirstViolation = reports.Violates, 2e9
 			r.Properties[len(r.Properties)-1].Says = "client-2 did what it must not: | <b>."
@@ -96,7 +97,7 @@ func TestJudgeCells(t *testing.T) {
 	disturbed.Repeated = true
 	also := shown(1, checker.Holds, map[string]checker.Verdict{"recovery": checker.Unknown, "fairness": checker.Violated})
 	also.Repeated = true
-	failed := reports.CellRun{Seed: 1, Verdict: reports.Failed, Error: "no room"}
+	failed := pages.CellRun{Seed: 1, Verdict: reports.Failed, Error: "no room"}
 	both := shown(1, checker.Holds, broken)
 	both.Error = "the network stays"
 	doubted, half := shown(1, checker.Holds, nil), shown(1, checker.Holds, nil)
@@ -104,26 +105,26 @@ func TestJudgeCells(t *testing.T) {
 	half.JudgeFailed, half.Doubts = true, []string{"the judge failed, which is a bug of dlmtest: index out of range"}
 	for _, c := range []struct {
 		name    string
-		runs    []reports.CellRun
+		runs    []pages.CellRun
 		cell    State
 		states  map[string]State
 		decided bool
 		note    string
 	}{
-		{"green", []reports.CellRun{shown(1, checker.Holds, nil), shown(2, checker.Holds, nil)}, Pass, map[string]State{"recovery": Pass, "fairness": Pass}, true, ""},
-		{"half way", []reports.CellRun{shown(1, checker.Holds, nil), {Seed: 2, Verdict: reports.Waiting}}, Undecided, nil, false, ""},
-		{"red", []reports.CellRun{shown(1, checker.Holds, broken)}, Fail, map[string]State{"recovery": Fail, "fairness": Stopped}, true, ""},
-		{"disturbed, then green", []reports.CellRun{disturbed, shown(1, checker.Holds, nil), shown(2, checker.Holds, nil)}, Pass, nil, true, "run 1 (seed 1) was disturbed by the machine and repeated"},
-		{"disturbed, then red", []reports.CellRun{disturbed, shown(1, checker.Holds, broken)}, Fail, nil, true, "was disturbed"},
-		{"disturbed twice", []reports.CellRun{disturbed, shown(1, checker.Holds, map[string]checker.Verdict{"recovery": checker.Unknown}), shown(2, checker.Holds, nil)}, Inconclusive, map[string]State{"recovery": Inconclusive, "fairness": Pass}, true, "was disturbed"},
-		{"what a disturbed run violated stays", []reports.CellRun{also, shown(1, checker.Holds, nil), shown(2, checker.Holds, nil)}, Fail, map[string]State{"fairness": Fail, "recovery": Pass}, true, ""},
-		{"failed", []reports.CellRun{failed, shown(2, checker.Holds, nil)}, Broken, nil, true, "failed, which says nothing about the lock: no room"},
-		{"a violation beside an error", []reports.CellRun{both, shown(2, checker.Holds, nil)}, Fail, map[string]State{"recovery": Fail, "fairness": Broken}, true, "the network stays"},
-		{"unknown as a whole", []reports.CellRun{doubted, shown(2, checker.Holds, nil)}, Inconclusive, nil, true, ""},
-		{"a judge that failed", []reports.CellRun{half, shown(2, checker.Holds, nil)}, Inconclusive, nil, true, "may not be believed"},
-		{"not run", []reports.CellRun{shown(1, checker.Holds, nil), {Seed: 2, Verdict: reports.NotRun}}, Inconclusive, nil, true, "did not take place"},
-		{"nothing promised", []reports.CellRun{shown(1, checker.NA, nil), shown(2, checker.NA, nil)}, Inconclusive, nil, true, ""},
-		{"a property that is missing", []reports.CellRun{{Seed: 1, Verdict: reports.Good}, shown(2, checker.Holds, nil)}, Inconclusive, nil, true, ""},
+		{"green", []pages.CellRun{shown(1, checker.Holds, nil), shown(2, checker.Holds, nil)}, Pass, map[string]State{"recovery": Pass, "fairness": Pass}, true, ""},
+		{"half way", []pages.CellRun{shown(1, checker.Holds, nil), {Seed: 2, Verdict: reports.Waiting}}, Undecided, nil, false, ""},
+		{"red", []pages.CellRun{shown(1, checker.Holds, broken)}, Fail, map[string]State{"recovery": Fail, "fairness": Stopped}, true, ""},
+		{"disturbed, then green", []pages.CellRun{disturbed, shown(1, checker.Holds, nil), shown(2, checker.Holds, nil)}, Pass, nil, true, "run 1 (seed 1) was disturbed by the machine and repeated"},
+		{"disturbed, then red", []pages.CellRun{disturbed, shown(1, checker.Holds, broken)}, Fail, nil, true, "was disturbed"},
+		{"disturbed twice", []pages.CellRun{disturbed, shown(1, checker.Holds, map[string]checker.Verdict{"recovery": checker.Unknown}), shown(2, checker.Holds, nil)}, Inconclusive, map[string]State{"recovery": Inconclusive, "fairness": Pass}, true, "was disturbed"},
+		{"what a disturbed run violated stays", []pages.CellRun{also, shown(1, checker.Holds, nil), shown(2, checker.Holds, nil)}, Fail, map[string]State{"fairness": Fail, "recovery": Pass}, true, ""},
+		{"failed", []pages.CellRun{failed, shown(2, checker.Holds, nil)}, Broken, nil, true, "failed, which says nothing about the lock: no room"},
+		{"a violation beside an error", []pages.CellRun{both, shown(2, checker.Holds, nil)}, Fail, map[string]State{"recovery": Fail, "fairness": Broken}, true, "the network stays"},
+		{"unknown as a whole", []pages.CellRun{doubted, shown(2, checker.Holds, nil)}, Inconclusive, nil, true, ""},
+		{"a judge that failed", []pages.CellRun{half, shown(2, checker.Holds, nil)}, Inconclusive, nil, true, "may not be believed"},
+		{"not run", []pages.CellRun{shown(1, checker.Holds, nil), {Seed: 2, Verdict: reports.NotRun}}, Inconclusive, nil, true, "did not take place"},
+		{"nothing promised", []pages.CellRun{shown(1, checker.NA, nil), shown(2, checker.NA, nil)}, Inconclusive, nil, true, ""},
+		{"a property that is missing", []pages.CellRun{{Seed: 1, Verdict: reports.Good}, shown(2, checker.Holds, nil)}, Inconclusive, nil, true, ""},
 	} {
 		r := Judge(cell, c.runs)
 		if r.State != c.cell || r.Decided() != c.decided {
@@ -143,17 +144,17 @@ func TestJudgeCells(t *testing.T) {
 func TestControlsLookAtTheirFlawAlone(t *testing.T) {
 	cell := Cell{Scenario: "s", Backend: "b", Count: 1, Others: NotJudged, Expect: map[string]Expectation{"release-by-owner": {Is: MustDetect}}}
 	both := map[string]checker.Verdict{"release-by-owner": checker.Violated, "mutual-exclusion": checker.Violated}
-	if r := Judge(cell, []reports.CellRun{shown(1, checker.Holds, both)}); r.State != Pass || r.state("mutual-exclusion") != Skipped {
+	if r := Judge(cell, []pages.CellRun{shown(1, checker.Holds, both)}); r.State != Pass || r.state("mutual-exclusion") != Skipped {
 		t.Errorf("%+v", r)
 	}
 	cell.Others = Holds
-	if r := Judge(cell, []reports.CellRun{shown(1, checker.Holds, both)}); r.State != Fail {
+	if r := Judge(cell, []pages.CellRun{shown(1, checker.Holds, both)}); r.State != Fail {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestDetection(t *testing.T) {
-	r := Judge(Cell{Count: 3}, []reports.CellRun{shown(4, checker.Holds, nil), shown(5, checker.Holds, map[string]checker.Verdict{"fairness": checker.Violated}), shown(6, checker.Holds, nil)})
+	r := Judge(Cell{Count: 3}, []pages.CellRun{shown(4, checker.Holds, nil), shown(5, checker.Holds, map[string]checker.Verdict{"fairness": checker.Violated}), shown(6, checker.Holds, nil)})
 	j := r.Properties[slices.IndexFunc(r.Properties, func(j Judgement) bool { return j.Property == "fairness" })]
 	if j.FirstRun != 2 || !slices.Equal(j.Seeds, []uint64{5}) || j.Detection != 2e9 || !j.Flaky || j.Rate.Low <= 0 || j.Rate.High >= 1 {
 		t.Errorf("%+v", j)
@@ -178,7 +179,7 @@ func TestEndingEarlyChangesNothing(t *testing.T) {
 				cell.Expect[name] = Expectation{Is: want, Reason: "r", Link: "l"}
 			}
 		}
-		var all []reports.CellRun
+		var all []pages.CellRun
 		for i := range count {
 			all = append(all, anyRun(t, uint64(i+1), names, verdicts)...)
 		}
@@ -215,7 +216,7 @@ func TestEndingEarlyChangesNothing(t *testing.T) {
 }
 
 // anyRun is a run that may have failed, or been disturbed and repeated.
-func anyRun(t *rapid.T, seed uint64, names []string, verdicts []checker.Verdict) (runs []reports.CellRun) {
+func anyRun(t *rapid.T, seed uint64, names []string, verdicts []checker.Verdict) (runs []pages.CellRun) {
 	but := func() map[string]checker.Verdict {
 		m := map[string]checker.Verdict{}
 		for _, name := range names {
@@ -225,15 +226,15 @@ func anyRun(t *rapid.T, seed uint64, names []string, verdicts []checker.Verdict)
 	}
 	switch rapid.IntRange(0, 9).Draw(t, "fate") {
 	case 0:
-		return []reports.CellRun{{Seed: seed, Verdict: reports.Failed, Error: "failed"}}
+		return []pages.CellRun{{Seed: seed, Verdict: reports.Failed, Error: "failed"}}
 	case 1:
-		return []reports.CellRun{{Seed: seed, Verdict: reports.NotRun}}
+		return []pages.CellRun{{Seed: seed, Verdict: reports.NotRun}}
 	case 2:
 		first := shown(seed, checker.Holds, but())
 		first.Repeated = true
-		return []reports.CellRun{first, shown(seed, checker.Holds, but())}
+		return []pages.CellRun{first, shown(seed, checker.Holds, but())}
 	}
-	return []reports.CellRun{shown(seed, checker.Holds, but())}
+	return []pages.CellRun{shown(seed, checker.Holds, but())}
 }
 
 // A gate is green only if each of its properties was put to the test in every run.
@@ -241,7 +242,7 @@ func TestNeverGreenWithoutProof(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.IntRange(1, 5).Draw(t, "count")
 		cell := Cell{Count: count}
-		var all []reports.CellRun
+		var all []pages.CellRun
 		for i := range rapid.IntRange(0, count).Draw(t, "runs") {
 			all = append(all, anyRun(t, uint64(i+1), judged(Cell{}, nil), []checker.Verdict{checker.Holds, checker.Holds, checker.Holds, checker.Unknown})...)
 		}
@@ -259,9 +260,9 @@ func TestNeverGreenWithoutProof(t *testing.T) {
 // that it does not have.
 func TestKindsAndUsesAreJudgedWhereTheyAre(t *testing.T) {
 	for _, name := range []string{"charged-once/fenced", "permits"} {
-		judges := func(c Cell, runs ...reports.CellRun) bool { return slices.Contains(judged(c, runs), name) }
-		seen := reports.CellRun{Properties: []reports.Decided{{Name: name, Verdict: checker.Holds}}}
-		if judges(Cell{}) || judges(Cell{}, reports.CellRun{}) || !judges(Cell{}, reports.CellRun{}, seen) || !judges(Cell{Expect: map[string]Expectation{name: {Is: Holds}}}) {
+		judges := func(c Cell, runs ...pages.CellRun) bool { return slices.Contains(judged(c, runs), name) }
+		seen := pages.CellRun{Properties: []pages.Decided{{Name: name, Verdict: checker.Holds}}}
+		if judges(Cell{}) || judges(Cell{}, pages.CellRun{}) || !judges(Cell{}, pages.CellRun{}, seen) || !judges(Cell{Expect: map[string]Expectation{name: {Is: Holds}}}) {
 			t.Error(name, "is judged where it is not, or not where it is")
 		}
 	}

@@ -6,15 +6,16 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 // run5 are five runs of a kind of lock and a use in which all that is judged holds.
-func run5(kind history.Kind, use string) (all []reports.CellRun) {
+func run5(kind history.Kind, use string) (all []pages.CellRun) {
 	r := checker.Judge(history.Setup{Lease: 1e9, Keys: []string{"k"}, Kind: kind, Permits: map[bool]int{true: 2}[kind == history.Semaphore], Use: history.Use{Name: use}}, nil)
 	for seed := range uint64(5) {
-		run := reports.CellRun{Seed: seed + 1, Verdict: reports.Good}
+		run := pages.CellRun{Seed: seed + 1, Verdict: reports.Good}
 		for _, p := range r.Properties {
-			run.Properties = append(run.Properties, reports.Decided{Name: p.Name, Verdict: checker.Holds})
+			run.Properties = append(run.Properties, pages.Decided{Name: p.Name, Verdict: checker.Holds})
 		}
 		all = append(all, run)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -19,10 +19,10 @@ func Of(s Spec, dir string, fits func(Cell, []string) error) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("%w; want the folder of a matrix or a gate", err)
 	}
-	found := reports.Index{ID: x.ID, Started: x.Started}
+	found := pages.Index{ID: x.ID, Started: x.Started}
 	for i, cell := range s.Config.Cells {
-		is := reports.Cell{Scenario: scenarioName(cell.Scenario), Backend: column(cell), Named: cell.Name}
-		if n := slices.IndexFunc(x.Cells, func(c reports.Cell) bool { return c.Name() == is.Name() }); n >= 0 {
+		is := pages.Cell{Scenario: scenarioName(cell.Scenario), Backend: column(cell), Named: cell.Name}
+		if n := slices.IndexFunc(x.Cells, func(c pages.Cell) bool { return c.Name() == is.Name() }); n >= 0 {
 			is = x.Cells[n]
 		}
 		is.Runs = slices.Clone(is.Runs)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -58,7 +58,7 @@ func TestOfBelievesFolders(t *testing.T) {
 // What has not ended is not ok in any of its forms, though all that is there passes.
 func TestOfWhatHasNotEnded(t *testing.T) {
 	cell := Cell{Scenario: "s", Backend: "b", Count: 1}
-	r := Report{State: Judge(cell, []reports.CellRun{shown(1, checker.Holds, nil)}).State}
+	r := Report{State: Judge(cell, []pages.CellRun{shown(1, checker.Holds, nil)}).State}
 	if r.State != Pass {
 		t.Fatal(r.State)
 	}

@@ -11,6 +11,9 @@ import (
 
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/junit"
+	"github.com/dlmtest/dlmtest/reports/say"
+	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -77,19 +80,19 @@ func Lines(w io.Writer, r Report) error {
 // JUnit writes a report as JUnit XML: a suite for each cell, a case for each property.
 // What is inconclusive is an error there, since viewers show what is skipped as green.
 func JUnit(w io.Writer, r Report) error {
-	var suites []reports.Suite
+	var suites []junit.Suite
 	for _, c := range r.Cells {
-		s := reports.Suite{Name: c.Name, Started: r.Started, Took: c.Took}
+		s := junit.Suite{Name: c.Name, Started: r.Started, Took: c.Took}
 		for _, j := range c.Properties {
 			s.Cases = append(s.Cases, j.junit(c, r))
 		}
 		suites = append(suites, s)
 	}
-	return reports.JUnitSuites(w, "dlmtest gate "+r.Name, r.Took, suites)
+	return junit.WriteSuites(w, "dlmtest gate "+r.Name, r.Took, suites)
 }
 
-func (j Judgement) junit(c CellReport, r Report) reports.Case {
-	t := reports.Case{Class: strings.ReplaceAll(c.Name, "/", "."), Name: j.Property, Message: j.Why}
+func (j Judgement) junit(c CellReport, r Report) junit.Case {
+	t := junit.Case{Class: strings.ReplaceAll(c.Name, "/", "."), Name: j.Property, Message: j.Why}
 	said := append([]string{fmt.Sprintf("%s:%d: %s", r.File, j.Line, j.Why)}, j.more()...)
 	said = append(said, c.Notes...)
 	switch j.State {
@@ -97,12 +100,12 @@ func (j Judgement) junit(c CellReport, r Report) reports.Case {
 		t.Out = strings.Join(said, "\n") // the bound beside the green
 		return t
 	case Skipped, Stopped: // of a cell that stopped another property has failed, so it is red
-		t.State = reports.CaseSkipped
+		t.State = junit.CaseSkipped
 	case Fail:
-		t.State = reports.CaseFailed
+		t.State = junit.CaseFailed
 		said = append(said, c.evidence("", j)...)
 	default:
-		t.State = reports.CaseError
+		t.State = junit.CaseError
 	}
 	t.Body = strings.Join(said, "\n")
 	return t
@@ -111,9 +114,9 @@ func (j Judgement) junit(c CellReport, r Report) reports.Case {
 // Markdown writes the summary of a job, or a comment on a pull request.
 func Markdown(w io.Writer, r Report) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "### dlmtest gate %s: %s\n\n%s, in %s.\n", reports.Escaped(r.Name), strings.TrimSpace(r.Word()), r.Summary(), seconds(r.Took))
+	fmt.Fprintf(out, "### dlmtest gate %s: %s\n\n%s, in %s.\n", text.Escaped(r.Name), strings.TrimSpace(r.Word()), r.Summary(), seconds(r.Took))
 	if r.Stopped != "" {
-		fmt.Fprintf(out, "\n**%s**\n", reports.Escaped(r.Stopped))
+		fmt.Fprintf(out, "\n**%s**\n", text.Escaped(r.Stopped))
 	}
 	fmt.Fprintf(out, "\n| | cell | property | expected | seen |\n|---|---|---|---|---|\n")
 	for _, state := range states {
@@ -121,7 +124,7 @@ func Markdown(w io.Writer, r Report) error {
 			for _, g := range c.groups(false) {
 				if g.State == state {
 					fmt.Fprintf(out, "| %s %s | %s | %s | %s | %s |\n", sign[state], words[state],
-						reports.Escaped(c.Name), reports.Escaped(strings.Join(g.properties, ", ")), g.expected(), reports.Escaped(g.Why))
+						text.Escaped(c.Name), text.Escaped(strings.Join(g.properties, ", ")), g.expected(), text.Escaped(g.Why))
 				}
 			}
 		}
@@ -130,14 +133,14 @@ func Markdown(w io.Writer, r Report) error {
 		for _, j := range c.Properties {
 			run, ok := c.proof(j)
 			if lines := happened(run, j.Property); ok && j.State == Fail && len(lines) > 0 {
-				fmt.Fprintf(out, "\n**%s: %s failed**\n\n", reports.Escaped(c.Name), reports.Escaped(j.Property))
+				fmt.Fprintf(out, "\n**%s: %s failed**\n\n", text.Escaped(c.Name), text.Escaped(j.Property))
 				for _, line := range lines {
-					name, text, _ := strings.Cut(line, ":")
-					text = strings.TrimSpace(text)
-					if text = reports.Escaped(text); name == "repeat" {
-						text = reports.InCode(reports.Shell(run.Command))
+					name, says, _ := strings.Cut(line, ":")
+					says = strings.TrimSpace(says)
+					if says = text.Escaped(says); name == "repeat" {
+						says = text.InCode(say.Shell(run.Command))
 					}
-					fmt.Fprintf(out, "- %s: %s\n", name, text)
+					fmt.Fprintf(out, "- %s: %s\n", name, says)
 				}
 			}
 		}
@@ -145,14 +148,14 @@ func Markdown(w io.Writer, r Report) error {
 	var notes []string
 	for _, c := range r.Cells {
 		if c.done() > 0 {
-			notes = append(notes, fmt.Sprintf("- %s: %s\n", reports.Escaped(c.Name), reports.AnswersText(c.Answers)))
+			notes = append(notes, fmt.Sprintf("- %s: %s\n", text.Escaped(c.Name), reports.AnswersText(c.Answers)))
 		}
 		for _, n := range c.Notes {
-			notes = append(notes, fmt.Sprintf("- %s: %s\n", reports.Escaped(c.Name), reports.Escaped(n)))
+			notes = append(notes, fmt.Sprintf("- %s: %s\n", text.Escaped(c.Name), text.Escaped(n)))
 		}
 	}
 	for _, m := range r.Missing() {
-		notes = append(notes, fmt.Sprintf("- not run: %s\n", reports.Escaped(m)))
+		notes = append(notes, fmt.Sprintf("- not run: %s\n", text.Escaped(m)))
 	}
 	if len(notes) > 0 {
 		fmt.Fprintf(out, "%s", "\nTo know:\n\n"+strings.Join(notes, ""))

@@ -18,6 +18,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
@@ -48,13 +49,13 @@ cells:
 	disturbed := shown(2, checker.Holds, map[string]checker.Verdict{"recovery": checker.Unknown})
 	disturbed.Repeated, disturbed.Doubts = true, []string{"Disturbed; repeat: a stall"}
 	weak := map[string]checker.Verdict{"mutual-exclusion": checker.Violated, "fairness": checker.NA}
-	failed := reports.CellRun{Seed: 1, Verdict: reports.Failed, Error: "no daemon\nanswers \x1b[31m"}
-	r := g.report(reports.Index{ID: "20261121_gate", Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Cells: []reports.Cell{
-		{Runs: []reports.CellRun{shown(1, checker.Holds, nil), disturbed, shown(2, checker.Holds, nil)}},
-		{Runs: []reports.CellRun{shown(1, checker.Holds, weak), shown(2, checker.Holds, weak), shown(3, checker.Holds, map[string]checker.Verdict{"fairness": checker.NA})}},
-		{Runs: []reports.CellRun{shown(1, checker.Holds, map[string]checker.Verdict{"release-by-owner": checker.Violated, "mutual-exclusion": checker.Violated})}},
-		{Runs: []reports.CellRun{shown(1, checker.Holds, nil), shown(2, checker.Holds, map[string]checker.Verdict{"fenced-writes": checker.Violated})}},
-		{Runs: []reports.CellRun{failed, {Seed: 2, Verdict: reports.NotRun}}},
+	failed := pages.CellRun{Seed: 1, Verdict: reports.Failed, Error: "no daemon\nanswers \x1b[31m"}
+	r := g.report(pages.Index{ID: "20261121_gate", Started: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Cells: []pages.Cell{
+		{Runs: []pages.CellRun{shown(1, checker.Holds, nil), disturbed, shown(2, checker.Holds, nil)}},
+		{Runs: []pages.CellRun{shown(1, checker.Holds, weak), shown(2, checker.Holds, weak), shown(3, checker.Holds, map[string]checker.Verdict{"fairness": checker.NA})}},
+		{Runs: []pages.CellRun{shown(1, checker.Holds, map[string]checker.Verdict{"release-by-owner": checker.Violated, "mutual-exclusion": checker.Violated})}},
+		{Runs: []pages.CellRun{shown(1, checker.Holds, nil), shown(2, checker.Holds, map[string]checker.Verdict{"fenced-writes": checker.Violated})}},
+		{Runs: []pages.CellRun{failed, {Seed: 2, Verdict: reports.NotRun}}},
 	}}, 12*time.Second)
 	r.Stopped = "The budget of 12s was used up before the end."
 	return r
@@ -160,19 +161,19 @@ func TestSaveAndOpen(t *testing.T) {
 // The budget: what would not end in time is not begun, and that is noted.
 func TestBudget(t *testing.T) {
 	c := &Config{Cells: []Cell{{Count: 5}, {Count: 5}}}
-	took := func(d time.Duration, n int) (cell reports.Cell) {
+	took := func(d time.Duration, n int) (cell pages.Cell) {
 		for i := range n {
 			r := shown(uint64(i+1), checker.Holds, nil)
 			r.Took = d
 			cell.Runs = append(cell.Runs, r)
 		}
-		cell.Runs = append(cell.Runs, reports.CellRun{Seed: 9, Verdict: reports.Waiting})
+		cell.Runs = append(cell.Runs, pages.CellRun{Seed: 9, Verdict: reports.Waiting})
 		return cell
 	}
 	g := &gate{Spec: Spec{Config: c, Budget: time.Hour}, ends: time.Now().Add(time.Minute)}
 	for i, step := range []struct {
 		cell int
-		runs reports.Cell
+		runs pages.Cell
 		want matrix.Next
 		late bool
 	}{
@@ -186,7 +187,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("step %d: %v, late %v; want %v, %v", i, got, g.late, step.want, step.late)
 		}
 	}
-	red := reports.Cell{Runs: []reports.CellRun{shown(1, checker.Violated, nil), {Seed: 2, Verdict: reports.Waiting}}}
+	red := pages.Cell{Runs: []pages.CellRun{shown(1, checker.Violated, nil), {Seed: 2, Verdict: reports.Waiting}}}
 	if got := g.before(0, red); got != matrix.Enough {
 		t.Errorf("a decided cell goes on: %v", got)
 	}

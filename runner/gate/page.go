@@ -8,6 +8,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/say"
+	"github.com/dlmtest/dlmtest/reports/sheet"
 )
 
 // The page of a gate runs no script and loads nothing.
@@ -17,7 +19,7 @@ var (
 	//go:embed page.css
 	pageStyle  string
 	pageLayout = template.Must(template.New("gate.html").Funcs(template.FuncMap{
-		"css":  func() template.CSS { return template.CSS(reports.Style + pageStyle) },
+		"css":  func() template.CSS { return template.CSS(sheet.Style + pageStyle) },
 		"word": func(s State) string { return strings.ToLower(words[s]) }, "sign": State.mark, "class": State.class, "seconds": seconds,
 	}).Parse(pageText))
 )
@@ -104,7 +106,7 @@ func (c CellReport) page() pageCell {
 	for _, j := range c.Properties {
 		run, ok := c.proof(j)
 		if says := run.Violation(j.Property); ok && j.State == Fail && says != "" {
-			p.Failed = append(p.Failed, pageFailure{j.Property, says, run.Remedy, ReportOf(run), reports.Shell(run.Command), run.Seed})
+			p.Failed = append(p.Failed, pageFailure{j.Property, says, run.Remedy, ReportOf(run), say.Shell(run.Command), run.Seed})
 		}
 	}
 	return p

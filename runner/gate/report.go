@@ -9,6 +9,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 // Format is the version of gate.json that this package writes.
@@ -42,19 +43,19 @@ func (r *Report) stop(why string) {
 
 // CellReport is one cell of the file.
 type CellReport struct {
-	Name       string            `json:"name"` // Cell.Label
-	Scenario   string            `json:"scenario"`
-	Backend    string            `json:"backend"`
-	Library    string            `json:"library"`
-	Line       int               `json:"line"` // in the gate's file
-	Count      int               `json:"count"`
-	State      State             `json:"state"`
-	Answers    checker.Answers   `json:"answers"` // of the runs that took place
-	Took       time.Duration     `json:"took"`    // by all its runs
-	Runs       []reports.CellRun `json:"runs"`
-	Properties []Judgement       `json:"properties"`
-	Left       int               `json:"left,omitempty"` // runs that were not needed
-	Notes      []string          `json:"notes,omitempty"`
+	Name       string          `json:"name"` // Cell.Label
+	Scenario   string          `json:"scenario"`
+	Backend    string          `json:"backend"`
+	Library    string          `json:"library"`
+	Line       int             `json:"line"` // in the gate's file
+	Count      int             `json:"count"`
+	State      State           `json:"state"`
+	Answers    checker.Answers `json:"answers"` // of the runs that took place
+	Took       time.Duration   `json:"took"`    // by all its runs
+	Runs       []pages.CellRun `json:"runs"`
+	Properties []Judgement     `json:"properties"`
+	Left       int             `json:"left,omitempty"` // runs that were not needed
+	Notes      []string        `json:"notes,omitempty"`
 }
 
 // Judgement is what the gate decided of one property of a cell.
@@ -84,12 +85,12 @@ type Judgement struct {
 }
 
 // Judge decides a cell from its runs so far. It is a pure function.
-func Judge(cell Cell, runs []reports.CellRun) CellReport {
+func Judge(cell Cell, runs []pages.CellRun) CellReport {
 	r := CellReport{Name: cell.Label(), Scenario: scenarioName(cell.Scenario), Backend: cell.Backend, Library: cell.Library, Count: cell.Count, Runs: runs}
 	for _, run := range runs {
 		r.Took += run.Took
 	}
-	r.Answers = reports.AnswersOf(slices.DeleteFunc(slices.Clone(runs), func(run reports.CellRun) bool {
+	r.Answers = pages.AnswersOf(slices.DeleteFunc(slices.Clone(runs), func(run pages.CellRun) bool {
 		return run.Verdict == reports.NotRun || run.Verdict == reports.Waiting
 	}))
 	for _, name := range judged(cell, runs) {
@@ -102,18 +103,18 @@ func Judge(cell Cell, runs []reports.CellRun) CellReport {
 
 // judged are the properties that a cell is about: those of every history, and of the kinds
 // and uses of a lock those that its file names or its runs have judged.
-func judged(cell Cell, runs []reports.CellRun) []string {
+func judged(cell Cell, runs []pages.CellRun) []string {
 	return slices.DeleteFunc(checker.Names(), func(name string) bool {
 		_, named := cell.Expect[name]
 		c, _ := checker.Find(name)
-		return !c.Always() && !named && !slices.ContainsFunc(runs, func(r reports.CellRun) bool {
-			return slices.ContainsFunc(r.Properties, func(p reports.Decided) bool { return p.Name == name })
+		return !c.Always() && !named && !slices.ContainsFunc(runs, func(r pages.CellRun) bool {
+			return slices.ContainsFunc(r.Properties, func(p pages.Decided) bool { return p.Name == name })
 		})
 	})
 }
 
 // judge decides one property of a cell.
-func judge(cell Cell, name string, runs []reports.CellRun) Judgement {
+func judge(cell Cell, name string, runs []pages.CellRun) Judgement {
 	e, named := cell.wants(name)
 	j := Judgement{Property: name, Want: e.Is, Named: named, Reason: e.Reason, Link: e.Link}
 	var took []float64
@@ -169,7 +170,7 @@ func (r CellReport) Decided() bool {
 
 // notes list what happened to the runs beside their verdicts, so that nothing of it
 // is silent.
-func notes(runs []reports.CellRun) (all []string) {
+func notes(runs []pages.CellRun) (all []string) {
 	for _, s := range bySeed(runs) {
 		all = append(all, s.notes()...)
 	}

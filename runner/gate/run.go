@@ -10,6 +10,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -78,7 +79,7 @@ func (g *gate) seed(i int) uint64 {
 
 // column is what the lock of a cell is called in the index.
 func column(c Cell) string {
-	return reports.Column(history.LockName(c.Backend, c.Library), c.Name)
+	return pages.Column(history.LockName(c.Backend, c.Library), c.Name)
 }
 
 // reserve is what is kept of a budget for healing, taking down and judging.
@@ -87,7 +88,7 @@ func reserve(budget time.Duration) time.Duration { return min(10*time.Second, bu
 // before implements matrix.Spec.Before; it is called by one goroutine at a time. A
 // run that would not end in time is not begun: by the longest one so far of its cell,
 // or of all where the cell has none yet.
-func (g *gate) before(i int, c reports.Cell) matrix.Next {
+func (g *gate) before(i int, c pages.Cell) matrix.Next {
 	if !g.All && Judge(g.Config.Cells[i], c.Runs).Decided() {
 		return matrix.Enough
 	}
@@ -110,7 +111,7 @@ func (g *gate) before(i int, c reports.Cell) matrix.Next {
 }
 
 // report decides every cell.
-func (g *gate) report(x reports.Index, took time.Duration) Report {
+func (g *gate) report(x pages.Index, took time.Duration) Report {
 	r := Report{Format: Format, ID: x.ID, Name: g.Config.Name, File: g.Config.file, Command: g.Command, Version: g.Version,
 		Started: x.Started, Took: took, Budget: g.Budget, Seed: g.Seed}
 	var all []State
@@ -142,7 +143,7 @@ func (g *gate) report(x reports.Index, took time.Duration) Report {
 }
 
 // ReportOf is the page of a run, below the gate's folder; "": it has none.
-func ReportOf(run reports.CellRun) string {
+func ReportOf(run pages.CellRun) string {
 	if run.Dir == "" {
 		return ""
 	}

@@ -8,17 +8,18 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 // seedRuns are the runs of one seed: one, or one that was disturbed and its repeat.
 type seedRuns struct {
 	number int // in the cell, from 1
-	first  *reports.CellRun
-	last   reports.CellRun // the one that counts
+	first  *pages.CellRun
+	last   pages.CellRun // the one that counts
 }
 
 // bySeed puts the repeats beside what they repeat.
-func bySeed(runs []reports.CellRun) (all []seedRuns) {
+func bySeed(runs []pages.CellRun) (all []seedRuns) {
 	for i, r := range runs {
 		if n := len(all); n > 0 && all[n-1].last.Repeated && all[n-1].last.Seed == r.Seed {
 			all[n-1].first, all[n-1].last = &runs[i-1], r
@@ -38,7 +39,7 @@ func (s seedRuns) shows(property string) reports.Outcome {
 	return shows(s.last, property)
 }
 
-func shows(r reports.CellRun, property string) reports.Outcome {
+func shows(r pages.CellRun, property string) reports.Outcome {
 	verdict := checker.Unknown
 	for _, p := range r.Properties {
 		if p.Name == property {
@@ -64,8 +65,8 @@ func shows(r reports.CellRun, property string) reports.Outcome {
 
 // doubted says that a run may not be believed as a whole, though no property of it
 // says so: the judge failed before it came to its doubts.
-func doubted(r reports.CellRun) bool {
-	open := slices.ContainsFunc(r.Properties, func(p reports.Decided) bool { return p.Verdict == checker.Unknown })
+func doubted(r pages.CellRun) bool {
+	open := slices.ContainsFunc(r.Properties, func(p pages.Decided) bool { return p.Verdict == checker.Unknown })
 	return r.JudgeFailed || r.Verdict == reports.Unclear && !open
 }
 

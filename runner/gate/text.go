@@ -10,6 +10,8 @@ import (
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
+	"github.com/dlmtest/dlmtest/reports/say"
 )
 
 // words are what a state is called in a text, as go test calls it where it can.
@@ -104,7 +106,7 @@ func (c CellReport) evidence(dir string, j Judgement) []string {
 }
 
 // happened is what a run has shown of a property, what would have prevented it, and how to see it again.
-func happened(run reports.CellRun, property string) (lines []string) {
+func happened(run pages.CellRun, property string) (lines []string) {
 	says := run.Violation(property)
 	if says == "" {
 		return nil // it is not violated there
@@ -115,13 +117,13 @@ func happened(run reports.CellRun, property string) (lines []string) {
 	}
 	lines = append(lines, fmt.Sprintf("seed:    %d", run.Seed))
 	if len(run.Command) > 0 {
-		lines = append(lines, "repeat:  "+reports.Shell(run.Command))
+		lines = append(lines, "repeat:  "+say.Shell(run.Command))
 	}
 	return lines
 }
 
 // proof is the first run that shows why a property was decided as it was.
-func (c CellReport) proof(j Judgement) (reports.CellRun, bool) {
+func (c CellReport) proof(j Judgement) (pages.CellRun, bool) {
 	want := reports.Violates
 	if j.State != Fail || j.Want == MustDetect {
 		want = ""
@@ -135,15 +137,15 @@ func (c CellReport) proof(j Judgement) (reports.CellRun, bool) {
 			return run, true
 		}
 	}
-	return reports.CellRun{}, false
+	return pages.CellRun{}, false
 }
 
 // both are the runs of a seed, the disturbed one first.
-func (s seedRuns) both() []reports.CellRun {
+func (s seedRuns) both() []pages.CellRun {
 	if s.first == nil {
-		return []reports.CellRun{s.last}
+		return []pages.CellRun{s.last}
 	}
-	return []reports.CellRun{*s.first, s.last}
+	return []pages.CellRun{*s.first, s.last}
 }
 
 // Missing lists the runs that did not take place for want of time, or after an interrupt.

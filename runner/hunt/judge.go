@@ -8,7 +8,8 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/internal/stats"
+	"github.com/dlmtest/dlmtest/reports/story"
 	"github.com/dlmtest/dlmtest/runner/gate"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -24,8 +25,8 @@ const (
 type Evidence struct {
 	Property  string
 	Owed      checker.Debtor
-	Found     reports.Rate // in repeats, each in a fresh cluster
-	Reference reports.Rate // of the backend's own lock under the same trial
+	Found     stats.Rate // in repeats, each in a fresh cluster
+	Reference stats.Rate // of the backend's own lock under the same trial
 	// Compared: there is a reference lock beside the one under test, and it can run the trial.
 	Compared bool
 	// Excuse is a fault of the trial that takes from the service what it has promised; "": none does.
@@ -91,9 +92,9 @@ func cause(setup history.Setup, ops []history.Op, p checker.Property) string {
 		return p.Name
 	}
 	told := map[string]bool{}
-	for _, s := range reports.Story(setup, ops, *v) {
+	for _, s := range story.Of(setup, ops, *v) {
 		switch {
-		case s.Kind == reports.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil:
+		case s.Kind == story.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil:
 			told[ops[s.Op].Fault.Kind] = true
 		case slices.Contains(turns, s.Kind):
 			told[string(s.Kind)] = true
@@ -118,7 +119,7 @@ func sameCause(a, b string) bool {
 // parted parts the words of a cause.
 func parted(told string) (turned, faults []string) {
 	for _, word := range strings.FieldsFunc(told, func(r rune) bool { return r == '+' }) {
-		if slices.Contains(turns, reports.Kind(word)) {
+		if slices.Contains(turns, story.Kind(word)) {
 			turned = append(turned, word)
 		} else {
 			faults = append(faults, word)
@@ -132,7 +133,7 @@ func within(few, many []string) bool {
 }
 
 // turns are the steps that make a story another one.
-var turns = []reports.Kind{reports.StepZombie, reports.StepEnd, reports.StepTold, reports.StepLoss, reports.StepHold}
+var turns = []story.Kind{story.StepZombie, story.StepEnd, story.StepTold, story.StepLoss, story.StepHold}
 
 // firmest is the violation to tell: one that is certain, and that no stall touches.
 func firmest(p checker.Property) *checker.Violation {

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/runner/gate"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
-func rate(seen, of int) reports.Rate { return reports.Rate{Seen: seen, Of: of} }
+func rate(seen, of int) stats.Rate { return stats.Rate{Seen: seen, Of: of} }
 
 // What every leased lock shows is no finding, and what this one alone shows is.
 func TestDecide(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/shrink"
@@ -222,7 +223,7 @@ func (h *Hunt) write(f *Finding, s scenarios.Scenario, note string) error {
 	name := h.name(f)
 	r := shrink.Regression{Name: name, Options: o, Property: f.Property, Message: f.Message,
 		Before: "trial " + fmt.Sprint(f.Trial),
-		Rate:   reports.Rate{Seen: f.Found, Of: f.Of}, Proven: f.Found == f.Of && f.Of > 0, Note: note,
+		Rate:   stats.Rate{Seen: f.Found, Of: f.Of}, Proven: f.Found == f.Of && f.Of > 0, Note: note,
 		From: reports.Run{ID: filepath.Base(h.Dir), Scenario: "hunt", Started: h.Report.Started}}
 	path := filepath.Join(h.Dir, name+".yaml")
 	f.Scenario, f.Size, f.Command = name+".yaml", shrink.Size(s), shrink.Command(o, path)

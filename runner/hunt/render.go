@@ -9,7 +9,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/settings"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/text"
 )
 
 // Summary says it all in one sentence or two.
@@ -51,7 +51,7 @@ func (f *Finding) Rates() string {
 func (r *Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	e := reports.Escaped
+	e := text.Escaped
 	say("# Hunt of %s\n", e(r.Lock))
 	say("%s\n", e(r.Summary()))
 	for i, f := range r.Findings {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/junit"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -207,16 +207,16 @@ func (r *Report) Save(dir string) error {
 // junit writes a case for each finding, and one that fails the hunt in which too little was tried.
 func (r *Report) junit(w io.Writer) error {
 	took := time.Duration(r.Seconds * float64(time.Second))
-	s := reports.Suite{Name: "hunt " + r.Lock, Started: r.Started, Took: took}
+	s := junit.Suite{Name: "hunt " + r.Lock, Started: r.Started, Took: took}
 	for _, f := range r.Findings {
-		s.Cases = append(s.Cases, reports.Case{Class: r.Lock, Name: f.Property, State: reports.CaseFailed,
+		s.Cases = append(s.Cases, junit.Case{Class: r.Lock, Name: f.Property, State: junit.CaseFailed,
 			Message: f.Message,
 			Body:    f.Why + "\nscenario: " + f.Scenario + "\n"})
 	}
-	whole := reports.Case{Class: r.Lock, Name: "hunt", Took: took, Out: r.Summary()}
+	whole := junit.Case{Class: r.Lock, Name: "hunt", Took: took, Out: r.Summary()}
 	if r.Little != "" {
-		whole.State, whole.Message = reports.CaseError, r.Little
+		whole.State, whole.Message = junit.CaseError, r.Little
 	}
-	return reports.JUnitSuites(w, "dlmtest hunt", took, []reports.Suite{{Name: s.Name, Started: s.Started,
+	return junit.WriteSuites(w, "dlmtest hunt", took, []junit.Suite{{Name: s.Name, Started: s.Started,
 		Took: took, Cases: append(s.Cases, whole)}})
 }

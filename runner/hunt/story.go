@@ -9,7 +9,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/picture"
+	"github.com/dlmtest/dlmtest/reports/story"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -69,14 +70,14 @@ func (h *Hunt) tell(f *Finding) error {
 	}
 	v := *firmest(*p)
 	f.Message, f.Story = v.Message, nil
-	for i, s := range reports.Story(out.Setup, out.Ops, v) {
+	for i, s := range story.Of(out.Setup, out.Ops, v) {
 		if i == mostTurns {
 			f.Story = append(f.Story, Turn{At: s.At.Seconds(), Who: "…", What: "The report of the run tells the rest."})
 			break
 		}
 		f.Story = append(f.Story, Turn{At: s.At.Seconds(), Who: s.Who, What: s.What})
 	}
-	picture := reports.NewPicture(out.Run, out.Setup, out.Ops, f.Property, v)
+	picture := picture.New(out.Run, out.Setup, out.Ops, f.Property, v)
 	return runner.Write(h.Dir, f.picture(), func(w io.Writer) error { return picture.SVG(w) })
 }
 

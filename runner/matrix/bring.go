@@ -13,11 +13,12 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
 // plausible refuses an index that no dlmtest writes: what it says is merged unseen.
-func plausible(x reports.Index) error {
+func plausible(x pages.Index) error {
 	cells, dirs := map[string]bool{}, map[string]bool{}
 	for _, c := range x.Cells {
 		if cells[c.Name()] {
@@ -32,7 +33,7 @@ func plausible(x reports.Index) error {
 		}
 		for n, r := range c.Runs {
 			again := n > 0 && c.Runs[n-1].Seed == r.Seed && c.Runs[n-1].Repeated
-			seen := slices.ContainsFunc(c.Runs[:n], func(o reports.CellRun) bool { return o.Seed == r.Seed })
+			seen := slices.ContainsFunc(c.Runs[:n], func(o pages.CellRun) bool { return o.Seed == r.Seed })
 			switch {
 			case !r.Verdict.Known() || r.Verdict == reports.NoSense || r.Verdict == reports.Elsewhere:
 				return fmt.Errorf("%s: a run is %q, which is no outcome of a run", c.Name(), r.Verdict)
@@ -51,7 +52,7 @@ func plausible(x reports.Index) error {
 }
 
 // ofPlan wants the runs of a shard to be those that its plan has for it.
-func ofPlan(x reports.Index, cells map[string]bool) error {
+func ofPlan(x pages.Index, cells map[string]bool) error {
 	if x.Shard == nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func ofPlan(x reports.Index, cells map[string]bool) error {
 	planned := map[cellRun]int{}
 	for _, p := range x.Shard.Plan {
 		run := cellRun{p.Scenario, p.Backend, p.Seed}
-		if planned[run] != 0 || p.Shard < 1 || p.Shard > x.Shard.Count || !cells[reports.Cell{Scenario: p.Scenario, Backend: p.Backend}.Name()] {
+		if planned[run] != 0 || p.Shard < 1 || p.Shard > x.Shard.Count || !cells[pages.Cell{Scenario: p.Scenario, Backend: p.Backend}.Name()] {
 			return fmt.Errorf("its plan is broken at %v", run)
 		}
 		planned[run] = p.Shard
@@ -72,7 +73,7 @@ func ofPlan(x reports.Index, cells map[string]bool) error {
 				return fmt.Errorf("%v is not planned for shard %d", run, x.Shard.Index)
 			}
 		}
-		of := func(p reports.PlannedRun) bool { return p.Scenario == c.Scenario && p.Backend == c.Backend }
+		of := func(p pages.PlannedRun) bool { return p.Scenario == c.Scenario && p.Backend == c.Backend }
 		if any := slices.ContainsFunc(x.Shard.Plan, of); any == (c.Verdict == reports.NoSense) {
 			return fmt.Errorf("%s is %s, and the plan says otherwise", c.Name(), c.Verdict)
 		}
@@ -125,7 +126,7 @@ func (m Merging) bring(p *part, whole string) error {
 	return nil
 }
 
-func runsWithFolders(x reports.Index) (n int) {
+func runsWithFolders(x pages.Index) (n int) {
 	for _, c := range x.Cells {
 		for _, r := range c.Runs {
 			if r.Dir != "" {
@@ -152,7 +153,7 @@ func Relative(from, to string) (string, error) {
 }
 
 // bringRun copies the folder of a run, if it is there, and compares what it says.
-func (m Merging) bringRun(from *os.Root, r *reports.CellRun, to string) error {
+func (m Merging) bringRun(from *os.Root, r *pages.CellRun, to string) error {
 	if info, err := from.Stat(r.Dir); err != nil || !info.IsDir() {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -169,7 +170,7 @@ func (m Merging) bringRun(from *os.Root, r *reports.CellRun, to string) error {
 }
 
 // Doubt takes back what is green of a run: its verdict, and each property that holds.
-func Doubt(r *reports.CellRun, why string) {
+func Doubt(r *pages.CellRun, why string) {
 	r.Doubts = append(slices.Clone(r.Doubts), why)
 	if r.Verdict == reports.Good {
 		r.Verdict = reports.Unclear
@@ -190,7 +191,7 @@ func Doubt(r *reports.CellRun, why string) {
 const resultsFile = "results.json"
 
 // compare holds what the index says of a run against what the run's folder says.
-func compare(from *os.Root, r *reports.CellRun) {
+func compare(from *os.Root, r *pages.CellRun) {
 	var result checker.Result
 	data, err := bounded.ReadIn(from, path.Join(r.Dir, resultsFile), mostOfAnIndex)
 	if err == nil {
@@ -206,7 +207,7 @@ func compare(from *os.Root, r *reports.CellRun) {
 // Believe holds what an index says of a run against the run's own judgement, which may
 // have been made anew. Where they differ nothing is green, and what either says is
 // violated is.
-func Believe(r *reports.CellRun, result checker.Result) {
+func Believe(r *pages.CellRun, result checker.Result) {
 	says := reports.OutcomeOf(result.Verdict)
 	if says != reports.Violates && (r.Verdict == reports.Failed || r.Verdict == reports.NotRun) {
 		return
@@ -227,16 +228,16 @@ func Believe(r *reports.CellRun, result checker.Result) {
 		if p.Verdict != checker.Violated {
 			continue
 		}
-		i := slices.IndexFunc(r.Properties, func(is reports.Decided) bool { return is.Name == p.Name })
+		i := slices.IndexFunc(r.Properties, func(is pages.Decided) bool { return is.Name == p.Name })
 		if i < 0 { // of a property that the index does not know
-			i, r.Properties = len(r.Properties), append(r.Properties, reports.Decided{Name: p.Name})
+			i, r.Properties = len(r.Properties), append(r.Properties, pages.Decided{Name: p.Name})
 		}
 		r.Properties[i].Verdict = p.Verdict
 	}
 }
 
 // differs names the first property of an index of which a judgement says something else.
-func differs(all []reports.Decided, result checker.Result) string {
+func differs(all []pages.Decided, result checker.Result) string {
 	for _, is := range all {
 		switch p := result.Property(is.Name); {
 		case p == nil:

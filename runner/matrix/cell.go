@@ -6,13 +6,16 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
+	"github.com/dlmtest/dlmtest/reports/remedies"
+	"github.com/dlmtest/dlmtest/reports/story"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
 // judged is what an index tells of a run. err is dlmtest's own, beside an outcome
 // or instead of one.
-func judged(dir string, out *runner.Outcome, err error) reports.CellRun {
-	r := reports.CellRun{Verdict: reports.Failed}
+func judged(dir string, out *runner.Outcome, err error) pages.CellRun {
+	r := pages.CellRun{Verdict: reports.Failed}
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -24,10 +27,10 @@ func judged(dir string, out *runner.Outcome, err error) reports.CellRun {
 		r.Dir = filepath.ToSlash(below)
 	}
 	for _, p := range out.Result.Properties {
-		r.Properties = append(r.Properties, reports.Decided{Name: p.Name, Verdict: p.Verdict, Says: reports.FirstOf(p)})
+		r.Properties = append(r.Properties, pages.Decided{Name: p.Name, Verdict: p.Verdict, Says: story.FirstOf(p)})
 	}
 	if out.Result.Verdict == checker.Violated {
-		r.Remedy, r.Command = reports.Explain(out.Setup, out.Ops, out.Result).Prevented, out.Run.Command
+		r.Remedy, r.Command = remedies.Explain(out.Setup, out.Ops, out.Result).Prevented, out.Run.Command
 	}
 	answers := out.Result.Answers
 	r.Answers, r.Differs = &answers, out.Result.Differs

@@ -10,6 +10,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
+	"github.com/dlmtest/dlmtest/reports/text"
 )
 
 // letters are what Counts calls the properties that a lock is most often asked about; the others keep their names.
@@ -20,7 +22,7 @@ var letters = map[string]string{
 
 // Counts writes matrices as one table in Markdown, a row a scenario: what the runs of all of them violated, how many where
 // not all did, and the least time from the first grant to a violation. A run that was repeated does not count.
-func Counts(w io.Writer, all ...reports.Index) error {
+func Counts(w io.Writer, all ...pages.Index) error {
 	var backends, scenarios []string
 	for _, x := range all {
 		backends, scenarios = either(backends, x.Backends), either(scenarios, x.Scenarios)
@@ -29,13 +31,13 @@ func Counts(w io.Writer, all ...reports.Index) error {
 	var b strings.Builder
 	b.WriteString("| scenario |")
 	for _, backend := range backends {
-		b.WriteString(" " + reports.Escaped(backend) + " |")
+		b.WriteString(" " + text.Escaped(backend) + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(backends)) + "\n")
 	for _, s := range scenarios {
-		b.WriteString("| " + reports.Escaped(s) + " |")
+		b.WriteString("| " + text.Escaped(s) + " |")
 		for _, backend := range backends {
-			var runs []reports.CellRun
+			var runs []pages.CellRun
 			for _, x := range all {
 				if c := x.Cell(s, backend); c != nil {
 					runs = append(runs, c.Runs...)
@@ -60,7 +62,7 @@ func either(one, other []string) []string {
 }
 
 // counted is a cell of the table. A run that reached no verdict is unknown.
-func counted(of []reports.CellRun) string {
+func counted(of []pages.CellRun) string {
 	var names []string
 	violated, runs, unknown, first := map[string]int{}, 0, 0, time.Duration(0)
 	for _, r := range of {
@@ -92,7 +94,7 @@ func counted(of []reports.CellRun) string {
 	var said []string
 	for _, name := range names {
 		if n := violated[name]; n > 0 {
-			said = append(said, share(cmp.Or(letters[name], reports.Escaped(name)), n, runs))
+			said = append(said, share(cmp.Or(letters[name], text.Escaped(name)), n, runs))
 		}
 	}
 	if first > 0 {

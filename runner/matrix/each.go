@@ -5,6 +5,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 // Each is what a cell has of its own.
@@ -45,7 +46,7 @@ func (m *matrix) leftOut(j job) bool {
 	switch next {
 	case Enough:
 		seed := m.at(j).Seed
-		c.Runs = slices.DeleteFunc(c.Runs, func(r reports.CellRun) bool { return r.Seed == seed })
+		c.Runs = slices.DeleteFunc(c.Runs, func(r pages.CellRun) bool { return r.Seed == seed })
 		m.state.Total--
 		m.left[side(*c)]--
 	case Late:
@@ -62,8 +63,8 @@ func (m *matrix) repeats(j job) {
 	c := &m.index.Cells[j.cell]
 	first := m.at(j)
 	first.Repeated = true
-	i := slices.IndexFunc(c.Runs, func(r reports.CellRun) bool { return r.Seed == first.Seed })
-	c.Runs = slices.Insert(c.Runs, i+1, reports.CellRun{Seed: first.Seed, Verdict: reports.Waiting})
+	i := slices.IndexFunc(c.Runs, func(r pages.CellRun) bool { return r.Seed == first.Seed })
+	c.Runs = slices.Insert(c.Runs, i+1, pages.CellRun{Seed: first.Seed, Verdict: reports.Waiting})
 	m.state.Total++
 	m.left[side(*c)]++
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -34,8 +35,8 @@ func TestRunsThatAreLeftOut(t *testing.T) {
 	for _, parallel := range []int{1, 2} {
 		s := spec(t, []string{"baseline"}, []string{"redis", "etcd", "postgres"})
 		s.Count, s.Parallel = 3, parallel
-		s.Before = func(cell int, c reports.Cell) Next {
-			done := slices.ContainsFunc(c.Runs, func(r reports.CellRun) bool { return r.Dir != "" })
+		s.Before = func(cell int, c pages.Cell) Next {
+			done := slices.ContainsFunc(c.Runs, func(r pages.CellRun) bool { return r.Dir != "" })
 			switch {
 			case done && cell == 0:
 				return Enough
@@ -50,7 +51,7 @@ func TestRunsThatAreLeftOut(t *testing.T) {
 		var first sync.WaitGroup
 		first.Add(2)
 		told := map[string]bool{"postgres": true}
-		w := &witness{hears: func(c reports.Cell) {
+		w := &witness{hears: func(c pages.Cell) {
 			if !told[c.Backend] {
 				told[c.Backend] = true
 				first.Done()

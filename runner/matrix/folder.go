@@ -13,6 +13,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -32,16 +33,16 @@ func newFolder(out, kind string, now time.Time) (string, error) {
 
 // save writes every form of an index, each whole or not at all, so that a matrix
 // that is killed leaves a true one.
-func save(dir string, x reports.Index) error {
+func save(dir string, x pages.Index) error {
 	return errors.Join(
 		runner.Write(dir, indexFile, func(w io.Writer) error {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")
 			return e.Encode(x)
 		}),
-		runner.Write(dir, PageFile, func(w io.Writer) error { return reports.IndexHTML(w, x) }),
-		runner.Write(dir, "index.md", func(w io.Writer) error { return reports.IndexMarkdown(w, x) }),
-		runner.Write(dir, "junit.xml", func(w io.Writer) error { return reports.IndexJUnit(w, x) }),
+		runner.Write(dir, PageFile, func(w io.Writer) error { return pages.IndexHTML(w, x) }),
+		runner.Write(dir, "index.md", func(w io.Writer) error { return pages.IndexMarkdown(w, x) }),
+		runner.Write(dir, "junit.xml", func(w io.Writer) error { return pages.IndexJUnit(w, x) }),
 	)
 }
 
@@ -55,21 +56,21 @@ func Is(dir string) bool {
 const mostOfAnIndex = 256 << 20
 
 // Open reads the index of a matrix. Nothing is judged or written.
-func Open(dir string) (reports.Index, error) {
-	var x reports.Index
+func Open(dir string) (pages.Index, error) {
+	var x pages.Index
 	data, err := bounded.ReadFile(filepath.Join(dir, indexFile), mostOfAnIndex)
 	if err != nil {
 		return x, err
 	}
-	if format := bounded.Format(data, "dlmtest_index"); format > reports.IndexFormat {
-		return x, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", indexFile, format, reports.IndexFormat)
+	if format := bounded.Format(data, "dlmtest_index"); format > pages.IndexFormat {
+		return x, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", indexFile, format, pages.IndexFormat)
 	}
 	return x, bounded.JSON(filepath.Join(dir, indexFile), data, &x)
 }
 
 // Check judges all runs of a matrix again, with no cluster, and writes its index
 // anew. What a matrix that was killed has not run is no verdict. ended is called after each.
-func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(reports.Cell, reports.CellRun)) (reports.Index, error) {
+func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(pages.Cell, pages.CellRun)) (pages.Index, error) {
 	x, err := Open(dir)
 	if err != nil {
 		return x, err
@@ -103,10 +104,10 @@ func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(re
 }
 
 // again judges one run again. An error that it had while it ran stays.
-func again(ctx context.Context, dir string, old reports.CellRun, oracle checker.Oracle) reports.CellRun {
+func again(ctx context.Context, dir string, old pages.CellRun, oracle checker.Oracle) pages.CellRun {
 	own, err := bounded.Below(dir, old.Dir)
 	if err != nil {
-		return reports.CellRun{Seed: old.Seed, Verdict: reports.Failed, Error: err.Error()}
+		return pages.CellRun{Seed: old.Seed, Verdict: reports.Failed, Error: err.Error()}
 	}
 	out, err := runner.Check(ctx, own, oracle)
 	if err == nil && len(old.Properties) > 0 && old.Error != "" {

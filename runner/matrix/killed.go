@@ -8,11 +8,12 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 )
 
 // closeKilled makes the index of a matrix that was killed a whole one: the runs that
 // were going on get their folders, and what never began is not run.
-func closeKilled(dir string, x *reports.Index) {
+func closeKilled(dir string, x *pages.Index) {
 	for folder, run := range strangers(dir, *x) {
 		if waiting := waitingFor(x, run); len(waiting) == 1 { // else nobody can tell which it is
 			waiting[0].Dir = folder
@@ -29,7 +30,7 @@ func closeKilled(dir string, x *reports.Index) {
 }
 
 // strangers are the runs in a folder that the index does not name yet. No link is followed.
-func strangers(dir string, x reports.Index) map[string]reports.Run {
+func strangers(dir string, x pages.Index) map[string]reports.Run {
 	named := map[string]bool{}
 	for _, c := range x.Cells {
 		for _, r := range c.Runs {
@@ -52,7 +53,7 @@ func strangers(dir string, x reports.Index) map[string]reports.Run {
 }
 
 // waitingFor are the runs of the index that a folder may be of.
-func waitingFor(x *reports.Index, run reports.Run) (all []*reports.CellRun) {
+func waitingFor(x *pages.Index, run reports.Run) (all []*pages.CellRun) {
 	library := run.Library
 	if run.Repeat != nil && len(run.Repeat.Adapter) > 0 {
 		library = "adapter"
@@ -62,7 +63,7 @@ func waitingFor(x *reports.Index, run reports.Run) (all []*reports.CellRun) {
 	column := history.LockName(run.Backend, library)
 	for i := range x.Cells {
 		c := &x.Cells[i]
-		if c.Scenario != run.Scenario || c.Backend != reports.Column(column, c.Named) {
+		if c.Scenario != run.Scenario || c.Backend != pages.Column(column, c.Named) {
 			continue
 		}
 		for n := range c.Runs {

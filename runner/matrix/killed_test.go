@@ -12,6 +12,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -51,7 +52,7 @@ func TestCheckOfAKilledMatrix(t *testing.T) {
 	})
 	x := m.index // as it is after the first run
 	x.Ended, x.Stopped = false, ""
-	var done, going *reports.CellRun
+	var done, going *pages.CellRun
 	for i := range x.Cells {
 		for n := range x.Cells[i].Runs {
 			r := &x.Cells[i].Runs[n]
@@ -79,7 +80,7 @@ func TestCheckOfAKilledMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	free := scratch.Hold(m.dir)
-	nobody := func(reports.Cell, reports.CellRun) {}
+	nobody := func(pages.Cell, pages.CellRun) {}
 	if _, err := Check(t.Context(), m.dir, checker.Oracle{}, nobody); err == nil || !strings.Contains(err.Error(), "still going on") {
 		t.Errorf("while it goes on: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -31,21 +32,21 @@ type Spec struct {
 	Shard   Shard                    // the part to run; the zero value: all
 	Timings map[string]time.Duration // by the names of cells: how long a run takes, where that is known
 
-	Kind   string                              // what the folder is called; empty: matrix
-	Each   []Each                              // of each cell, in place of Count and Seed; nil: all are alike
-	Rounds bool                                // the first run of every cell, then the second of every cell, …
-	Before func(cell int, c reports.Cell) Next // asked before each run but a repeat; nil: all are done
+	Kind   string                            // what the folder is called; empty: matrix
+	Each   []Each                            // of each cell, in place of Count and Seed; nil: all are alike
+	Rounds bool                              // the first run of every cell, then the second of every cell, …
+	Before func(cell int, c pages.Cell) Next // asked before each run but a repeat; nil: all are done
 }
 
 // Watcher is told what goes on. Begins is called from several goroutines, the
 // others from one at a time.
 type Watcher interface {
 	// Planned comes first: the index with the cells that are n/a, and how many runs there will be.
-	Planned(dir string, x reports.Index, runs int)
+	Planned(dir string, x pages.Index, runs int)
 	// Begins gives a run something to tell its progress to.
 	Begins(cell string, seed uint64) runner.Progress
 	// Ended is called when a run has ended and the index is written.
-	Ended(s State, cell reports.Cell, r reports.CellRun)
+	Ended(s State, cell pages.Cell, r pages.CellRun)
 }
 
 // State is how far a matrix is.
@@ -66,7 +67,7 @@ type matrix struct {
 	see  Watcher
 
 	mu    sync.Mutex // of what follows
-	index reports.Index
+	index pages.Index
 	state State
 	spent time.Duration // by the runs that have ended, the sum
 	left  [2]int        // runs that have not: in company, alone
@@ -79,7 +80,7 @@ type job struct{ cell, run int }
 // Run runs a matrix and returns its folder and its index. A cell that fails does
 // not end it. A cancel of ctx interrupts what runs, and the rest is marked. An
 // error is dlmtest's own; one that matches runner.ErrUsage comes before any run.
-func Run(ctx context.Context, s Spec, see Watcher) (string, reports.Index, error) {
+func Run(ctx context.Context, s Spec, see Watcher) (string, pages.Index, error) {
 	m := &matrix{spec: s, see: see, run: runner.Run}
 	if err := m.plan(ctx); err != nil {
 		return "", m.index, err
@@ -95,10 +96,10 @@ func Run(ctx context.Context, s Spec, see Watcher) (string, reports.Index, error
 
 // plan lists the cells, and asks of each whether it makes sense.
 func (m *matrix) plan(ctx context.Context) error {
-	m.index = reports.Index{Format: reports.IndexFormat, Command: m.spec.Command, Version: m.spec.Version, Started: time.Now(),
+	m.index = pages.Index{Format: pages.IndexFormat, Command: m.spec.Command, Version: m.spec.Version, Started: time.Now(),
 		Count: m.spec.Count, Parallel: m.spec.Parallel}
 	for i, o := range m.spec.Cells {
-		c := reports.Cell{Scenario: o.Scenario.Name, Backend: m.spec.of(i).Column, Named: m.spec.of(i).Named, Alone: o.Scenario.Alone()}
+		c := pages.Cell{Scenario: o.Scenario.Name, Backend: m.spec.of(i).Column, Named: m.spec.of(i).Named, Alone: o.Scenario.Alone()}
 		reason, err := runner.Applies(ctx, o)
 		if errors.Is(err, runner.ErrUsage) || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
@@ -114,13 +115,13 @@ func (m *matrix) plan(ctx context.Context) error {
 
 // add lists a cell with the runs that it is to have, or the error that it cannot
 // be planned for.
-func (m *matrix) add(c reports.Cell, each Each, err error) {
+func (m *matrix) add(c pages.Cell, each Each, err error) {
 	switch {
 	case c.Reason != "":
 		c.Verdict, c.Answers = reports.NoSense, checker.Skipped()
 	default:
 		for n := range each.Count {
-			r := reports.CellRun{Seed: each.Seed + uint64(n), Verdict: reports.Waiting}
+			r := pages.CellRun{Seed: each.Seed + uint64(n), Verdict: reports.Waiting}
 			if err != nil {
 				r.Verdict, r.Error = reports.Failed, err.Error()
 			} else {
@@ -149,7 +150,7 @@ func (m *matrix) add(c reports.Cell, each Each, err error) {
 }
 
 // side is the place of a cell in matrix.left.
-func side(c reports.Cell) int {
+func side(c pages.Cell) int {
 	if c.Alone {
 		return 1
 	}
@@ -198,10 +199,10 @@ func (m *matrix) all(ctx context.Context) error {
 }
 
 // at is the run of a job: the one with its seed that was not repeated.
-func (m *matrix) at(j job) *reports.CellRun {
+func (m *matrix) at(j job) *pages.CellRun {
 	runs := m.index.Cells[j.cell].Runs
 	seed := m.spec.of(j.cell).Seed + uint64(j.run)
-	return &runs[slices.IndexFunc(runs, func(r reports.CellRun) bool { return r.Seed == seed && !r.Repeated })]
+	return &runs[slices.IndexFunc(runs, func(r pages.CellRun) bool { return r.Seed == seed && !r.Repeated })]
 }
 
 // do does one run.
@@ -228,7 +229,7 @@ func (m *matrix) do(ctx context.Context, j job, again bool) (disturbed bool) {
 }
 
 // note enters a run that has ended, writes the index and tells the watcher.
-func (m *matrix) note(j job, r reports.CellRun, again bool) {
+func (m *matrix) note(j job, r pages.CellRun, again bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	*m.at(j) = r

@@ -15,6 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -24,12 +25,12 @@ type witness struct {
 	mu    sync.Mutex
 	runs  int
 	ended []string
-	hears func(reports.Cell) // told of each run that has ended; nil: nobody is
+	hears func(pages.Cell) // told of each run that has ended; nil: nobody is
 }
 
-func (w *witness) Planned(_ string, _ reports.Index, runs int) { w.runs = runs }
-func (w *witness) Begins(string, uint64) runner.Progress       { return nil }
-func (w *witness) Ended(_ State, c reports.Cell, r reports.CellRun) {
+func (w *witness) Planned(_ string, _ pages.Index, runs int) { w.runs = runs }
+func (w *witness) Begins(string, uint64) runner.Progress     { return nil }
+func (w *witness) Ended(_ State, c pages.Cell, r pages.CellRun) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = append(w.ended, c.RunName(r)+": "+string(r.Verdict))
@@ -97,7 +98,7 @@ func playBefore(t *testing.T, ctx context.Context, w *witness, s Spec, run func(
 	return m
 }
 
-func verdicts(x reports.Index) (all []string) {
+func verdicts(x pages.Index) (all []string) {
 	for _, c := range x.Cells {
 		all = append(all, c.Name()+" "+string(c.Verdict))
 	}
@@ -183,7 +184,7 @@ func TestCancelMarksWhatHasNotBegun(t *testing.T) {
 func TestIndexIsTrueMeanwhile(t *testing.T) {
 	s := spec(t, []string{"baseline"}, []string{"redis", "etcd"})
 	play(t, t.Context(), s, func(_ context.Context, o runner.Options) (*runner.Outcome, error) {
-		var x reports.Index
+		var x pages.Index
 		data, err := os.ReadFile(filepath.Join(s.Out, "latest-matrix", indexFile))
 		if err == nil {
 			err = json.Unmarshal(data, &x)
@@ -221,12 +222,12 @@ func TestErrorBesideAVerdict(t *testing.T) {
 
 func TestCheckStaysBelow(t *testing.T) {
 	dir := t.TempDir()
-	x := reports.Index{Format: reports.IndexFormat, Started: time.Now(), Cells: []reports.Cell{{Scenario: "a", Backend: "b",
-		Runs: []reports.CellRun{{Verdict: reports.Good, Dir: "../elsewhere"}}}}}
+	x := pages.Index{Format: pages.IndexFormat, Started: time.Now(), Cells: []pages.Cell{{Scenario: "a", Backend: "b",
+		Runs: []pages.CellRun{{Verdict: reports.Good, Dir: "../elsewhere"}}}}}
 	if err := save(dir, x); err != nil {
 		t.Fatal(err)
 	}
-	x, err := Check(t.Context(), dir, checker.Oracle{}, func(reports.Cell, reports.CellRun) {})
+	x, err := Check(t.Context(), dir, checker.Oracle{}, func(pages.Cell, pages.CellRun) {})
 	if err != nil || x.Cells[0].Verdict != reports.Failed || !strings.Contains(x.Cells[0].Runs[0].Error, "not below") {
 		t.Errorf("%+v, %v", x, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -35,7 +36,7 @@ func partsf(format string, args ...any) error {
 
 // part is one of the folders that are merged.
 type part struct {
-	reports.Index
+	pages.Index
 	dir  string // as it was given
 	name string // of its folder or link in the whole
 }
@@ -53,7 +54,7 @@ func (c cellRun) String() string {
 // Merge makes one matrix of its parts, whole or not at all. What is missing is in the
 // index as not run, which is never green, and Stopped says what. An error that matches
 // runner.ErrUsage says that the parts do not belong together.
-func Merge(m Merging) (reports.Index, error) {
+func Merge(m Merging) (pages.Index, error) {
 	var parts []part
 	for _, dir := range m.Dirs {
 		x, err := Open(dir)
@@ -66,7 +67,7 @@ func Merge(m Merging) (reports.Index, error) {
 		parts = append(parts, part{Index: x, dir: dir})
 	}
 	if len(parts) == 0 {
-		return reports.Index{}, partsf("there are none")
+		return pages.Index{}, partsf("there are none")
 	}
 	for _, p := range parts[1:] {
 		if err := belong(parts[0], p); err != nil {
@@ -100,7 +101,7 @@ func belong(a, b part) error {
 		return differ("the number of shards", a.Shard.Count, b.Shard.Count)
 	case a.Shard != nil && !slices.Equal(a.Shard.Plan, b.Shard.Plan):
 		return partsf("%s and %s have split the matrix otherwise: give every shard the same flags, --seed and --timings too", a.dir, b.dir)
-	case !slices.EqualFunc(a.Cells, b.Cells, func(x, y reports.Cell) bool {
+	case !slices.EqualFunc(a.Cells, b.Cells, func(x, y pages.Cell) bool {
 		return x.Name() == y.Name() && x.Reason == y.Reason && x.Alone == y.Alone && (x.Verdict == reports.NoSense) == (y.Verdict == reports.NoSense)
 	}):
 		return partsf("%s and %s have other cells, or leave out others as n/a", a.dir, b.dir)
@@ -171,7 +172,7 @@ func Whole(out string, fill func(dir string) error) (err error) {
 }
 
 // build makes the folder of the whole.
-func (m Merging) build(parts []part) (x reports.Index, err error) {
+func (m Merging) build(parts []part) (x pages.Index, err error) {
 	out, err := filepath.Abs(m.Out)
 	if err != nil {
 		return x, err
@@ -207,7 +208,7 @@ func Vacant(out string) error {
 }
 
 // union is the index of the whole.
-func union(parts []part) reports.Index {
+func union(parts []part) pages.Index {
 	x := parts[0].Index
 	x.Shard, x.Ended, x.Stopped, x.Merged, x.Compared = nil, true, "", nil, nil
 	x.Cells = slices.Clone(x.Cells)
@@ -233,7 +234,7 @@ func union(parts []part) reports.Index {
 			c.Runs = append(c.Runs, p.Cells[i].Runs...)
 		}
 		c.Runs = append(c.Runs, missing(parts[0], *c)...)
-		slices.SortStableFunc(c.Runs, func(a, b reports.CellRun) int { return cmp.Compare(a.Seed, b.Seed) })
+		slices.SortStableFunc(c.Runs, func(a, b pages.CellRun) int { return cmp.Compare(a.Seed, b.Seed) })
 		for n := range c.Runs {
 			if c.Runs[n].Verdict == reports.Waiting {
 				c.Runs[n].Verdict = reports.NotRun
@@ -246,26 +247,26 @@ func union(parts []part) reports.Index {
 }
 
 // missing are the runs of a cell that were planned and are in no part.
-func missing(first part, c reports.Cell) (all []reports.CellRun) {
+func missing(first part, c pages.Cell) (all []pages.CellRun) {
 	if first.Shard == nil {
 		return nil
 	}
 	for _, p := range first.Shard.Plan {
-		here := func(r reports.CellRun) bool { return r.Seed == p.Seed }
+		here := func(r pages.CellRun) bool { return r.Seed == p.Seed }
 		if p.Scenario == c.Scenario && p.Backend == c.Backend && !slices.ContainsFunc(c.Runs, here) {
-			all = append(all, reports.CellRun{Seed: p.Seed, Verdict: reports.NotRun})
+			all = append(all, pages.CellRun{Seed: p.Seed, Verdict: reports.NotRun})
 		}
 	}
 	return all
 }
 
 // gaps says what is missing in the whole; "": nothing is.
-func gaps(parts []part, x reports.Index) string {
+func gaps(parts []part, x pages.Index) string {
 	var all []string
 	if s := parts[0].Shard; s != nil {
 		for i := 1; i <= s.Count; i++ {
 			if !slices.ContainsFunc(parts, func(p part) bool { return p.Shard.Index == i }) {
-				own := reports.Shard{Index: i, Plan: s.Plan}
+				own := pages.Shard{Index: i, Plan: s.Plan}
 				all = append(all, fmt.Sprintf("shard %d of %d is missing, with %d of %d runs", i, s.Count, own.Own(), len(s.Plan)))
 			}
 		}

@@ -15,19 +15,20 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
 // made is the index of a shard of a made-up matrix: two scenarios, three backends, two
 // runs a cell, one cell n/a; ten runs, in turn in the shards.
-func made(index, count int) reports.Index {
-	x := reports.Index{Format: reports.IndexFormat, ID: fmt.Sprintf("part %d", index), Command: []string{"dlmtest", "run", "--seed", "7"}, Version: "v1",
+func made(index, count int) pages.Index {
+	x := pages.Index{Format: pages.IndexFormat, ID: fmt.Sprintf("part %d", index), Command: []string{"dlmtest", "run", "--seed", "7"}, Version: "v1",
 		Started: time.Unix(1e9+int64(index), 0).UTC(), Took: time.Minute, Ended: true, Count: 2, Parallel: 1,
-		Scenarios: []string{"a", "b"}, Backends: []string{"redis", "etcd", "zookeeper"}, Shard: &reports.Shard{Index: index, Count: count}}
+		Scenarios: []string{"a", "b"}, Backends: []string{"redis", "etcd", "zookeeper"}, Shard: &pages.Shard{Index: index, Count: count}}
 	n := 0
 	for _, s := range x.Scenarios {
 		for _, b := range x.Backends {
-			c := reports.Cell{Scenario: s, Backend: b, Verdict: reports.Elsewhere}
+			c := pages.Cell{Scenario: s, Backend: b, Verdict: reports.Elsewhere}
 			if s == "a" && b == "etcd" {
 				c.Verdict, c.Reason = reports.NoSense, "it has no leader"
 				x.Cells = append(x.Cells, c)
@@ -36,9 +37,9 @@ func made(index, count int) reports.Index {
 			for seed := uint64(7); seed < 9; seed++ {
 				in := n%count + 1
 				n++
-				x.Shard.Plan = append(x.Shard.Plan, reports.PlannedRun{Scenario: s, Backend: b, Seed: seed, Shard: in})
+				x.Shard.Plan = append(x.Shard.Plan, pages.PlannedRun{Scenario: s, Backend: b, Seed: seed, Shard: in})
 				if in == index {
-					c.Runs = append(c.Runs, reports.CellRun{Seed: seed, Verdict: reports.Good, Dir: fmt.Sprintf("run_%s_%s_%d", s, b, seed), Took: time.Second})
+					c.Runs = append(c.Runs, pages.CellRun{Seed: seed, Verdict: reports.Good, Dir: fmt.Sprintf("run_%s_%s_%d", s, b, seed), Took: time.Second})
 					c.Settle()
 				}
 			}
@@ -53,7 +54,7 @@ func made(index, count int) reports.Index {
 }
 
 // put writes a part with the folders of its runs.
-func put(t *testing.T, dir string, x reports.Index) string {
+func put(t *testing.T, dir string, x pages.Index) string {
 	t.Helper()
 	for _, c := range x.Cells {
 		for _, r := range c.Runs {
@@ -86,7 +87,7 @@ func put(t *testing.T, dir string, x reports.Index) string {
 }
 
 // shards writes all parts of a matrix, each changed first.
-func shards(t *testing.T, count int, change func(int, *reports.Index)) (dirs []string) {
+func shards(t *testing.T, count int, change func(int, *pages.Index)) (dirs []string) {
 	t.Helper()
 	root := t.TempDir()
 	for i := 1; i <= count; i++ {
@@ -99,7 +100,7 @@ func shards(t *testing.T, count int, change func(int, *reports.Index)) (dirs []s
 	return dirs
 }
 
-func runOf(x reports.Index, scenario, backend string, seed uint64) *reports.CellRun {
+func runOf(x pages.Index, scenario, backend string, seed uint64) *pages.CellRun {
 	c := x.Cell(scenario, backend)
 	for i := range c.Runs {
 		if c.Runs[i].Seed == seed {
@@ -111,7 +112,7 @@ func runOf(x reports.Index, scenario, backend string, seed uint64) *reports.Cell
 
 func TestMerge(t *testing.T) {
 	for _, link := range []bool{false, true} {
-		dirs := shards(t, 3, func(i int, x *reports.Index) {
+		dirs := shards(t, 3, func(i int, x *pages.Index) {
 			if i == 2 {
 				r := runOf(*x, "a", "redis", 8)
 				r.Verdict = reports.Violates
@@ -157,18 +158,18 @@ func TestMerge(t *testing.T) {
 // says so, and nothing of it is green.
 func TestMergeWithGaps(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(int, *reports.Index)
+		change func(int, *pages.Index)
 		leave  int // the part that is not there
 		want   reports.Outcome
 		says   []string
 		notRun int
 	}{
 		"a shard":       {nil, 2, reports.NotRun, []string{"shard 2 of 3 is missing, with 3 of 10 runs", "Not run: 3"}, 3},
-		"a run":         {func(_ int, x *reports.Index) { drop(x, "b", "etcd", 8) }, 0, reports.NotRun, []string{"Not run: 1"}, 1},
+		"a run":         {func(_ int, x *pages.Index) { drop(x, "b", "etcd", 8) }, 0, reports.NotRun, []string{"Not run: 1"}, 1},
 		"interrupted":   {interrupted, 0, reports.NotRun, []string{"shard-1 was interrupted", "Not run: 1"}, 1},
 		"killed":        {killed, 0, reports.NotRun, []string{"shard-1 had not ended", "Not run: 1"}, 1},
-		"beside worse":  {func(i int, x *reports.Index) { all(x, reports.Violates) }, 3, reports.Violates, []string{"shard 3 of 3 is missing"}, 3},
-		"ended too few": {func(i int, x *reports.Index) { x.Ended = i != 3 }, 0, reports.Good, []string{"shard-3 had not ended"}, 0},
+		"beside worse":  {func(i int, x *pages.Index) { all(x, reports.Violates) }, 3, reports.Violates, []string{"shard 3 of 3 is missing"}, 3},
+		"ended too few": {func(i int, x *pages.Index) { x.Ended = i != 3 }, 0, reports.Good, []string{"shard-3 had not ended"}, 0},
 	} {
 		dirs := shards(t, 3, c.change)
 		if c.leave > 0 {
@@ -203,15 +204,15 @@ func TestMergeWithGaps(t *testing.T) {
 	}
 }
 
-func drop(x *reports.Index, scenario, backend string, seed uint64) {
+func drop(x *pages.Index, scenario, backend string, seed uint64) {
 	c := x.Cell(scenario, backend)
-	c.Runs = slices.DeleteFunc(c.Runs, func(r reports.CellRun) bool { return r.Seed == seed })
+	c.Runs = slices.DeleteFunc(c.Runs, func(r pages.CellRun) bool { return r.Seed == seed })
 	if len(c.Runs) == 0 {
 		c.Verdict = reports.Elsewhere
 	}
 }
 
-func all(x *reports.Index, o reports.Outcome) {
+func all(x *pages.Index, o reports.Outcome) {
 	for i := range x.Cells {
 		for n := range x.Cells[i].Runs {
 			x.Cells[i].Runs[n].Verdict = o
@@ -219,17 +220,17 @@ func all(x *reports.Index, o reports.Outcome) {
 	}
 }
 
-func interrupted(i int, x *reports.Index) {
+func interrupted(i int, x *pages.Index) {
 	if i == 1 {
 		x.Stopped = "This matrix was interrupted before its end."
-		*runOf(*x, "a", "redis", 7) = reports.CellRun{Seed: 7, Verdict: reports.NotRun}
+		*runOf(*x, "a", "redis", 7) = pages.CellRun{Seed: 7, Verdict: reports.NotRun}
 	}
 }
 
-func killed(i int, x *reports.Index) {
+func killed(i int, x *pages.Index) {
 	if i == 1 {
 		x.Ended = false
-		*runOf(*x, "a", "redis", 7) = reports.CellRun{Seed: 7, Verdict: reports.Waiting}
+		*runOf(*x, "a", "redis", 7) = pages.CellRun{Seed: 7, Verdict: reports.Waiting}
 	}
 }
 
@@ -255,27 +256,27 @@ func TestMergeOfDuplicates(t *testing.T) {
 }
 
 func TestMergeOfOthers(t *testing.T) {
-	for want, change := range map[string]func(*reports.Index){
-		"the version of dlmtest":  func(x *reports.Index) { x.Version = "v2" },
-		"the command":             func(x *reports.Index) { x.Command = []string{"dlmtest", "run", "--seed", "8"} },
-		"runs a cell":             func(x *reports.Index) { x.Count = 3 },
-		"the number of shards":    func(x *reports.Index) { *x = made(2, 4) },
-		"split the matrix":        func(x *reports.Index) { x.Shard.Plan[0], x.Shard.Plan[3] = x.Shard.Plan[3], x.Shard.Plan[0] },
-		"one is a shard":          func(x *reports.Index) { x.Shard = nil; *x = wholeOf(*x) },
-		"have other cells":        func(x *reports.Index) { x.Cell("a", "etcd").Reason = "another" },
-		"two cells a × redis":     func(x *reports.Index) { x.Cells = append(x.Cells, x.Cells[0]) },
-		"no outcome of a run":     func(x *reports.Index) { runOf(*x, "a", "redis", 8).Verdict = "green" },
-		"is \"splendid\"":         func(x *reports.Index) { x.Cell("a", "redis").Verdict = "splendid" },
-		"not planned for shard 2": func(x *reports.Index) { runOf(*x, "a", "redis", 8).Seed = 7 },
-		"is of two runs":          func(x *reports.Index) { runOf(*x, "a", "redis", 8).Dir = runOf(*x, "b", "redis", 7).Dir },
-		"../../escape":            func(x *reports.Index) { runOf(*x, "a", "redis", 8).Dir = "../../escape" },
-		"/etc":                    func(x *reports.Index) { runOf(*x, "a", "redis", 8).Dir = "/etc" },
-		`folder "." is not below`: func(x *reports.Index) { runOf(*x, "a", "redis", 8).Dir = "." },
-		"its plan is broken":      func(x *reports.Index) { x.Shard.Plan[0].Shard = 9 },
-		"the plan says otherwise": func(x *reports.Index) { c := x.Cell("a", "redis"); c.Verdict, c.Runs = reports.NoSense, nil },
-		"newer dlmtest":           func(x *reports.Index) { x.Format = reports.IndexFormat + 1 },
+	for want, change := range map[string]func(*pages.Index){
+		"the version of dlmtest":  func(x *pages.Index) { x.Version = "v2" },
+		"the command":             func(x *pages.Index) { x.Command = []string{"dlmtest", "run", "--seed", "8"} },
+		"runs a cell":             func(x *pages.Index) { x.Count = 3 },
+		"the number of shards":    func(x *pages.Index) { *x = made(2, 4) },
+		"split the matrix":        func(x *pages.Index) { x.Shard.Plan[0], x.Shard.Plan[3] = x.Shard.Plan[3], x.Shard.Plan[0] },
+		"one is a shard":          func(x *pages.Index) { x.Shard = nil; *x = wholeOf(*x) },
+		"have other cells":        func(x *pages.Index) { x.Cell("a", "etcd").Reason = "another" },
+		"two cells a × redis":     func(x *pages.Index) { x.Cells = append(x.Cells, x.Cells[0]) },
+		"no outcome of a run":     func(x *pages.Index) { runOf(*x, "a", "redis", 8).Verdict = "green" },
+		"is \"splendid\"":         func(x *pages.Index) { x.Cell("a", "redis").Verdict = "splendid" },
+		"not planned for shard 2": func(x *pages.Index) { runOf(*x, "a", "redis", 8).Seed = 7 },
+		"is of two runs":          func(x *pages.Index) { runOf(*x, "a", "redis", 8).Dir = runOf(*x, "b", "redis", 7).Dir },
+		"../../escape":            func(x *pages.Index) { runOf(*x, "a", "redis", 8).Dir = "../../escape" },
+		"/etc":                    func(x *pages.Index) { runOf(*x, "a", "redis", 8).Dir = "/etc" },
+		`folder "." is not below`: func(x *pages.Index) { runOf(*x, "a", "redis", 8).Dir = "." },
+		"its plan is broken":      func(x *pages.Index) { x.Shard.Plan[0].Shard = 9 },
+		"the plan says otherwise": func(x *pages.Index) { c := x.Cell("a", "redis"); c.Verdict, c.Runs = reports.NoSense, nil },
+		"newer dlmtest":           func(x *pages.Index) { x.Format = pages.IndexFormat + 1 },
 	} {
-		dirs := shards(t, 3, func(i int, x *reports.Index) {
+		dirs := shards(t, 3, func(i int, x *pages.Index) {
 			if i == 2 {
 				change(x)
 			}
@@ -291,11 +292,11 @@ func TestMergeOfOthers(t *testing.T) {
 }
 
 // wholeOf is a matrix that was not split.
-func wholeOf(x reports.Index) reports.Index {
+func wholeOf(x pages.Index) pages.Index {
 	for i := range x.Cells {
 		c := &x.Cells[i]
 		if c.Verdict != reports.NoSense {
-			c.Runs = []reports.CellRun{{Seed: 7, Verdict: reports.Good}, {Seed: 8, Verdict: reports.Good}}
+			c.Runs = []pages.CellRun{{Seed: 7, Verdict: reports.Good}, {Seed: 8, Verdict: reports.Good}}
 			c.Settle()
 		}
 	}
@@ -338,8 +339,8 @@ func TestMergeBelievesFolders(t *testing.T) {
 // A run whose index and judgement differ in one property alone is green in none, and a
 // violation of either stays.
 func TestMergeComparesProperties(t *testing.T) {
-	decided := func(a, b checker.Verdict) []reports.Decided {
-		return []reports.Decided{{Name: "fairness", Verdict: a}, {Name: "recovery", Verdict: b}}
+	decided := func(a, b checker.Verdict) []pages.Decided {
+		return []pages.Decided{{Name: "fairness", Verdict: a}, {Name: "recovery", Verdict: b}}
 	}
 	judged := func(v, a, b checker.Verdict) checker.Result {
 		return checker.Result{Verdict: v, Properties: []checker.Property{{Name: "fairness", Verdict: a}, {Name: "recovery", Verdict: b}}}
@@ -347,10 +348,10 @@ func TestMergeComparesProperties(t *testing.T) {
 	holds, violated, unknown := checker.Holds, checker.Violated, checker.Unknown
 	for name, c := range map[string]struct {
 		index    reports.Outcome
-		decided  []reports.Decided
+		decided  []pages.Decided
 		result   checker.Result
 		want     reports.Outcome
-		verdicts []reports.Decided
+		verdicts []pages.Decided
 		doubted  bool
 	}{
 		"the same":        {reports.Good, decided(holds, holds), judged(holds, holds, holds), reports.Good, decided(holds, holds), false},
@@ -363,7 +364,7 @@ func TestMergeComparesProperties(t *testing.T) {
 		"without them":    {reports.Good, decided(holds, holds), checker.Result{Verdict: holds}, reports.Unclear, decided(unknown, unknown), true},
 		"that has failed": {reports.Failed, decided(holds, holds), judged(unknown, holds, unknown), reports.Failed, decided(holds, holds), false},
 	} {
-		r := reports.CellRun{Seed: 7, Verdict: c.index, Properties: c.decided}
+		r := pages.CellRun{Seed: 7, Verdict: c.index, Properties: c.decided}
 		was := slices.Clone(c.decided)
 		Believe(&r, c.result)
 		if r.Verdict != c.want || !slices.Equal(r.Properties, c.verdicts) || len(r.Doubts) > 0 != c.doubted {
@@ -377,11 +378,11 @@ func TestMergeComparesProperties(t *testing.T) {
 
 // A verdict that names no folder shows nothing.
 func TestMergeWantsFolders(t *testing.T) {
-	dirs := shards(t, 2, func(_ int, x *reports.Index) {
+	dirs := shards(t, 2, func(_ int, x *pages.Index) {
 		for i := range x.Cells {
 			for n := range x.Cells[i].Runs {
 				r := &x.Cells[i].Runs[n]
-				r.Dir, r.Properties = "", []reports.Decided{{Name: "fairness", Verdict: checker.Holds}}
+				r.Dir, r.Properties = "", []pages.Decided{{Name: "fairness", Verdict: checker.Holds}}
 			}
 		}
 	})
@@ -443,15 +444,15 @@ func TestMergeIntoWhatIsThere(t *testing.T) {
 // A cell that is n/a in one whole matrix and has runs in another is no cell of one matrix.
 func TestMergeHidesNoRuns(t *testing.T) {
 	root := t.TempDir()
-	whole := func(name string, change func(*reports.Cell)) string {
-		x := reports.Index{Format: 1, Version: "v1", Started: time.Unix(1e9, 0), Ended: true, Count: 1, Scenarios: []string{"a"}, Backends: []string{"b", "c"}, Cells: []reports.Cell{
-			{Scenario: "a", Backend: "b", Verdict: reports.Good, Runs: []reports.CellRun{{Seed: 7, Verdict: reports.Good, Dir: "run"}}},
-			{Scenario: "a", Backend: "c", Verdict: reports.Violates, Runs: []reports.CellRun{{Seed: 7, Verdict: reports.Violates, Dir: "red"}}}}}
+	whole := func(name string, change func(*pages.Cell)) string {
+		x := pages.Index{Format: 1, Version: "v1", Started: time.Unix(1e9, 0), Ended: true, Count: 1, Scenarios: []string{"a"}, Backends: []string{"b", "c"}, Cells: []pages.Cell{
+			{Scenario: "a", Backend: "b", Verdict: reports.Good, Runs: []pages.CellRun{{Seed: 7, Verdict: reports.Good, Dir: "run"}}},
+			{Scenario: "a", Backend: "c", Verdict: reports.Violates, Runs: []pages.CellRun{{Seed: 7, Verdict: reports.Violates, Dir: "red"}}}}}
 		change(&x.Cells[1])
 		return put(t, filepath.Join(root, name), x)
 	}
-	hiding := whole("hiding", func(c *reports.Cell) { c.Verdict, c.Runs = reports.NoSense, nil })
-	telling := whole("telling", func(*reports.Cell) {})
+	hiding := whole("hiding", func(c *pages.Cell) { c.Verdict, c.Runs = reports.NoSense, nil })
+	telling := whole("telling", func(*pages.Cell) {})
 	if x, err := Merge(Merging{Dirs: []string{hiding, telling}, Out: filepath.Join(root, "out"), AllowDuplicates: true}); err == nil || !strings.Contains(err.Error(), "n/a") {
 		t.Errorf("%v, %v", verdicts(x), err)
 	}

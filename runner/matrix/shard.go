@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -109,10 +110,10 @@ func (m *matrix) shard() error {
 		return fmt.Errorf("%w: --shard %v: the matrix has only %d runs; use as many shards at most", runner.ErrUsage, s, m.state.Total)
 	}
 	var work []time.Duration
-	plan := &reports.Shard{Index: s.Index, Count: s.Count}
+	plan := &pages.Shard{Index: s.Index, Count: s.Count}
 	for i, c := range m.index.Cells {
 		for _, r := range c.Runs {
-			plan.Plan = append(plan.Plan, reports.PlannedRun{Scenario: c.Scenario, Backend: c.Backend, Seed: r.Seed})
+			plan.Plan = append(plan.Plan, pages.PlannedRun{Scenario: c.Scenario, Backend: c.Backend, Seed: r.Seed})
 			work = append(work, m.takes(i))
 		}
 	}
@@ -195,7 +196,7 @@ func Expected(o runner.Options) time.Duration {
 }
 
 // Timings are how long the runs of each cell took in an earlier matrix, in the mean.
-func Timings(x reports.Index) map[string]time.Duration {
+func Timings(x pages.Index) map[string]time.Duration {
 	all := map[string]time.Duration{}
 	for _, c := range x.Cells {
 		var sum time.Duration

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -143,7 +144,7 @@ func TestExpected(t *testing.T) {
 			t.Errorf("%s: %v", scenario, got)
 		}
 	}
-	x := reports.Index{Cells: []reports.Cell{{Scenario: "a", Backend: "b", Runs: []reports.CellRun{{Took: 2, Verdict: reports.Good}, {Took: 4}, {Verdict: reports.NotRun, Took: 9}}}, {Scenario: "c"}}}
+	x := pages.Index{Cells: []pages.Cell{{Scenario: "a", Backend: "b", Runs: []pages.CellRun{{Took: 2, Verdict: reports.Good}, {Took: 4}, {Verdict: reports.NotRun, Took: 9}}}, {Scenario: "c"}}}
 	if got := Timings(x); len(got) != 1 || got["a × b"] != 3 {
 		t.Errorf("%v", got)
 	}

@@ -9,20 +9,20 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
 // compareAll writes a page for each scenario that sets its backends side by side, by a run of each, and
 // enters them into the index. A scenario that ran on one backend only has none, and a run that cannot be
 // read is left out: its own report says why. A run lies below the folder of the first part that has its name, or below dir.
-func compareAll(ctx context.Context, dir string, x *reports.Index, parts ...part) error {
+func compareAll(ctx context.Context, dir string, x *pages.Index, parts ...part) error {
 	x.Compared = nil
 	for _, scenario := range x.Scenarios {
 		if ctx.Err() != nil {
 			return nil // what is there can be compared by dlmtest report
 		}
-		c := reports.NewComparison(reports.AtFault)
+		c := pages.NewComparison(pages.AtFault)
 		for _, b := range x.Backends {
 			cell := x.Cell(scenario, b)
 			if cell == nil {
@@ -63,7 +63,7 @@ func below(dir, run string, parts []part) (string, error) {
 	return bounded.Below(dir, run)
 }
 
-func add(c *reports.Comparison, dir, link string) {
+func add(c *pages.Comparison, dir, link string) {
 	out, err := runner.Open(dir)
 	if err != nil {
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -15,10 +16,10 @@ import (
 // their reports; one of which only one run can be read has none.
 func TestSideBySide(t *testing.T) {
 	dir := t.TempDir()
-	x := reports.Index{Scenarios: []string{"both", "one"}, Backends: []string{"redis", "etcd"}}
+	x := pages.Index{Scenarios: []string{"both", "one"}, Backends: []string{"redis", "etcd"}}
 	for _, s := range x.Scenarios {
 		for _, b := range x.Backends {
-			c := reports.Cell{Scenario: s, Backend: b, Runs: []reports.CellRun{{Verdict: reports.Failed}}}
+			c := pages.Cell{Scenario: s, Backend: b, Runs: []pages.CellRun{{Verdict: reports.Failed}}}
 			if s == "both" || b == "etcd" {
 				c.Runs[0] = judgedRun(t, dir, s+"_"+b)
 			}
@@ -44,9 +45,9 @@ func TestSideBySide(t *testing.T) {
 func TestMergeComparesBackends(t *testing.T) {
 	for _, link := range []bool{false, true} {
 		dir, out := t.TempDir(), filepath.Join(t.TempDir(), "whole")
-		x := reports.Index{Format: reports.IndexFormat, Ended: true, Count: 1, Scenarios: []string{"both"}, Backends: []string{"redis", "etcd"}}
+		x := pages.Index{Format: pages.IndexFormat, Ended: true, Count: 1, Scenarios: []string{"both"}, Backends: []string{"redis", "etcd"}}
 		for i, b := range x.Backends {
-			c := reports.Cell{Scenario: "both", Backend: b, Runs: []reports.CellRun{judgedRun(t, dir, "both_"+b)}}
+			c := pages.Cell{Scenario: "both", Backend: b, Runs: []pages.CellRun{judgedRun(t, dir, "both_"+b)}}
 			c.Runs[0].Seed = uint64(i + 1)
 			c.Settle()
 			x.Cells = append(x.Cells, c)
@@ -71,7 +72,7 @@ func TestMergeComparesBackends(t *testing.T) {
 }
 
 // judgedRun judges a recorded history in a folder of the matrix.
-func judgedRun(t *testing.T, dir, name string) reports.CellRun {
+func judgedRun(t *testing.T, dir, name string) pages.CellRun {
 	t.Helper()
 	text, err := os.ReadFile("../../reports/testdata/history-gc-pause-etcd.jsonl")
 	own := filepath.Join(dir, name)

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -27,7 +28,7 @@ type Regression struct {
 	Message  string      // of the first violation of the run that it comes from
 	From     reports.Run // that run
 	Before   string      // its size
-	Rate     reports.Rate
+	Rate     stats.Rate
 	Proven   bool   // it was seen in each run of a proof, of which Rate tells
 	Note     string // why it is not proven, or not as small as can be
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -24,7 +24,7 @@ type Candidate struct {
 	Number    int                `json:"number"` // from 1; of those that were run
 	Scenario  scenarios.Scenario `json:"-"`
 	Size      string             `json:"size"`
-	Rate      reports.Rate       `json:"rate"`     // the violation was seen in so many runs of so many
+	Rate      stats.Rate         `json:"rate"`     // the violation was seen in so many runs of so many
 	Violates  bool               `json:"violates"` // it counts as one that still violates; of a proof: every time
 	Disturbed int                `json:"disturbed,omitempty"`
 	Took      time.Duration      `json:"took"`

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -176,28 +177,28 @@ func TestTries(t *testing.T) {
 		reliable bool
 		run      func(n int) (*runner.Outcome, error)
 		want     bool
-		rate     reports.Rate
+		rate     stats.Rate
 		runs     int
 		err      string
 	}{
-		{"seen at once", false, func(int) (*runner.Outcome, error) { return judged(checker.Violated), nil }, true, reports.Rate{Seen: 1, Of: 1}, 1, ""},
+		{"seen at once", false, func(int) (*runner.Outcome, error) { return judged(checker.Violated), nil }, true, stats.Rate{Seen: 1, Of: 1}, 1, ""},
 		{"seen at last", false, func(n int) (*runner.Outcome, error) {
 			return judged(map[bool]checker.Verdict{true: checker.Violated, false: checker.Holds}[n == 2]), nil
-		}, true, reports.Rate{Seen: 1, Of: 2}, 2, ""},
-		{"never seen", false, func(int) (*runner.Outcome, error) { return judged(checker.Holds), nil }, false, reports.Rate{Of: 2}, 2, ""},
-		{"inconclusive is not seen", false, func(int) (*runner.Outcome, error) { return judged(checker.Unknown), nil }, false, reports.Rate{Of: 2}, 2, ""},
-		{"disturbed does not count", false, func(n int) (*runner.Outcome, error) { return stalled(), nil }, false, reports.Rate{Of: 2}, 4, ""},
-		{"reliable", true, func(int) (*runner.Outcome, error) { return judged(checker.Violated), nil }, true, reports.Rate{Seen: 2, Of: 2}, 2, ""},
+		}, true, stats.Rate{Seen: 1, Of: 2}, 2, ""},
+		{"never seen", false, func(int) (*runner.Outcome, error) { return judged(checker.Holds), nil }, false, stats.Rate{Of: 2}, 2, ""},
+		{"inconclusive is not seen", false, func(int) (*runner.Outcome, error) { return judged(checker.Unknown), nil }, false, stats.Rate{Of: 2}, 2, ""},
+		{"disturbed does not count", false, func(n int) (*runner.Outcome, error) { return stalled(), nil }, false, stats.Rate{Of: 2}, 4, ""},
+		{"reliable", true, func(int) (*runner.Outcome, error) { return judged(checker.Violated), nil }, true, stats.Rate{Seen: 2, Of: 2}, 2, ""},
 		{"not reliable", true, func(n int) (*runner.Outcome, error) {
 			return judged(map[bool]checker.Verdict{true: checker.Violated, false: checker.Holds}[n == 1]), nil
-		}, false, reports.Rate{Seen: 1, Of: 2}, 2, ""},
+		}, false, stats.Rate{Seen: 1, Of: 2}, 2, ""},
 		{"fails once", false, func(n int) (*runner.Outcome, error) {
 			if n == 1 {
 				return nil, errors.New("no room")
 			}
 			return judged(checker.Violated), nil
-		}, true, reports.Rate{Seen: 1, Of: 1}, 2, ""},
-		{"fails twice", false, func(int) (*runner.Outcome, error) { return nil, errors.New("no room") }, false, reports.Rate{}, 2, "candidate 1, twice: no room"},
+		}, true, stats.Rate{Seen: 1, Of: 1}, 2, ""},
+		{"fails twice", false, func(int) (*runner.Outcome, error) { return nil, errors.New("no room") }, false, stats.Rate{}, 2, "candidate 1, twice: no room"},
 	} {
 		w := &world{run: c.run}
 		l := live(t, w)
@@ -275,7 +276,7 @@ func TestProofGoesBack(t *testing.T) {
 	}
 	finished := 0
 	best, err := l.Proven(t.Context(), func(s scenarios.Scenario) (*scenarios.Scenario, error) { finished++; return &s, nil })
-	if err != nil || best.Rate != (reports.Rate{Seen: 3, Of: 3}) || best.Scenario.After.IsZero() || finished < 2 {
+	if err != nil || best.Rate != (stats.Rate{Seen: 3, Of: 3}) || best.Scenario.After.IsZero() || finished < 2 {
 		t.Errorf("%+v, %v after %d proofs", best, err, finished)
 	}
 }
@@ -290,14 +291,14 @@ func TestProofOutOfTime(t *testing.T) {
 	n := 0
 	w.violates = func(scenarios.Scenario) bool { n++; l.Deadline = time.Now().Add(-time.Second); return n != 2 }
 	best, err := l.Proven(t.Context(), func(s scenarios.Scenario) (*scenarios.Scenario, error) { return &s, nil })
-	if !errors.Is(err, ErrBudget) || best.Rate != (reports.Rate{Seen: 1, Of: 2}) {
+	if !errors.Is(err, ErrBudget) || best.Rate != (stats.Rate{Seen: 1, Of: 2}) {
 		t.Errorf("%+v, %v", best, err)
 	}
 }
 
 func TestRegressionFile(t *testing.T) {
 	const hostile = "x\nname: evil\r\u2028faults: []\x1b[31m"
-	r := Regression{Name: "noisy-lease-exclusion", Property: property, Message: hostile + strings.Repeat(" too late", 30), Before: "5 faults", Rate: reports.Rate{Seen: 3, Of: 3}, Proven: true,
+	r := Regression{Name: "noisy-lease-exclusion", Property: property, Message: hostile + strings.Repeat(" too late", 30), Before: "5 faults", Rate: stats.Rate{Seen: 3, Of: 3}, Proven: true,
 		Options: runner.Options{Backend: "redis", Seed: 7, Version: hostile, Settings: settings.Settings{Resource: "postgres", FenceOn: "read", Runtime: "local", Fsync: "always"}},
 		From:    reports.Run{ID: hostile, Scenario: "noisy", Versions: []reports.NodeVersion{{Server: "dlmtest"}, {Server: "redis", Version: hostile}}}}
 	path := filepath.Join(t.TempDir(), r.Name+".yaml")
