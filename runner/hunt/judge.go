@@ -104,7 +104,8 @@ func cause(setup history.Setup, ops []history.Op, p checker.Property) string {
 }
 
 // sameCause says that two causes are one: the same turns of the same property, where the faults of one
-// story are among those of the other. What comes without a fault comes beside any, too.
+// story are among those of the other. What comes without a fault comes beside any, too. Whether somebody was told
+// in between, and whether an update was lost, is chance.
 func sameCause(a, b string) bool {
 	if a == b {
 		return true
@@ -116,12 +117,14 @@ func sameCause(a, b string) bool {
 	return property == other && slices.Equal(aTurns, bTurns) && (within(aFaults, bFaults) || within(bFaults, aFaults))
 }
 
-// parted parts the words of a cause.
+// parted parts the words of a cause, without what is chance.
 func parted(told string) (turned, faults []string) {
 	for _, word := range strings.FieldsFunc(told, func(r rune) bool { return r == '+' }) {
-		if slices.Contains(turns, story.Kind(word)) {
+		switch kind := story.Kind(word); {
+		case kind == story.StepTold || kind == story.StepLoss:
+		case slices.Contains(turns, kind):
 			turned = append(turned, word)
-		} else {
+		default:
 			faults = append(faults, word)
 		}
 	}

@@ -125,6 +125,8 @@ func TestSameCause(t *testing.T) {
 		{"honest-claims: lease-end+pause", "honest-claims: cut-link+lease-end+pause", true},
 		{"honest-claims: cut-link+lease-end", "honest-claims: lease-end+pause", false},
 		{"honest-claims: pause", "honest-claims: pause+zombie", false},
+		{"fencing-monotonic: loss+told", "fencing-monotonic: ", true},
+		{"mutual-exclusion: loss+told+zombie", "mutual-exclusion: pause+zombie", true},
 		{"honest-claims: pause", "false-loss: pause", false},
 	} {
 		if sameCause(c.a, c.b) != c.want || sameCause(c.b, c.a) != c.want {
