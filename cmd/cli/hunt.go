@@ -49,7 +49,7 @@ type huntFlags struct {
 }
 
 func newHunt() *cobra.Command {
-	var f huntFlags
+	f := huntFlags{Settings: settings.Default()} // of what no flag says
 	cmd := &cobra.Command{
 		Use:   "hunt --library NAME | --adapter COMMAND --backend NAME | --backend NAME",
 		Short: "Search a lock for what no scenario describes",
