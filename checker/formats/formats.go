@@ -85,6 +85,8 @@ type Reader struct {
 	queue     []queued // events that wait for an owner to be told
 	sent      int      // events that have left it
 	asking    string   // the value of the call at hand
+	keyless   bool     // which names no key
+	ended     bool     // the file
 	clients   clients  // processes that have names and no numbers
 	unread    []string // names under which something stands that may matter
 	answered  answers  // what locks answered
@@ -135,6 +137,7 @@ func (r *Reader) Events() iter.Seq2[models.Event, error] {
 		r.emit = func(e models.Event) bool { return yield(e, nil) }
 		err := r.read(r)
 		if err == nil {
+			r.ended = true
 			err = r.flush(true)
 		}
 		if err == nil && r.count == 0 {

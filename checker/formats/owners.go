@@ -70,13 +70,18 @@ func (p *pending) remember(key, owner string) {
 func (r *Reader) send(p *pending, e *models.Event, waits bool) error {
 	if p.waiting > 0 && e.Type != history.Invoke {
 		call := &r.queue[p.waiting-1-r.sent]
-		call.Owner = e.Owner
-		call.waits, p.waiting = false, 0
+		if p.ownerless {
+			call.Owner = e.Owner
+		}
+		if p.keyless {
+			call.Key = e.Key
+		}
+		call.waits, p.waiting, p.keyless, p.ownerless = false, 0, false, false
 	}
 	if !waits && len(r.queue) == 0 {
 		return r.pass(e)
 	}
-	r.queue = append(r.queue, queued{*e, waits})
+	r.queue = append(r.queue, queued{Event: *e, waits: waits, keyless: waits && p.keyless})
 	if waits {
 		p.waiting = r.sent + len(r.queue)
 	}
@@ -98,6 +103,11 @@ func (r *Reader) flush(all bool) error {
 		}
 	}
 	for i := range ready {
+		if gone, err := r.unkeyed(&ready[i]); err != nil {
+			return err
+		} else if gone {
+			continue
+		}
 		if err := r.pass(&ready[i].Event); err != nil {
 			return err
 		}
@@ -118,5 +128,7 @@ func (r *Reader) pass(e *models.Event) error {
 // queued is an event that waits to be handed on.
 type queued struct {
 	models.Event
-	waits bool // for its owner
+	waits   bool // for its owner, or its key
+	keyless bool // it had none when it came
+	dropped bool
 }

@@ -24,6 +24,8 @@ type pending struct {
 	nameless            bool   // it was granted something, and nobody's name was told
 	asked               string // the value of its call
 	waiting             int    // number of its call among those that were queued; 0: none
+	keyless             bool   // its call does not say for which key it is, see keyless.go
+	ownerless           bool   // its call waits for its owner
 }
 
 // take makes an event of a step. Every reader but that of dlmtest ends here.
@@ -82,8 +84,15 @@ func (r *Reader) give(e *models.Event) error {
 	}
 	if r.count++; e.Type == history.Invoke {
 		call.asked, r.asking = r.asking, ""
+		call.keyless = r.keyless
+	} else if call.keyless && e.Key == "" {
+		return r.drop(call, e)
 	}
-	return r.send(call, e, r.own(call, e))
+	waits := r.own(call, e)
+	if e.Type == history.Invoke {
+		call.ownerless = waits
+	}
+	return r.send(call, e, waits || e.Type == history.Invoke && call.keyless)
 }
 
 // clock wants times not to go back. dlmtest's never do. Those of Jepsen may, by
@@ -123,6 +132,9 @@ func (r *Reader) pair(e *models.Event) (*pending, error) {
 		}
 		call.busy, call.f, call.key, call.owner, call.value, call.old, call.line = true, e.F, e.Key, e.Owner, e.Value, e.Old, e.Line
 		return call, nil
+	}
+	if call.keyless && call.busy && e.Key != "" {
+		call.key = e.Key
 	}
 	switch {
 	case !call.busy:

@@ -44,6 +44,7 @@ func (m *mixture) text(f form, what string) (string, error) {
 
 // keyAndValue reads the key and the value of a step.
 func (r *Reader) keyAndValue(e *models.Event, s *step) (err error) {
+	r.keyless = false
 	key, value := s.key, s.value
 	if s.other&toldKey != 0 && !isLock(e.F) { // a :lock beside a register's operation is not its name
 		key = form{}
@@ -220,10 +221,9 @@ func (r *Reader) untuple(e *models.Event, s *step) (key, value form, err error) 
 		return v.items[0], v.items[1], nil
 	case e.Type == history.Fail, e.Type == history.Info, v.nothing() && e.Type == history.OK:
 		return form{}, v, nil
-	}
-	if v.nothing() {
-		return key, value, r.at(s.line, errors.New("a call without a value, so nothing says for which key it is: other values in the file are "+
-			"[key value] tuples; --independent no takes these as they are"))
+	case v.nothing():
+		r.keyless = true
+		return form{}, v, nil
 	}
 	return key, value, r.at(s.line, errors.New("the value is no [key value] tuple, and others in the file are; --independent no takes them as they are"))
 }
