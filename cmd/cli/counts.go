@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/reports/pages"
@@ -27,6 +31,9 @@ func newCounts() *cobra.Command {
 			var all []pages.Index
 			for _, dir := range args {
 				x, err := matrix.Open(dir)
+				if errors.Is(err, fs.ErrNotExist) {
+					err = fmt.Errorf("%s is no saved matrix: %w; dlmtest run --scenario gc-pause,baseline --backend all makes one", dir, err)
+				}
 				if err != nil {
 					return usageError{err}
 				}
