@@ -24,13 +24,14 @@ type inside struct {
 
 	mu    sync.Mutex
 	last  int
-	names map[*adapter.Grant]string // of those that are held, as far as anybody knows
+	names map[*adapter.Grant]string // of those that nobody asked to give back
+	held  map[*adapter.Grant]bool   // of these, those that nobody called lost
 }
 
 // Inside opens sessions of an adapter that is part of this program.
 func Inside(a adapter.Adapter) locks.Opener {
 	return func(ctx context.Context, c locks.Config) (locks.Client, error) {
-		s := &inside{terms: newTerms(c), a: a, events: newQueue(), names: map[*adapter.Grant]string{}}
+		s := &inside{terms: newTerms(c), a: a, events: newQueue(), names: map[*adapter.Grant]string{}, held: map[*adapter.Grant]bool{}}
 		s.offers = func(offer string) bool { return slices.Contains(a.Offers, offer) }
 		var err error
 		s.open, err = a.Open(ctx, adapter.Config{Endpoints: c.Endpoints, Ways: c.Ways, Lease: c.Lease, Client: c.Client, Seed: c.Seed}, s.tell)
@@ -56,24 +57,15 @@ func proven(err error) error {
 	return err
 }
 
-// nameOf is the name of a grant, which may be told of before it is answered.
+// nameOf is the name of a grant. It may be told to be lost before its answer is out, and is the same grant then.
 func (s *inside) nameOf(g *adapter.Grant) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.names[g] == "" {
 		s.last++
-		s.names[g] = "g" + strconv.Itoa(s.last)
+		s.names[g], s.held[g] = "g"+strconv.Itoa(s.last), true
 	}
 	return s.names[g]
-}
-
-// forget says whether a grant was known.
-func (s *inside) forget(g *adapter.Grant) (known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, known = s.names[g]
-	delete(s.names, g)
-	return known
 }
 
 func (s *inside) tell(event string, g *adapter.Grant, why string) {
@@ -90,13 +82,21 @@ func (s *inside) tell(event string, g *adapter.Grant, why string) {
 
 // giveUp leaves what is lost out of what Close gives back; nil: all.
 func (s *inside) giveUp(g *adapter.Grant) {
-	if g != nil {
-		s.forget(g)
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.names)
+	if g == nil {
+		clear(s.held)
+		return
+	}
+	delete(s.held, g)
+}
+
+// forget leaves out what was asked to be given back, and its name.
+func (s *inside) forget(g *adapter.Grant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.names, g)
+	delete(s.held, g)
 }
 
 func (s *inside) take(ctx context.Context, a adapter.Ask, how func(context.Context, adapter.Ask) (*adapter.Grant, error)) (*locks.Grant, error) {
@@ -202,8 +202,8 @@ func (s *inside) Events() <-chan locks.Event { return s.events.out }
 // Close implements locks.Client.
 func (s *inside) Close() error {
 	s.mu.Lock()
-	held := s.names
-	s.names = map[*adapter.Grant]string{}
+	held := s.held
+	s.held = map[*adapter.Grant]bool{}
 	s.mu.Unlock()
 	adapter.GiveBack(s.open, held)
 	return errors.Join(s.open.Close(), s.events.close())

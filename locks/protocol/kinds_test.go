@@ -9,6 +9,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/protocol"
+	"github.com/dlmtest/dlmtest/locks/protocol/adapter"
 )
 
 // Readers hold together, a writer alone, and the grant says how it is held.
@@ -137,6 +138,17 @@ func insideMemory(t *testing.T) locks.Client {
 	return c
 }
 
+// hasty tells of a loss before its grant is answered.
+type hasty struct{ memory }
+
+func (h *hasty) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, error) {
+	g, err := h.memory.Acquire(ctx, a)
+	if err == nil {
+		h.tell("lost", g, "at once")
+	}
+	return g, err
+}
+
 // An adapter that is part of this program makes of its session what one behind messages
 // does: the same errors, claims and events, and no ability that it does not offer.
 func TestInside(t *testing.T) {
@@ -165,6 +177,19 @@ func TestInside(t *testing.T) {
 	}
 	if e := <-c.(locks.Notifier).Events(); e.Kind != locks.Lost || e.Owner != lost.Owner {
 		t.Errorf("%+v, want that %s is lost", e, lost.Owner)
+	}
+	early := memoryAdapter()
+	early.Open = func(_ context.Context, _ adapter.Config, tell adapter.Tell) (adapter.Session, error) {
+		return &hasty{memory{lease: time.Minute, held: map[string][]*adapter.Grant{}, tell: tell}}, nil
+	}
+	hasty, err := protocol.Inside(early)(t.Context(), locks.Config{Lease: time.Minute, Client: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = hasty.Close() }()
+	lost, err = hasty.Acquire(t.Context(), "k")
+	if e := <-hasty.(locks.Notifier).Events(); err != nil || e.Owner != lost.Owner {
+		t.Errorf("%+v, %v: told before the answer, it is of another grant than %s", e, err, lost.Owner)
 	}
 	a := memoryAdapter()
 	a.Offers = []string{"lease", "wait"}
