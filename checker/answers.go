@@ -148,9 +148,9 @@ func answerService(setup history.Setup, result *Result) answer {
 			worst = *p
 		}
 	}
-	if p := result.Property("mutual-exclusion"); worst.Verdict == Holds && p != nil && p.Verdict == Violated && result.Counts.Faults == 0 {
+	if p := result.clashed(); worst.Verdict == Holds && p != nil && result.Counts.Faults == 0 {
 		// Nothing that was done to a client explains it, so it may be the service's doing.
-		return answer{Unknown, fmt.Sprintf("Not decided: %s, and there was no fault that explains it (mutual-exclusion).", lower(p.Reason))}
+		return answer{Unknown, fmt.Sprintf("Not decided: %s, and there was no fault that explains it (%s).", lower(p.Reason), p.Name)}
 	}
 	switch worst.Verdict {
 	case Holds:
@@ -161,6 +161,16 @@ func answerService(setup history.Setup, result *Result) answer {
 		return answer{Unknown, undecided(worst)}
 	}
 	return answer{NA, "Not asked: the lock promises nothing that was judged."}
+}
+
+// clashed is a violated property that a service without leases owes; nil: there is none.
+func (result *Result) clashed() *Property {
+	for _, c := range Checkers {
+		if p := result.Property(c.Name); c.Owed == Unleased && p != nil && p.Verdict == Violated {
+			return p
+		}
+	}
+	return nil
 }
 
 // undecided says why an answer is open.

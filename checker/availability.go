@@ -36,7 +36,7 @@ func availability(r *run) outcome {
 			plain := r.drought(k, in)
 			d := plain
 			if plain.to-plain.from > limit {
-				if d = r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, suspects: r.suspects(k)}); d.to-d.from <= limit {
+				if d = r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, suspects: r.suspects(k)}); d.to-d.from <= limit {
 					suspects++
 				}
 			}
@@ -111,7 +111,7 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 		}
 	})
 	slices.SortStableFunc(waits, func(a, b trace.Wait) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Invoke, b.Invoke)) })
-	for _, w := range r.joined(waits, in.from, end) {
+	for _, w := range r.joined(waits, in.from, end, in.refused) {
 		if from, to := k.dry(w.from, w.to); to-from > d.to-d.from {
 			d.from, d.to, d.wait = from, to, w
 		}
@@ -219,16 +219,21 @@ type stretch struct {
 
 // joined cuts waits, which are in the order of their start, to [from, to] and
 // joins those that follow each other within a quarter of a lease: a client that
-// is refused and asks again goes on waiting.
-func (r *run) joined(waits []trace.Wait, from, to int64) []stretch {
-	apart := int64(r.Setup.Lease) / 4
+// is refused and asks again goes on waiting. Two refusals as held by another may be
+// further apart, up to a time: nobody can have been granted the key between them.
+func (r *run) joined(waits []trace.Wait, from, to, refused int64) []stretch {
+	near := int64(r.Setup.Lease) / 4
 	var joined []stretch
 	for _, w := range waits {
 		w.From, w.To = max(w.From, from), min(w.To, to)
 		if w.From >= w.To {
 			continue
 		}
-		if n := len(joined) - 1; n >= 0 && w.From-joined[n].to <= apart {
+		n, apart := len(joined)-1, near
+		if n >= 0 && refused > near && r.busy(w) && r.busy(joined[n].last()) {
+			apart = refused
+		}
+		if n >= 0 && w.From-joined[n].to <= apart {
 			joined[n].add(w, apart)
 			continue
 		}
@@ -236,6 +241,11 @@ func (r *run) joined(waits []trace.Wait, from, to int64) []stretch {
 	}
 	return joined
 }
+
+// busy says that a wait came to be refused as held by another.
+func (r *run) busy(w trace.Wait) bool { return w.Done >= 0 && r.Ops[w.Done].Busy }
+
+func (s *stretch) last() trace.Wait { return s.waits[len(s.waits)-1] }
 
 // add makes a stretch longer by a wait, and drops those that it takes the place of.
 func (s *stretch) add(w trace.Wait, apart int64) {

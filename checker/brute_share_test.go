@@ -107,11 +107,22 @@ func (b brute) uses(g *trace.Grant, at int64) bool {
 	return false
 }
 
-// wrongAt says whether more is used at t than the lock may give.
+// owes says whether nothing can have ended the hold of g by t; until when is keptUntil's to say, which
+// has a definition of its own.
+func (b brute) owes(g *trace.Grant, at int64) bool {
+	return g.OK <= at && at < b.r.keptUntil(g)-trace.ClockNoise
+}
+
+// wrongAt says whether more is used at t, or owed, than the lock may give.
 func (b brute) wrongAt(at int64) bool {
+	return b.tooMany(at, func(g *trace.Grant) bool { return b.uses(g, at) }) ||
+		b.tooMany(at, func(g *trace.Grant) bool { return b.owes(g, at) })
+}
+
+func (b brute) tooMany(at int64, used func(*trace.Grant) bool) bool {
 	sum, writers, users := 0, 0, 0
 	for _, g := range b.r.Grants {
-		if b.uses(g, at) {
+		if used(g) {
 			users++
 			sum += g.Permits
 			if b.modeAt(g, at) == exclusive {

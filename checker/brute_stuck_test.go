@@ -64,23 +64,32 @@ func waiting(t *rapid.T) *run {
 func (b brute) stuck() (n int) {
 	k := b.r.named("k")
 	from := b.r.Begin
+	in := func(from, to int64) int {
+		if found := b.stuckIn(k, from, to); n+found > 0 {
+			return found
+		}
+		return b.rowIn(k, from, to)
+	}
 	for at := b.r.Begin; at <= b.r.End; at += sec {
 		granted := slices.ContainsFunc(k.Grants, func(g *trace.Grant) bool { return g.OK == at })
 		if !b.idle(k, at) {
-			n += b.stuckIn(k, from, at)
+			n += in(from, at)
 			from = at + sec
 		} else if granted {
-			n += b.stuckIn(k, from, at)
+			n += in(from, at)
 			from = at
 		}
 	}
-	return n + b.stuckIn(k, from, b.r.End)
+	return n + in(from, b.r.End)
 }
 
 // idle says whether, for the second that begins at t, nobody believes to hold the key
 // and no fault is open. That of a server that died is until it answers somebody.
 func (b brute) idle(k *keyLog, t int64) bool {
-	held := slices.ContainsFunc(k.Grants, func(g *trace.Grant) bool { return g.OK <= t && t < g.End })
+	held := slices.ContainsFunc(k.Grants, func(g *trace.Grant) bool {
+		over := b.r.Setup.Promise.Leased && !b.r.Setup.Promise.Session && t >= g.OK+int64(b.r.Setup.Lease) // nobody renews here
+		return g.OK <= t && t < g.End && !over
+	})
 	return !held && !slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
 		over := f.To
 		if f.Target == "s" && f.Kind != "pause" {
@@ -133,6 +142,38 @@ func (b brute) stuckIn(k *keyLog, from, to int64) (n int) {
 		}
 		n += min(long/6, 1)
 		long = 0
+	}
+	return n
+}
+
+// rowIn counts the times of more than 7.5 s in which somebody waited all the while, less a lease and
+// the bound for each acquire of unknown outcome that may have kept the key then, with nothing amiss.
+func (b brute) rowIn(k *keyLog, from, to int64) (n int) {
+	if b.r.Setup.Promise.DriftFactor > 0 {
+		return 0
+	}
+	keeps := int64(b.r.Setup.Lease) + int64(b.r.Setup.Promise.Bound)
+	begin := int64(-1)
+	for at := from; at <= to; at += sec {
+		waits := at < to && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return w.From <= at && at < b.until(w) })
+		if waits && begin < 0 {
+			begin = at
+		}
+		if waits || begin < 0 {
+			continue
+		}
+		left := at - begin
+		for _, w := range k.Waits {
+			if w.Done >= 0 && b.r.Ops[w.Done].Type == history.Info && w.To+keeps >= begin && w.To <= at {
+				left -= keeps
+			}
+		}
+		amiss := slices.ContainsFunc(b.r.stalls, func(s trace.Stall) bool { return s.From <= at && s.To >= begin }) ||
+			slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool { return f.From <= at && f.To+keeps >= begin })
+		if left > 7500*ms && !amiss {
+			n++
+		}
+		begin = -1
 	}
 	return n
 }

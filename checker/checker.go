@@ -114,15 +114,6 @@ func dated(s history.Setup) (bool, string) {
 	return leased(s)
 }
 
-// owed: a lease is owed for its time at least from the invoke of its acquire, whether it is told
-// or not. Of shares that cannot be said of each alone.
-func owed(s history.Setup) (bool, string) {
-	if s.Kind.Shares() {
-		return dated(s)
-	}
-	return leased(s)
-}
-
 func told(s history.Setup) (bool, string) {
 	switch s.Promise.Validity {
 	case history.Told:

@@ -23,7 +23,7 @@ func honestClaims(r *run) outcome {
 		}
 		seen++
 		op, invoke := &r.Ops[i], &r.Ops[p]
-		maybe, rival := r.logOf(g.Key).maybeKept(g), r.rivalClaim(g)
+		maybe, rival := r.maybeKept(g), r.rivalClaim(g)
 		gone, beside := r.lookedWithout(g, invoke.Time), r.lookedBeside(g, p, i)
 		switch {
 		case g.SupersededAt(invoke.Time):
@@ -104,7 +104,7 @@ func (r *run) rivalClaim(g *trace.Grant) (rival struct {
 }) {
 	rival.claim = -1
 	k := r.logOf(g.Key)
-	if k.Sure {
+	if k.Sure || r.Setup.Kind.Shares() {
 		return rival
 	}
 	if k.claimed == nil {
@@ -142,8 +142,9 @@ func (r *run) lastClaim(g *trace.Grant) int {
 }
 
 // maybeKept is the first grant that may have come after g and was never given back.
-func (k *keyLog) maybeKept(g *trace.Grant) *trace.Grant {
-	if k.Sure {
+func (r *run) maybeKept(g *trace.Grant) *trace.Grant {
+	k := r.logOf(g.Key)
+	if k.Sure || r.Setup.Kind.Shares() {
 		return nil
 	}
 	if k.kept == nil {

@@ -20,6 +20,7 @@ type incident struct {
 	hit      map[string]*hits // by victim, when it keeps what that holds
 	suspects []trace.Span     // see run.suspects
 	parts    []*incident      // of several that are judged as one
+	refused  int64            // how far apart refusals may be: see run.joined
 }
 
 // hits are the times, in order, in which a fault may keep a victim from giving back what it
@@ -77,7 +78,7 @@ func (r *run) near(all []*incident, within int64) (joined []*incident) {
 	for _, in := range all {
 		n := len(joined) - 1
 		if n < 0 || in.from > after(joined[n].to, within) {
-			joined = append(joined, &incident{from: in.from, to: in.to, begin: in.begin, kind: in.kind, victims: in.victims, hit: map[string]*hits{}})
+			joined = append(joined, &incident{from: in.from, to: in.to, begin: in.begin, kind: in.kind, victims: in.victims, hit: map[string]*hits{}, refused: within / 2})
 			n++
 		}
 		joined[n].take(in)

@@ -49,11 +49,13 @@ func overlaps(spans []trace.Span, report func(earlier, later trace.Span)) {
 // leaseExclusion finds validity intervals of one key that overlap: no stopped
 // client is needed for that, the service or its algorithm broke its own word.
 func leaseExclusion(r *run) outcome {
-	if r.Setup.Kind.Shares() {
-		return r.sharedLeases()
-	}
-	if r.Setup.Promise.Validity == history.Untold {
+	switch untold := r.Setup.Promise.Validity == history.Untold; {
+	case untold && r.Setup.Kind.Shares():
+		return r.untoldShares()
+	case untold:
 		return r.untoldLeases()
+	case r.Setup.Kind.Shares():
+		return r.sharedLeases()
 	}
 	var f found
 	bent := map[string]int{}

@@ -122,6 +122,7 @@ func TestRecoveryAtItsLimits(t *testing.T) {
 func TestUnknownToTheEnd(t *testing.T) {
 	for to, want := range map[int64]int{19 * sec: 0, 20*sec - 1: 0, 20 * sec: 1, 20*sec + 1: 1} {
 		b := newBuilder()
+		b.setup.Promise.DriftFactor = .01 // else so long a wait tells enough
 		b.session1(0, "client-1", 1)
 		b.refused(sec, 19*sec)
 		b.op(sec, "client-2", history.Invoke, history.Acquire, "k")

@@ -15,10 +15,10 @@ func (r *run) lookedWithout(g *trace.Grant, before int64) int {
 	k := r.logOf(g.Key)
 	for i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > g.OK }); i < len(k.Holders); {
 		op := &r.Ops[k.Holders[i]]
-		switch other := r.ByOwner[op.Owner]; {
+		switch {
 		case op.Time >= before:
 			return -1
-		case r.trusted(op) && op.Sent > g.OK && (op.Owner == "" || other != nil && other != g):
+		case r.trusted(op) && op.Sent > g.OK && r.without(op, g):
 			return k.Holders[i]
 		case op.Owner == g.Owner:
 			i = r.otherLook(k, i)
@@ -27,6 +27,13 @@ func (r *run) lookedWithout(g *trace.Grant, before int64) int {
 		}
 	}
 	return -1
+}
+
+// without says that a look shows that g is not held: it found nobody, or another client of this run where
+// one alone may hold the key.
+func (r *run) without(look *history.Op, g *trace.Grant) bool {
+	other := r.ByOwner[look.Owner]
+	return look.Owner == "" || other != nil && other != g && !r.Setup.Kind.Shares()
 }
 
 // lookedBeside is a look at the server that met the renewal invoked by p and told ok by i, and that
@@ -50,8 +57,7 @@ func (r *run) lookedBeside(g *trace.Grant, p, i int) int {
 		if look.Sent > op.Time {
 			continue // looks are in the order of their answers, and a later one may have been sent before
 		}
-		other := r.ByOwner[look.Owner]
-		if look.Sent > g.OK && r.trusted(look) && (look.Owner == "" || other != nil && other != g) && !r.mayForget(g.Sent, look.Time) {
+		if look.Sent > g.OK && r.trusted(look) && r.without(look, g) && !r.mayForget(g.Sent, look.Time) {
 			return k.Holders[n]
 		}
 	}

@@ -63,7 +63,7 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 		}
 	}
 	limit += r.patience()
-	if asks := r.joined(k.Waits[first:], asked.From, r.End); len(asks) > 0 {
+	if asks := r.joined(k.Waits[first:], asked.From, r.End, 0); len(asks) > 0 {
 		until = asks[0].to
 	}
 	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].Op > asked.Invoke })
@@ -108,7 +108,7 @@ func (r *run) halfReleased(k *keyLog) *trace.Grant {
 // for a lease that nobody knows of.
 // An acquire that never returned counts as long as its client is known to have lived.
 func (r *run) stuck(k *keyLog, f *found) {
-	s := stuckIn{run: r, k: k, f: f}
+	s := stuckIn{run: r, k: k, f: f, before: f.certain}
 	for _, w := range k.Waits {
 		if w, known := r.lasted(w); known { // who is refused and tries again goes on waiting
 			s.all.add(w)
@@ -121,9 +121,28 @@ func (r *run) stuck(k *keyLog, f *found) {
 	free := r.Begin
 	for _, g := range k.Grants {
 		s.gap(free, g.OK)
-		free = max(free, g.End)
+		free = max(free, r.keepsUntil(g))
 	}
 	s.gap(free, r.End)
+}
+
+// keepsUntil is until when a hold of g keeps others from its key: who believes on behind a lease that
+// ends by its time, and does not renew it, keeps nobody.
+func (r *run) keepsUntil(g *trace.Grant) int64 {
+	p := r.Setup.Promise
+	if !p.Leased || p.Session || p.Renews {
+		return g.End
+	}
+	lasts := after(g.OK, r.LeaseOf(&r.Ops[g.Op]))
+	for _, c := range g.Claims {
+		if !c.Cut {
+			lasts = max(lasts, after(c.At, r.LeaseOf(&r.Ops[c.Op])))
+		}
+	}
+	if r.Unanswered(g, g.Sent) { // it may have been renewed once more
+		lasts = max(lasts, after(g.LastSeen, r.aftermath()))
+	}
+	return min(g.End, lasts)
 }
 
 // ghost is when an acquire of unknown outcome may have had the key while its client waited for
@@ -146,6 +165,7 @@ type stuckIn struct {
 	f       *found
 	all     asker        // everybody
 	unknown []trace.Span // acquires with an unknown outcome, by their end
+	before  int          // what was found of other keys
 }
 
 func (s *stuckIn) gap(from, to int64) {
@@ -158,12 +178,36 @@ func (s *stuckIn) gap(from, to int64) {
 		for _, sound := range without(part, trace.Union(slices.Clone(s.unknown[first:max(first, end)]))) {
 			s.stuckPart(s.k, sound, s.all.meeting(sound.From, sound.To), s.f)
 		}
+		s.unknownRow(part)
+	}
+}
+
+// unknownRow judges what acquires of unknown outcome leave of a part of a gap: each may have been
+// granted the key, and kept it for a lease and the bound, once. As it may also have been slow before
+// each, it takes half as much again as our patience. Where a fault or a stall may have kept answers,
+// or some of many servers remember who gave up, nothing is known.
+func (s *stuckIn) unknownRow(part trace.Span) {
+	if s.f.certain > s.before || s.Setup.Promise.DriftFactor > 0 {
+		return
+	}
+	for _, w := range s.joined(s.all.meeting(part.From, part.To), part.From, part.To, 0) {
+		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= w.from-s.aftermath() })
+		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > w.to })
+		kept := int64(end-first) * s.aftermath()
+		stalled := slices.ContainsFunc(s.stalls, func(x trace.Stall) bool { return x.From <= w.to && x.To >= w.from })
+		if w.to-w.from-kept <= s.patience()*3/2 || stalled || trace.Meets(s.anyFault(), w.from, w.to) {
+			continue
+		}
+		s.f.add(s.run, Violation{Key: s.k.Name, At: w.from + kept + s.patience()*3/2, Operations: w.within(w.from, w.to)},
+			"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open; %s of unknown "+
+				"outcome can have kept it for %s at most.", s.Ops[w.waits[0].Invoke].Node, s.k.Name, s.seconds(w.from),
+			s.seconds(w.to), nouns.Count(end-first, "acquire"), length(kept))
 	}
 }
 
 // stuckPart judges a part of a gap in which nobody can have held the key.
 func (r *run) stuckPart(k *keyLog, part trace.Span, waiting []trace.Wait, f *found) {
-	for _, w := range r.joined(waiting, part.From, part.To) {
+	for _, w := range r.joined(waiting, part.From, part.To, r.patience()/2) {
 		if w.to-w.from > r.patience() {
 			f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: w.within(w.from, w.to)},
 				"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open.",

@@ -43,7 +43,7 @@ var Checkers = []Checker{
 		About: "Clients hold valid leases on a key at once that the lock must not give together: the service broke its own promise.",
 		Remedy: "Two grants were valid at once, so no care of the clients would have helped. What let the second in is " +
 			"not known from the judgement alone: see what happened to servers, clocks and renewals meanwhile.",
-		promised: owed, check: leaseExclusion, oracle: posed{of: (*run).askValidity, whole: true}, rests: rests{steady: true},
+		promised: leased, check: leaseExclusion, oracle: posed{of: (*run).askValidity, whole: true}, rests: rests{steady: true},
 		needs: needs{grantInFault: true},
 		tests: []test{
 			contended.shows("two leases at once"),
@@ -144,7 +144,7 @@ var Checkers = []Checker{
 		About: "An extend or release reports success although the client held the lock at no instant of it.",
 		Remedy: "Compare the owner at the server in the same step as the renewal or the release, and say no where it " +
 			"is another's or gone.",
-		promised: both(replies, alone), check: honestClaims, oracle: posed{of: (*run).askClaims}, rests: rests{steady: true},
+		promised: replies, check: honestClaims, oracle: posed{of: (*run).askClaims}, rests: rests{steady: true},
 		tests: []test{
 			lateAsks.shows("an ok for what is not held"),
 		},
@@ -153,7 +153,7 @@ var Checkers = []Checker{
 		About: "A client is told of a loss before its deadline, although its links are up and its renewals are answered.",
 		Remedy: "Tell of a loss only when the deadline has passed or the service has said that the lock is gone; an " +
 			"attempt that failed is no loss yet.",
-		promised: both(leased, alone), check: falseLoss,
+		check:  falseLoss,
 		oracle: posed{why: "it has no model of what a client is told"}, rests: rests{others: true},
 		tests: []test{
 			lossesTold.shows("a loss that is told too early"),

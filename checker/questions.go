@@ -88,6 +88,9 @@ func (r *run) keptOps(k *keyLog) (ops []models.Op) {
 
 // askValidity makes a mutex of the times in which a lease was valid.
 func (r *run) askValidity(k *keyLog) []question {
+	if r.Setup.Kind.Shares() && r.Setup.Promise.Validity == history.Untold {
+		return r.askShares(r.owedShares(k))
+	}
 	if r.Setup.Kind.Shares() {
 		return r.askShares(r.valid(k, map[string]int{}))
 	}

@@ -9,8 +9,11 @@ import (
 	"github.com/dlmtest/dlmtest/history/trace"
 )
 
-// askActing asks about the times in which each holder used what it held.
-func (r *run) askActing(k *keyLog) []question { return r.askShares(r.acting(k)) }
+// askActing asks about the times in which each holder used what it held, and about those in which
+// the service owed it that.
+func (r *run) askActing(k *keyLog) []question {
+	return append(r.askShares(r.acting(k)), r.askShares(r.owedShares(k))...)
+}
 
 // askShares makes a read-write lock of shares, or a semaphore: a hold of two permits
 // is two holds at once.

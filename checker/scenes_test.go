@@ -389,7 +389,7 @@ var scenes = map[string]map[string]func(*builder){
 			b.final(24 * sec)
 		},
 		"holds-unknown-short": func(b *builder) { unknownFor(b, 4*sec); b.final(24 * sec) },
-		"holds-unknown-session": func(b *builder) { // a session that is open keeps what nobody knows of
+		"violated-unknown-session": func(b *builder) { // for 18 s, of which two can have kept it for 2 s
 			b.setup.Promise.Session = true
 			unknownFor(b, 9*sec)
 			b.final(24 * sec)

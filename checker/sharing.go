@@ -64,6 +64,8 @@ func rwExclusion(r *run) outcome {
 				a.Grant.Who(), k.Name, roleIn(a), r.seconds(a.From), r.seconds(a.To), b.Grant.Who(), roleIn(b), r.seconds(b.From))
 		})
 	}
+	r.addOwed(&f)
+	r.strangers(&f)
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("No writer acted beside another client in %s of readers and %d of writers; up to %s held a "+
 			"key at once.", nouns.Count(readers, "grant"), writers, nouns.Count(r.together(), "reader")),
@@ -101,6 +103,8 @@ func permits(r *run) outcome {
 		crowds(acting, 0, func(s trace.Share, _ []trace.Share, taken int) { most = max(most, s.Permits+taken) })
 		crowds(acting, r.Setup.Permits, func(s trace.Share, beside []trace.Share, taken int) { r.tellCrowd(&f, k, s, beside, taken, "acted on") })
 	}
+	r.addOwed(&f)
+	r.strangers(&f)
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("Of %s of each key up to %d were in use at once, in %s.",
 			nouns.Count(r.Setup.Permits, "permit"), most, nouns.Count(len(r.Grants), "grant")),

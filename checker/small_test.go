@@ -198,7 +198,7 @@ func TestJoinedWaits(t *testing.T) {
 		{[]trace.Wait{w(0, -9, 0), w(1, 100, 120)}, ""},
 	} {
 		var told []string
-		for _, s := range r.joined(c.waits, 0, 100) {
+		for _, s := range r.joined(c.waits, 0, 100, 0) {
 			text := fmt.Sprint([]int64{s.from, s.to})
 			for _, w := range s.waits {
 				text += fmt.Sprint(" ", w.Invoke)

@@ -77,8 +77,12 @@ func (r *run) alone(k *keyLog) (long []stretch) {
 		if !known {
 			continue
 		}
-		if s := open[op.Process]; s != nil && w.From-s.to <= apart {
-			s.add(w, apart)
+		within := apart
+		if s := open[op.Process]; s != nil && r.busy(w) && r.busy(s.last()) {
+			within = max(apart, r.patience()/2)
+		}
+		if s := open[op.Process]; s != nil && w.From-s.to <= within {
+			s.add(w, within)
 		} else {
 			end(op.Process)
 			open[op.Process] = &stretch{w.From, w.To, []trace.Wait{w}}
@@ -151,7 +155,7 @@ func (r *run) demand(k *keyLog) (most int64, changes []roomChange) {
 		}
 	}
 	for _, g := range k.Grants {
-		to := g.End
+		to := r.keepsUntil(g)
 		if g.Done >= 0 {
 			to = max(to, r.Ops[g.Done].Time)
 		}
