@@ -19,7 +19,7 @@ var Checkers = []Checker{
 		passed: (*run).passedOver,
 	}, {
 		Name: "rw-exclusion", Owed: Unleased, kinds: only(history.ReadWrite),
-		About:  "A writer and another client believe to hold a key, and both act on it after both were granted it.",
+		About:  "A writer and another client believe to hold a key, and both act on it after both were granted it; or nothing had ended the older grant.",
 		Remedy: fenceBoth,
 		check:  rwExclusion, oracle: posed{of: (*run).askActing, whole: true}, needs: needs{grantInFault: true},
 		tests: []test{
@@ -28,7 +28,7 @@ var Checkers = []Checker{
 		},
 	}, {
 		Name: "permits", Owed: Unleased, kinds: only(history.Semaphore),
-		About: "More permits of a key are believed to be held than it has, and each of their holders acts after all were granted.",
+		About: "More permits of a key are believed to be held than it has, and each of their holders acts after all were granted; or nothing had ended their grants.",
 		Remedy: "A semaphore bounds how many work at once only while each of them keeps its lease. Where the bound " +
 			"guards something that breaks, let that thing count its own users, or let it refuse who comes with an " +
 			"older permit.",

@@ -123,6 +123,8 @@ func TestDecodeErrors(t *testing.T) {
 		{"reentry", `{"dlmtest_history":1,"setup":{"promise":{"reentry":"node"},"lease":1,"keys":["k"]}}` + "\n", `line 1: setup: reentry "node": want`},
 		{"use", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"use":{"name":"shop"}}}` + "\n", `line 1: setup: use "shop": want`},
 		{"stock", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"use":{"stock":-1}}}` + "\n", `want a stock and blocks of at least 0`},
+		{"keys twice", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k","l","k"]}}` + "\n", `line 1: setup: keys: "k" comes twice`},
+		{"servers twice", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"servers":["s","s"]}}` + "\n", `servers: "s" comes twice`},
 		{"expect", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"expect":{"contention":-1}}}` + "\n", `nothing can be seen less than 0 times`},
 		{"number twice", headerLine + `{"time":1,"type":"ok","time":2}` + "\n", `line 2: column 29: field "time" comes twice`},
 		{"name twice", headerLine + `{"type":"ok","f":"try","f":"acquire"}` + "\n", `line 2: column 27: field "f" comes twice`},

@@ -159,7 +159,18 @@ func (s *Setup) check() error {
 	case slices.Contains(s.Keys, ""):
 		return fmt.Errorf("keys: name %d is empty", slices.Index(s.Keys, "")+1)
 	}
-	return errors.Join(s.checkWords(), s.checkKind())
+	return errors.Join(twice("keys", s.Keys), twice("clients", s.Clients), twice("servers", s.Servers), s.checkWords(), s.checkKind())
+}
+
+// twice refuses a name that stands in a list twice: a server that did would be a majority by itself.
+func twice(list string, names []string) error {
+	sorted := slices.Sorted(slices.Values(names))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return fmt.Errorf("%s: %q comes twice", list, sorted[i])
+		}
+	}
+	return nil
 }
 
 // checkWords refuses a word that means nothing, and less than nothing of what must be seen.
