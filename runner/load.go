@@ -170,6 +170,7 @@ func (s *stage) endedServers(say Progress) error {
 			if s.rec.live().Faults == 0 {
 				return s.ended(n, e)
 			}
+			s.lost++
 			say.Line(fmt.Sprintf("%s has ended by itself (%s): the run goes on without it", n.Name(), e.Reason))
 		default:
 		}

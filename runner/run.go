@@ -107,7 +107,7 @@ func (s *stage) through(ctx context.Context, p Progress) (interrupted bool, err 
 	if err == nil {
 		p.Phase("Healed; acquiring every key once more")
 		limit := readyLimit
-		if interrupted { // somebody waits
+		if interrupted || 2*s.lost > len(s.servers) { // somebody waits, or too few servers are left to answer
 			limit = 2 * finalLimit(s.lease)
 		}
 		err = s.finish(context.WithoutCancel(ctx), limit)

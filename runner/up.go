@@ -29,6 +29,7 @@ type stage struct {
 	where    string // docker or local
 	janitor  *clusters.Janitor
 	servers  []*node
+	lost     int // servers that have ended by themselves
 	resource *node
 	clients  []*node
 	passed   []agent.Passed // messages on the links of all clients; known when they are drained
