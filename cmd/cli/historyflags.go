@@ -116,7 +116,8 @@ func (h *historyFlags) open(cmd *cobra.Command, path string) (r *formats.Reader,
 		name = path
 		file, err := openHistory(path)
 		if errors.Is(err, os.ErrNotExist) && filepath.Base(path) == "history.jsonl" { // see historyIn
-			return nil, nil, usageError{fmt.Errorf("no history in %s: want history.jsonl, %s or client-*/operations.json", filepath.Dir(path), strings.Join(storedNames, ", "))}
+			return nil, nil, usageError{fmt.Errorf("no history in %s: want history.jsonl, %s or client-*/operations.json",
+			filepath.Dir(path), strings.Join(storedNames, ", "))}
 		} else if errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
 		} else if err != nil {
