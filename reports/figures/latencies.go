@@ -144,7 +144,7 @@ func drawLatencyOverTime(m *Measurement, f *Figure) {
 		}
 		c.Dots(top, "muted", chart.Dot, 2.2)
 		c.Entries = append([]chart.Entry{{Ink: "p50", Name: "p50", Shape: "line"},
-		{Ink: "p99", Name: "p99", Shape: "dash"}, {Ink: "muted", Name: "longest", Shape: "dot"}}, c.Entries...)
+			{Ink: "p99", Name: "p99", Shape: "dash"}, {Ink: "muted", Name: "longest", Shape: "dot"}}, c.Entries...)
 		f.add(fmt.Sprintf("%s: p50, p99 and the longest in each %s of the run", class.name, say.Length(time.Duration(over.width*1e9))), c)
 		if class.operation == "acquire" {
 			slow = m.slowest(over)

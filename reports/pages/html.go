@@ -38,7 +38,7 @@ var (
 			"sign": copySign, "short": short, "sureWords": sureWords,
 			"base": path.Base, "afterReply": reports.AfterReply, "replyClass": reports.Question.Class,
 			"replyWords": func(q reports.Question) string { return reports.ReplyWords(q.Reply) },
-	"replySign": func(q reports.Question) string { return reports.ReplySign(q.Reply) },
+			"replySign":  func(q reports.Question) string { return reports.ReplySign(q.Reply) },
 		}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
 	})
 )

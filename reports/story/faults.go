@@ -76,7 +76,7 @@ func (s *telling) tellHolds() {
 		}
 		if from := op.Time - op.Length; s.window.Holds(from) {
 			s.add(from, i, "harness", op.Node, StepHold, "holds %s%s, for %s.",
-			op.Node, checkpointWords(op.Value), say.Length(timeline.Span{From: from, To: op.Time}.Length()))
+				op.Node, checkpointWords(op.Value), say.Length(timeline.Span{From: from, To: op.Time}.Length()))
 		}
 	}
 }
