@@ -28,8 +28,9 @@ run.json records, even if this version of dlmtest would draw other faults. Then 
   undecided       some were not seen violated, and the run is inconclusive
 
 A live system is random: a fault that is triggered by a checkpoint strikes at the same place, but
-which client wins a race may differ. --count N shows how often the violation comes again. A run that the machine disturbed is
-repeated once, and both are listed. Differences from the first run, such as the version of a server, are listed. The exit code is that of run: the worst of the new runs.` + trustLong
+which client wins a race may differ. --count N shows how often the violation comes again. A run
+that the machine disturbed is repeated once, and both are listed. Differences from the first run,
+such as the version of a server, are listed. The exit code is that of run: the worst of the new runs.` + trustLong
 
 // replayFlags are the flags of `dlmtest replay`.
 type replayFlags struct {
