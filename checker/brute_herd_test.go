@@ -82,7 +82,7 @@ func TestHerdAgrees(t *testing.T) {
 		}
 		r := newRun(setup, ops)
 		n, waiting, woken := brute{r}.herded()
-		figures := fmt.Sprintf("The servers woke %.1f waiters per release (%d in %s), while %.1f waited on average", float64(woken)/float64(n), woken, nouns.Count(int(n), "release"), float64(waiting)/float64(n))
+		figures := fmt.Sprintf("The servers woke %.1f waiters per release (%d in %s), while %.1f waited on average", float64(woken)/float64(n), woken, nouns.Count(n, "release"), float64(waiting)/float64(n))
 		want := Holds
 		switch {
 		case woken < 0:

@@ -61,9 +61,9 @@ type Stage struct {
 	Seed             uint64                                                                         // of every choice
 	Random           *rand.Rand                                                                     // of the choices of one fault; set by Play
 	Leader           func(context.Context) (Victim, error)                                          // the server that leads; an error where none does
-	Holds            func(ctx context.Context, server Victim, key string) (owner string, err error) // for whom a server keeps the lock; "": for nobody
-	Note             func(history.Op)                                                               // records what the nemesis itself knows: a fault that never came
-	Armed            func(fault int)                                                                // told when a fault is armed at all clients, or in force if it has no trigger; may be nil
+	Holds            func(ctx context.Context, server Victim, key string) (owner string, err error) // whose lock a server keeps; "": nobody's
+	Note             func(history.Op)                                                               // records a fault that never came
+	Armed            func(fault int)                                                                // called when all clients are armed, or without a trigger when it is in force; may be nil
 	Lie              bool                                                                           // no fault is injected: the self-test of the proofs
 	Severed          *Severed                                                                       // which nodes faults have hit; set by Play
 	Limit            time.Duration                                                                  // how long a trigger may take to be reached

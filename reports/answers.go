@@ -180,6 +180,7 @@ func Tone(r checker.Result) string {
 	return r.Verdict.String()
 }
 
+// CountViolated counts the properties that are violated.
 func CountViolated(r checker.Result) (n int) {
 	for _, p := range r.Properties {
 		if p.Verdict == checker.Violated {

@@ -25,6 +25,7 @@ const (
 	Elsewhere Outcome = "elsewhere" // all its runs are in other shards of the matrix
 )
 
+// Outcomes are all of them, the worst first.
 var Outcomes = []Outcome{Violates, Failed, Unclear, NotRun, Waiting, Good, NoSense, Elsewhere}
 
 // Known says whether o is one of the outcomes: a file can hold anything.

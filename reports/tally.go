@@ -10,7 +10,8 @@ import (
 
 // Tally is the counts as phrases, those of zero that say nothing left out.
 func Tally(c checker.Counts) []string {
-	words := []string{say.Count(c.Operations, "operation"), say.Count(c.Grants, "grant"), say.Count(c.Contended, "contended acquire"), say.Count(c.Writes, "write")}
+	words := []string{say.Count(c.Operations, "operation"), say.Count(c.Grants, "grant"),
+		say.Count(c.Contended, "contended acquire"), say.Count(c.Writes, "write")}
 	if c.StaleWrites > 0 {
 		words = append(words, fmt.Sprintf("%s on a superseded grant, %d refused", say.Count(c.StaleWrites, "write"), c.StaleRefused))
 	}

@@ -71,7 +71,7 @@ func (p *plan) askClient(ctx context.Context, runtime place, janitor *clusters.J
 	if err != nil {
 		return "", err
 	}
-	defer n.log.Close()
+	defer func() { _ = n.log.Close() }() // a log is no evidence
 	m, err := n.ask(ctx, agent.Command{Do: agent.Run, Child: &agent.Child{Argv: argv, Env: n.Spec.Env, User: n.Spec.User}})
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

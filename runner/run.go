@@ -81,11 +81,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	}
 	run = stage.describe(started, interrupted)
 	run.State = reports.Ended
-	saveErr := saveHistory(dir, plan.setup, ops)
-	if saveErr != nil { // the verdict comes all the same
-		saveErr = fmt.Errorf("%w; what was recorded is in %s: free some room, then dlmtest check %s", saveErr, filepath.Join(dir, partFile), dir)
-	}
-	saveErr = errors.Join(saveErr, saveRun(dir, run)) // who is killed while judging has ended all the same
+	saveErr := saveBoth(dir, plan.setup, ops, run) // the verdict comes all the same
 	p.Phase("Judging")
 	out, err := judge(ctx, dir, run, plan.setup, ops, rec.doubts, plan.oracle(), func(out *Outcome) {
 		out.Run.Phases = timed.over()
@@ -97,6 +93,15 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		out.Passed = stage.passed
 	}
 	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
+}
+
+// saveBoth saves the history and the run before the judgement: a run that is killed while it is judged has ended.
+func saveBoth(dir string, setup history.Setup, ops []history.Op, run reports.Run) error {
+	err := saveHistory(dir, setup, ops)
+	if err != nil {
+		err = fmt.Errorf("%w; what was recorded is in %s: free some room, then dlmtest check %s", err, filepath.Join(dir, partFile), dir)
+	}
+	return errors.Join(err, saveRun(dir, run))
 }
 
 // through takes the clients through the load and what follows it, until all that records

@@ -23,11 +23,11 @@ var shown = regexp.MustCompile(`^(usr|bin|sbin|lib(32|64|x32)?|nix|gnu)$`)
 // Hidden tells whether nodes cannot see a path of the host.
 func Hidden(path string) bool {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(filepath.Clean(path), "/"), "/")
-	switch {
-	case first == "etc":
+	switch first {
+	case "etc":
 		top, _, _ := strings.Cut(rest, "/")
 		return withheld[top]
-	case first == "opt":
+	case "opt":
 		return rest == ""
 	}
 	return !shown.MatchString(first)

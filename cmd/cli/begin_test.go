@@ -109,6 +109,7 @@ func absolute(t *testing.T, path string) string {
 
 // Nothing is written over, not even in part; and the same is told to programs.
 func TestInitNeverWritesOver(t *testing.T) {
+	t.Parallel()
 	dir := project(t)
 	if err := os.MkdirAll(filepath.Join(dir, ".github", "workflows"), 0o755); err != nil {
 		t.Fatal(err)

@@ -46,6 +46,7 @@ func pipe(path string) error {
 // No command that reads the runs of a matrix goes through a link in it, or waits for what
 // is no file. The same run without the bait is read by all of them.
 func TestMatrixIsReadWithoutLinks(t *testing.T) {
+	t.Parallel()
 	commands := map[string]func(dir string) []string{
 		"check": func(dir string) []string { return []string{"check", dir} },
 		"gate --of": func(dir string) []string {

@@ -82,6 +82,7 @@ func drawBusy(r *rand.Rand, runtime string, backends []string) busyTrial {
 // An agent of the resource that is stopped before the load ends is waited for, and its
 // records with it; one that stays away is a doubt. Neither accuses the lock.
 func TestStoppedResourceAgent(t *testing.T) {
+	t.Parallel()
 	for _, runtime := range []string{"docker", "local"} {
 		for _, length := range []time.Duration{2 * time.Second, 15 * time.Second} {
 			if runtime == "docker" && length > 10*time.Second {

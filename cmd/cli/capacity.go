@@ -21,12 +21,12 @@ func newCapacity() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "capacity --backend NAME",
-		Short: "Measure what a lock and a session cost at the server, and draw it out to a million",
-		Long: `Start the real servers of a backend, hold more and more locks and then more and more
-sessions, and measure at each of several sizes: the memory of a server, as the kernel counts it and
-as the server tells itself, and the bytes that sessions send and receive to stay alive. A
-straight line is fitted through the sizes and drawn out to 1,000,000 locks and 100,000 clients, with
-its error, beside the usual estimates, and with what it does not count.
+		Short: "Measure what a lock and a session cost at the server, and extrapolate to a million",
+		Long: `Start the real servers of a backend, hold more and more locks and then more and more sessions,
+and measure at each of several sizes: the memory of a server, as the kernel counts it and as the
+server tells itself, and the bytes that sessions send and receive to stay alive. A straight line
+is fitted through the sizes and extrapolated to 1,000,000 locks and 100,000 clients, with its
+error, beside the usual estimates, and with what it does not count.
 
 No property is judged: the exit code is 0 unless dlmtest fails (3) or is used wrongly (64).`,
 		Example: `  dlmtest capacity --backend redis

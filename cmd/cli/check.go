@@ -28,9 +28,10 @@ list models). FILE may be of any format of dlmtest list formats, or - for standa
 input; of a folder it is its history.jsonl. Nothing is written then, unless --evidence
 names a folder for the smallest histories that show the first violations.
 
-Porcupine is an oracle of limits, in a child process of its own: --oracle windows puts
-these smallest histories to it, full the whole history, too, off nothing, and then
-registers are not decided. Where it gives up the verdict stands, and that is said.`
+Porcupine is a second judge with limited time and memory, in a child process: --oracle
+windows asks it about these smallest histories, full about the whole history too, off about
+nothing, and registers are then not decided. Where it gives up, the verdict stands and the
+output says so.`
 
 func newCheck() *cobra.Command {
 	var asJSON bool

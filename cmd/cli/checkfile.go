@@ -29,8 +29,8 @@ func (m *modelFlags) add(cmd *cobra.Command) {
 	f.StringVar(&m.name, "model", "", "judge by this model, see dlmtest list models")
 	f.IntVar(&m.Permits, "permits", 1, "of --model semaphore and ownerless: how many may hold at once")
 	f.DurationVar(&m.Lease, "lease", 0, "of --model lease: the lease of grants that name none")
-	f.StringVar(&m.Init, "init", "", "of registers: what is there at first (default: nothing)")
-	f.BoolVar(&m.Lenient, "lenient", false, "of registers: a failure and a read of nothing say nothing, as Knossos reads them")
+	f.StringVar(&m.Init, "init", "", "of registers: the initial value (default: empty)")
+	f.BoolVar(&m.Lenient, "lenient", false, "of registers: ignore failed operations and reads of the empty value, as Knossos does")
 	_ = cmd.RegisterFlagCompletionFunc("model", complete(modelNames()))
 }
 

@@ -99,7 +99,7 @@ func TestComposeIsHonoured(t *testing.T) {
 			t.Errorf("%s: the server's process has no %q:\n%s", name, want, server)
 		}
 	}
-	nothingLeft(t)
+	nothingLeft(t, cmd)
 }
 
 type mountPoint = struct {

@@ -28,7 +28,7 @@ type conformFlags struct {
 }
 
 const conformLong = `Run the conformance suite that every lock must pass, inside a client node and
-against a real cluster, with no faults: what a lock claims must be so.
+against a real cluster, with no faults: a lock must do what it claims.
 
 After -- stands the command of an adapter of your own, which speaks the lock client
 protocol (docs/protocol.md). It is first asked whether it keeps the protocol, and then

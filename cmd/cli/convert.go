@@ -22,9 +22,9 @@ func newConvert() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE",
 		Short: "Write a history in another format",
-		Long: `Write a history in another format: as EDN for Jepsen and Knossos, or as a
-history of dlmtest. FILE may be - for standard input. What cannot be said in the
-other format is refused, with its line.`,
+		Long: `Write a history in another format: as EDN for Jepsen and Knossos, or as a history of dlmtest.
+FILE may be - for standard input. An operation that the other format cannot express is refused,
+with its line.`,
 		Example: `  dlmtest convert runs/latest/history.jsonl --to edn -o history.edn
   dlmtest convert store/latest/history.edn --to jsonl --lease 10s
   zcat lock.json.gz | dlmtest convert - --to edn --layout vector`,

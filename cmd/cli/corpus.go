@@ -31,13 +31,13 @@ func newCorpus() *cobra.Command {
 	var f corpusFlags
 	cmd := &cobra.Command{
 		Use:   "corpus [NAME… | all]",
-		Short: "Find published bugs of real lock libraries again, and not where they were fixed",
+		Short: "Reproduce published bugs of real lock libraries, and show that the fixed versions are free of them",
 		Long: `Without a name: list the known bugs, each with the version that has it.
 With names, or all: run each in the affected version, where its property must be violated in
 every run, and in the control, where it must hold. Libraries are built from their modules
 with the go command of this machine, once; servers of other versions too.
 
-Exit codes: 0 all was found and no control was red, 1 not so, 3 dlmtest or its
+Exit codes: 0 every bug was found and no control was violated, 1 otherwise, 3 dlmtest or its
 infrastructure failed, 64 wrong usage.`,
 		Example: `  dlmtest corpus
   dlmtest corpus redsync-extend-deletes --count 5

@@ -25,8 +25,8 @@ func newDoctor() *cobra.Command {
 	var runtime string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what works on this machine, with Docker and without it, and how to get the rest",
-		Long: `Try for real, per runtime, what runs and faults need: the daemon, images,
+		Short: "Show what works on this machine, with Docker and without it, and how to install the rest",
+		Long: `Test, per runtime, what runs and faults need: the daemon, images,
 namespaces, nf_tables, ptrace, /dev/fuse, and the servers' programs.
 Exits 0 when at least one runtime works, 3 when none does.
 

@@ -36,7 +36,6 @@ var built struct {
 func dlmtest(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
-		rememberLeftovers(t)
 		if built.path = os.Getenv("DLMTEST_BINARY"); built.path != "" { // several of these tests at a time need it once
 			return
 		}
@@ -71,6 +70,7 @@ func ownCopy(t testing.TB) string {
 
 // finished is a run that has ended.
 type finished struct {
+	runner *exec.Cmd
 	code   int
 	dir    string
 	result checker.Result
@@ -127,7 +127,7 @@ func runIn(t testing.TB, out string, args ...string) finished {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	_ = cmd.Run() // the exit code is looked at
-	f := finished{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
+	f := finished{runner: cmd, code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
 	for line := range bytes.Lines(stdout.Bytes()) {
 		var event struct {
 			Event  string         `json:"event"`
@@ -147,53 +147,20 @@ func runIn(t testing.TB, out string, args ...string) finished {
 	return f
 }
 
-// nothingLeft wants no container and no network of dlmtest, after a while.
-func nothingLeft(t testing.TB) {
+// nothingLeft wants no container, network and volume of a runner that has ended, after a while. Others go on beside it.
+func nothingLeft(t testing.TB, runner *exec.Cmd) {
 	t.Helper()
-	var left string
+	var left []string
 	for deadline := time.Now().Add(eventually.Most); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if left = leftovers(t, false); left == "" {
+		if left, _ = inDocker(t, runner.Process.Pid); len(left) == 0 {
 			return
 		}
 	}
-	for line := range strings.Lines(left) {
-		if line = strings.TrimSpace(line); !stuck(line) {
-			t.Errorf("left behind: %s", line)
+	for _, thing := range left {
+		if !stuck(thing) {
+			t.Errorf("left behind: %s", thing)
 		}
 	}
-}
-
-// leftovers lists what Docker has of runs whose runner is dead, or of all runs.
-func leftovers(t testing.TB, living bool) string {
-	t.Helper()
-	var all []string
-	for _, list := range [][]string{
-		{"ps", "-a", "--filter", "label=dlmtest", "--format", `{{.Label "dlmtest.owner"}} container {{.Names}} {{.Status}}`},
-		{"network", "ls", "--filter", "label=dlmtest", "--format", `{{.Label "dlmtest.owner"}} network {{.Name}}`},
-		{"volume", "ls", "--filter", "label=dlmtest", "--format", `{{.Label "dlmtest.owner"}} volume {{.Name}}`},
-	} {
-		out, err := exec.Command("docker", list...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("docker %v: %v: %s", list, err, out)
-		}
-		for line := range strings.Lines(string(out)) {
-			owner, line, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if line != "" && !before[line] && (living || dead(owner)) {
-				all = append(all, line)
-			}
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
-// dead says that the process that an owner label names has ended: boot/pid/start/….
-func dead(owner string) bool {
-	words := strings.Split(owner, "/")
-	if len(words) < 2 {
-		return true
-	}
-	_, err := os.Stat("/proc/" + words[1])
-	return err != nil
 }
 
 // stuck tells a network without containers that Docker 20.10 refuses to remove.
@@ -207,18 +174,9 @@ func stuck(line string) bool {
 	return err == nil && strings.TrimSpace(string(users)) == "0" && strings.Contains(string(said), "has active endpoints")
 }
 
-// before is what was there before the tests.
-var before = map[string]bool{}
-
-func rememberLeftovers(t testing.TB) {
-	t.Helper()
-	for line := range strings.Lines(leftovers(t, true)) {
-		before[strings.TrimSpace(line)] = true
-	}
-}
-
 // TestGCPause is the table of what the main job must show. Runs go side by side: they do not disturb each other.
 func TestGCPause(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		args []string
@@ -251,11 +209,11 @@ func TestGCPause(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel() // a pause is waited for at a checkpoint, however busy the machine is
 			var f finished
 			if test.name == "redis" {
 				f = pausedOnRedis(t)
 			} else {
-				t.Parallel() // a pause is waited for at a checkpoint, however busy the machine is
 				f = settled(t, append([]string{"--scenario", "gc-pause", "--lease", "2s"}, test.args...)...)
 			}
 			for property, want := range test.want {
@@ -271,7 +229,7 @@ func TestGCPause(t *testing.T) {
 			if t.Failed() {
 				keep(t, f)
 			}
-			nothingLeft(t)
+			nothingLeft(t, f.runner)
 		})
 	}
 }
@@ -326,6 +284,7 @@ func keep(t testing.TB, f finished) {
 // The zombie wakes between the other's read and its write: fencing writes alone
 // does not save a read-modify-write, fencing reads as well does.
 func TestGCPauseRead(t *testing.T) {
+	t.Parallel()
 	for fenceOn, want := range map[string]string{"write": "violated", "read": "holds"} {
 		t.Run(fenceOn, func(t *testing.T) {
 			t.Parallel()
@@ -340,6 +299,7 @@ func TestGCPauseRead(t *testing.T) {
 
 // A sound lock without faults is green: a false red is the second worst bug.
 func TestBaseline(t *testing.T) {
+	t.Parallel()
 	for _, backend := range sound() {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
@@ -354,6 +314,7 @@ func TestBaseline(t *testing.T) {
 }
 
 func TestCheckJudgesAgain(t *testing.T) {
+	t.Parallel()
 	f := pausedOnRedis(t)
 	before, err := os.ReadFile(filepath.Join(f.dir, "results.json"))
 	if err != nil {
@@ -374,6 +335,7 @@ func TestCheckJudgesAgain(t *testing.T) {
 // Every reference lock passes the conformance suite on its real cluster. The suite waits for
 // leases for the most part, so two go side by side.
 func TestConform(t *testing.T) {
+	t.Parallel()
 	for _, backend := range sound() {
 		if backend == "grpc" {
 			continue // the same service as http; by grpc it is TestServiceConforms of locktest
@@ -392,87 +354,9 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// TestKilledRunnerLeavesNothing kills the runner with SIGKILL at five moments.
-func TestKilledRunnerLeavesNothing(t *testing.T) {
-	moments := []struct {
-		name, after string // a line that is seen
-		wait        time.Duration
-	}{
-		{"at its start", "", 30 * time.Millisecond},
-		{"while containers are made", "Starting", 300 * time.Millisecond},
-		{"while nodes get ready", "Waiting until", 100 * time.Millisecond},
-		{"in the pause", `"faults":1`, 200 * time.Millisecond},
-		{"while it takes the cluster down", "Taking the cluster down", 50 * time.Millisecond},
-	}
-	for _, m := range moments {
-		t.Run(m.name, func(t *testing.T) {
-			out := t.TempDir()
-			cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redlock", "--lease", "1s")
-			stdout, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			lines := bufio.NewScanner(stdout)
-			for m.after != "" && lines.Scan() && !strings.Contains(lines.Text(), m.after) {
-			}
-			time.Sleep(m.wait)
-			if m.after != "" && leftovers(t, true) == "" {
-				t.Error("nothing was there to be left behind")
-			}
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			_ = cmd.Wait() // killed
-			nothingLeft(t)
-			noProcess(t, built.path)
-		})
-	}
-}
-
-// noProcess wants no process of the binary, in a container or not, within some
-// seconds. Another build may be at work beside these tests.
-func noProcess(t testing.TB, path string) {
-	t.Helper()
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var left []string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if left = processes(t, path, want); len(left) == 0 {
-			return
-		}
-	}
-	t.Errorf("processes left: %q", left)
-}
-
-// processes lists the command lines of those that run the program at path, or a copy of it in a container.
-func processes(t testing.TB, path string, program []byte) (all []string) {
-	entries, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		line, _ := os.ReadFile(e) // it may have ended
-		inside := bytes.HasPrefix(line, []byte("/dlmtest/dlmtest\x00")) && runs(filepath.Dir(e), program)
-		if inside || bytes.HasPrefix(line, []byte(path+"\x00")) {
-			all = append(all, strings.ReplaceAll(string(line), "\x00", " "))
-		}
-	}
-	return all
-}
-
-// runs says whether the process of this folder in /proc runs this very program.
-func runs(proc string, program []byte) bool {
-	exe, err := os.ReadFile(filepath.Join(proc, "exe"))
-	return err == nil && bytes.Equal(exe, program)
-}
-
 // A run that was interrupted is healed, taken down and judged.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redis", "--lease", "2s")
 	last := interruptAt(t, cmd, `"faults":1`)
@@ -485,7 +369,7 @@ func TestInterrupt(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out, "latest", "report.html")); err != nil {
 		t.Error(err)
 	}
-	nothingLeft(t)
+	nothingLeft(t, cmd)
 }
 
 // A server that does not come up: its last log lines, exit 3, nothing left.
@@ -513,27 +397,21 @@ func TestServerThatDoesNotComeUp(t *testing.T) {
 			t.Errorf("the error does not show %q:\n%s", want, out)
 		}
 	}
-	nothingLeft(t)
+	nothingLeft(t, cmd)
 }
 
 // Every kind of fault on real servers: it is seen at its victim, it heals, and what the lock promises is
 // decided. Each kind in both runtimes is TestFaultsStayInTheirNodes.
 func TestFaults(t *testing.T) {
-	tests := []struct {
-		scenario, backend, runtime string
-		want                       map[string]string
-	}{
+	t.Parallel()
+	for _, test := range []faultTest{
 		{"partition-minority", "redlock", "docker", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
 		{"holder-isolated", "redis", "docker", map[string]string{"mutual-exclusion": "violated", "lease-exclusion": "holds", "fenced-writes": "holds"}},
 		{"leader-crash", "zookeeper", "docker", map[string]string{"mutual-exclusion": "holds", "fencing-monotonic": "holds"}},
 		{"orphan", "etcd", "local", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds", "deadlock-freedom": "holds"}},
 		{"stall-worker", "redis", "local", map[string]string{"mutual-exclusion": "holds"}},
-		{"clock-jump", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
-		{"clock-jump", "etcd", "docker", map[string]string{"lease-exclusion": "holds"}},
-		{"crash-amnesia", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
 		{"delayed-restart", "redlock", "docker", map[string]string{"lease-exclusion": "holds", "mutual-exclusion": "holds"}},
 		{"token-amnesia", "redis", "local", map[string]string{"fencing-monotonic": "violated"}},
-		{"clock-strobe", "redis", "local", map[string]string{"lease-exclusion": "violated"}},
 		{"storm", "etcd", "local", map[string]string{"lease-exclusion": "holds"}},
 		{"delayed-write", "redis", "docker", map[string]string{"no-lost-update/unfenced": "violated", "lease-exclusion": "holds", "fenced-writes": "holds"}},
 		{"half-open", "etcd", "local", map[string]string{"mutual-exclusion": "violated", "lease-exclusion": "holds", "fenced-writes": "holds"}},
@@ -544,30 +422,48 @@ func TestFaults(t *testing.T) {
 		{"payment-pause", "etcd", "docker", map[string]string{"charged-once/unfenced": "violated", "charged-once/fenced": "violated", "no-lost-update/fenced": "holds"}},
 		{"file-pause", "redis", "local", map[string]string{"no-interleaving/unfenced": "violated", "no-interleaving/fenced": "holds"}},
 		{"disk-stall", "etcd", "docker", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
+	} {
+		t.Run(test.String(), func(t *testing.T) {
+			t.Parallel()
+			test.run(t)
+		})
 	}
-	t.Run("all", func(t *testing.T) { // ends with its parallel parts
-		for _, test := range tests {
-			t.Run(test.scenario+" "+test.backend+" "+test.runtime, func(t *testing.T) {
-				if !strings.HasPrefix(test.scenario, "clock-") && test.scenario != "crash-amnesia" { // what these show depends on who is first
-					t.Parallel()
-				}
-				args := []string{"--scenario", test.scenario, "--backend", test.backend, "--runtime", test.runtime}
-				f := settled(t, args...)
-				if f.result.Counts.Faults == 0 || f.result.Counts.FaultsSeen != f.result.Counts.Faults {
-					t.Errorf("%d of %d faults were seen", f.result.Counts.FaultsSeen, f.result.Counts.Faults)
-				}
-				for property, want := range test.want {
-					if got := f.verdict(property); got != want {
-						t.Errorf("%s: %s, want %s: %+v", property, got, want, f.result.Property(property))
-					}
-				}
-				if t.Failed() {
-					keep(t, f)
-				}
-			})
+}
+
+// The faults whose outcome depends on who is first run alone.
+func TestFaultsAlone(t *testing.T) {
+	for _, test := range []faultTest{
+		{"clock-jump", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
+		{"clock-jump", "etcd", "docker", map[string]string{"lease-exclusion": "holds"}},
+		{"crash-amnesia", "redlock", "docker", map[string]string{"lease-exclusion": "violated"}},
+		{"clock-strobe", "redis", "local", map[string]string{"lease-exclusion": "violated"}},
+	} {
+		t.Run(test.String(), test.run)
+	}
+}
+
+// faultTest is a run with a fault, and the verdicts that it must have.
+type faultTest struct {
+	scenario, backend, runtime string
+	want                       map[string]string
+}
+
+func (test faultTest) String() string { return test.scenario + " " + test.backend + " " + test.runtime }
+
+func (test faultTest) run(t *testing.T) {
+	f := settled(t, "--scenario", test.scenario, "--backend", test.backend, "--runtime", test.runtime)
+	if f.result.Counts.Faults == 0 || f.result.Counts.FaultsSeen != f.result.Counts.Faults {
+		t.Errorf("%d of %d faults were seen", f.result.Counts.FaultsSeen, f.result.Counts.Faults)
+	}
+	for property, want := range test.want {
+		if got := f.verdict(property); got != want {
+			t.Errorf("%s: %s, want %s: %+v", property, got, want, f.result.Property(property))
 		}
-	})
-	nothingLeft(t)
+	}
+	if t.Failed() {
+		keep(t, f)
+	}
+	nothingLeft(t, f.runner)
 }
 
 // A matrix of two by two with a cell that makes no sense: its index leads to reports
@@ -703,18 +599,21 @@ func TestMatrixInterrupt(t *testing.T) {
 // locks are TestBaseline's.
 func TestSelftest(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command(dlmtest(t), "selftest", "--part", "controls,lies", "--out", t.TempDir()).CombinedOutput()
+	cmd := exec.Command(dlmtest(t), "selftest", "--part", "controls,lies", "--out", t.TempDir())
+	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
 		t.Error(err)
 	}
-	nothingLeft(t)
+	nothingLeft(t, cmd)
 }
 
 func TestDoctor(t *testing.T) {
-	out, err := exec.Command(dlmtest(t), "doctor").CombinedOutput()
+	t.Parallel()
+	cmd := exec.Command(dlmtest(t), "doctor")
+	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "nf_tables") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	nothingLeft(t)
+	nothingLeft(t, cmd)
 }

@@ -93,7 +93,7 @@ func TestBombs(t *testing.T) {
 				}
 				t.Logf("exit %d, mutual-exclusion %s", f.code, f.verdict("mutual-exclusion"))
 				w.unharmed(t)
-				nothingLeft(t)
+				nothingLeft(t, f.runner)
 			})
 		}
 	})
@@ -141,7 +141,7 @@ func (w *world) run(t *testing.T, bomb string) finished {
 	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	defer timer.Stop()
 	_ = cmd.Run() // the exit code is looked at
-	f := finished{code: cmd.ProcessState.ExitCode(), stderr: said.String()}
+	f := finished{runner: cmd, code: cmd.ProcessState.ExitCode(), stderr: said.String()}
 	for line := range bytes.Lines(out.Bytes()) {
 		var event struct {
 			Event, Dir string

@@ -10,6 +10,7 @@ import (
 
 // A disk without any room costs what would be saved, and not the verdict.
 func TestCheckOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeLong(t, filepath.Join(dir, "history.jsonl"), 2000)
 	for _, flag := range []string{"", "--json"} {

@@ -27,10 +27,10 @@ and a link), must-detect (a lock that is broken on purpose), or not-judged (with
 reason). A new violation fails. A known weakness does not, and one that is not seen any
 more is reported. A fault that was not observed, too little contention, a run that
 failed or did not take place: inconclusive, never green. A run that the machine
-disturbed is repeated once, and both are listed. Beside each green stands what it
-proves: below which rate failures are, with 95 % confidence.
+disturbed is repeated once, and both are listed. Beside each pass stands the upper bound of the
+failure rate that it proves, with 95 % confidence.
 
-A cell ends when no further run can change it (--all runs them all the same). Under
+A cell ends when no further run can change its result (--all executes them anyway). Under
 --budget no run begins that would not end in time; what did not run is listed.
 
 With --of DIR nothing runs: the runs of a matrix, or those that many machines did and
@@ -79,7 +79,7 @@ func newGate() *cobra.Command {
 	flags.DurationVar(&f.budget, "budget", 0, "the longest that it may take, such as 20m (default: the file's, or no limit)")
 	flags.IntVar(&f.count, "count", 0, "runs of every cell, in place of the file's")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of cells that have none in the file (default: a new one, printed)")
-	flags.IntVar(&f.parallel, "parallel", 1, "runs at a time (default: the file's); tight ones run alone in any case")
+	flags.IntVar(&f.parallel, "parallel", 1, "runs at a time (default: the file's); timing-sensitive ones execute alone")
 	flags.BoolVar(&f.all, "all", false, "run everything, though all may be decided: for rates")
 	flags.StringVar(&f.runtime, "runtime", "auto", "docker, local, or auto")
 	flags.BoolVar(&f.allowHost, "allow-host", false, "let the compose files of cells reach this machine, as dlmtest run has it; a gate file cannot ask for it")

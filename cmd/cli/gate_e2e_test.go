@@ -14,13 +14,14 @@ import (
 
 // gated is a gate that has ended.
 type gated struct {
+	cmd    *exec.Cmd
 	code   int
 	text   string
 	report gate.Report
 }
 
 // gateCommand is dlmtest gate on a file, and where its folder will be.
-func gateCommand(t *testing.T, file string, args ...string) (cmd *exec.Cmd, dir string) {
+func gateCommand(t *testing.T, program, file string, args ...string) (cmd *exec.Cmd, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	config := filepath.Join(dir, "gate.yaml")
@@ -28,14 +29,14 @@ func gateCommand(t *testing.T, file string, args ...string) (cmd *exec.Cmd, dir 
 		t.Fatal(err)
 	}
 	runs := filepath.Join(dir, "runs")
-	return exec.Command(dlmtest(t), append([]string{"gate", "--config", config, "--out", runs}, args...)...), filepath.Join(runs, "latest-gate")
+	return exec.Command(program, append([]string{"gate", "--config", config, "--out", runs}, args...)...), filepath.Join(runs, "latest-gate")
 }
 
 func runGate(t *testing.T, file string, args ...string) gated {
 	t.Helper()
-	cmd, dir := gateCommand(t, file, args...)
+	cmd, dir := gateCommand(t, dlmtest(t), file, args...)
 	out, _ := cmd.CombinedOutput() // the exit code is looked at
-	return gated{cmd.ProcessState.ExitCode(), string(out), openGate(t, dir, string(out))}
+	return gated{cmd, cmd.ProcessState.ExitCode(), string(out), openGate(t, dir, string(out))}
 }
 
 func openGate(t *testing.T, dir, said string) gate.Report {
@@ -78,6 +79,7 @@ cells:
     expect: {release-by-owner: must-detect}
 `
 	g := runGate(t, sound)
+	nothingLeft(t, g.cmd)
 	g.says(t, exitHolds, "--- PASS: naive-release/redis/release-by-owner", "failure rate below 79.4 % at 95 %",
 		"--- PASS: naive-release/broken/no-owner-check/release-by-owner", "detected in 1 of 1 run")
 	planted := strings.Replace(sound[:strings.Index(sound, "  - scenario")], "redis", "broken/no-owner-check", 1)
@@ -87,7 +89,7 @@ cells:
 	if c := g.report.Cells[0]; c.Left == 0 || len(c.Runs)+c.Left < 3 {
 		t.Errorf("%d runs, %d left out of 3", len(c.Runs), c.Left)
 	}
-	nothingLeft(t)
+	nothingLeft(t, g.cmd)
 }
 
 // A budget is kept: what did not run is listed, and is never green.
@@ -97,22 +99,24 @@ func TestGateKeepsItsBudget(t *testing.T) {
 	g := runGate(t, "count: 50\nflags: {lease: 1s}\ncells: [{scenario: baseline, backend: redis}]\n", "--budget", "10s")
 	t.Logf("a gate with a budget of 10 s took %.1f s", time.Since(begun).Seconds())
 	g.says(t, exitInconclusive, "--- INCONCLUSIVE: baseline/redis/", "The budget of 10s was used up before the end.", "not run: baseline/redis:", "INCONCLUSIVE\t")
-	nothingLeft(t)
+	nothingLeft(t, g.cmd)
 }
 
 // An interrupt leaves a report of what was run, and nothing running.
 func TestInterruptedGate(t *testing.T) {
-	cmd, dir := gateCommand(t, "count: 3\nflags: {lease: 1s}\ncells: [{scenario: baseline, backend: redis}]\n", "--runtime", "local")
+	t.Parallel()
+	program := ownCopy(t)
+	cmd, dir := gateCommand(t, program, "count: 3\nflags: {lease: 1s}\ncells: [{scenario: baseline, backend: redis}]\n", "--runtime", "local")
 	last := interruptAt(t, cmd, "[1/3]")
 	text, err := os.ReadFile(filepath.Join(dir, "gate.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gated{cmd.ProcessState.ExitCode(), string(text), openGate(t, dir, last)}
+	g := gated{cmd, cmd.ProcessState.ExitCode(), string(text), openGate(t, dir, last)}
 	g.says(t, exitInconclusive, "The gate was interrupted before its end.", "not run: baseline/redis:", "INCONCLUSIVE\t")
 	runs := g.report.Cells[0].Runs
 	if len(runs) != 3 || runs[0].Verdict != reports.Good || runs[2].Verdict != reports.NotRun {
 		t.Errorf("%+v", runs)
 	}
-	noneRuns(t, built.path)
+	noneRuns(t, program)
 }

@@ -18,9 +18,9 @@ type givenFlags struct {
 
 const trustLong = `
 
-A run's folder is data. What it names beside what is built in (an adapter, its files, a library at
-a commit, an image, a compose file, endpoints) is printed and not used, unless you give the same
-on the command line, or --trust because you wrote the folder or have read each line. A compose
+A run's folder is data. What it names and is not built in (an adapter, its files, a library at
+a commit, an image, a compose file, endpoints) is printed and not used, unless you name the same
+on the command line, or give --trust because you wrote the folder or have read each line. A compose
 file in that folder, and a secret that was not stored, are never trusted: give them.`
 
 func (f *givenFlags) register(cmd *cobra.Command) {

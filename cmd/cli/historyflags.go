@@ -25,8 +25,8 @@ type historyFlags struct {
 
 func (h *historyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&h.format, "format", "", "how the file is written, see dlmtest list formats (default: found by looking)")
-	f.StringVar(&h.independent, "independent", "", "whether values are [key value] tuples: yes or no (default: found by looking)")
+	f.StringVar(&h.format, "format", "", "format of the file, see dlmtest list formats (default: detected)")
+	f.StringVar(&h.independent, "independent", "", "whether values are [key value] tuples: yes or no (default: detected)")
 	f.StringVar(&h.part, "part", formats.PartLock, "of a dlmtest history: lock, or fenced or unfenced for its guarded resource")
 	f.StringArrayVar(&h.words, "f", nil, "what a word for an operation means, as WORD=OPERATION, or WORD=- to leave it out; may be repeated")
 	f.StringVar(&h.valueIs, "value-is", "", "what the values of lock operations are: key, owner, token or answer "+
@@ -116,7 +116,8 @@ func (h *historyFlags) open(cmd *cobra.Command, path string) (r *formats.Reader,
 		name = path
 		file, err := openHistory(path)
 		if errors.Is(err, os.ErrNotExist) && filepath.Base(path) == "history.jsonl" { // see historyIn
-			return nil, nil, usageError{fmt.Errorf("no history in %s: want history.jsonl, %s or client-*/operations.json", filepath.Dir(path), strings.Join(storedNames, ", "))}
+			return nil, nil, usageError{fmt.Errorf("no history in %s: want history.jsonl, %s or client-*/operations.json",
+				filepath.Dir(path), strings.Join(storedNames, ", "))}
 		} else if errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
 		} else if err != nil {

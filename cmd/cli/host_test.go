@@ -56,35 +56,38 @@ func TestFaultsStayInTheirNodes(t *testing.T) {
 	}
 	text := strings.ReplaceAll(scenarioWith("each-kind", faults), "duration: 4 lease", "duration: 9 lease\nwait: 8 lease")
 	dlmtest(t)
-	for _, runtime := range []string{"docker", "local"} {
-		t.Run(runtime, func(t *testing.T) {
-			dir := openFolder(t)
-			scenario := filepath.Join(dir, "each-kind.yaml")
-			if err := os.WriteFile(scenario, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv("TMPDIR", dir)
-			before, clock := lookAtHost(t, dir), hostClock()
-			stop, sampled := make(chan struct{}), make(chan int)
-			go func() { sampled <- watchHost(t, before, clock, stop) }()
-			args := []string{"--scenario", scenario, "--backend", "redis", "--fsync", "always", "--runtime", runtime}
-			f := runScenario(t, args...)
-			if f.result.Counts.FaultsSeen != f.result.Counts.Faults { // a client that says nothing meets no fault of its links
-				t.Log(f.result.Doubts)
-				f = runScenario(t, args...)
-			}
-			close(stop)
-			if n := <-sampled; n < 20 {
-				t.Errorf("the host was looked at only %d times", n)
-			}
-			if f.result.Counts.Faults < len(eachKind) || f.result.Counts.FaultsSeen != f.result.Counts.Faults {
-				t.Errorf("%d of %d faults were seen, %d wanted", f.result.Counts.FaultsSeen, f.result.Counts.Faults, len(eachKind))
-				keep(t, f)
-			}
-			nothingLeft(t)
-			wantHost(t, before, func() map[string]string { return lookAtHost(t, dir) })
-		})
+	dir := openFolder(t)
+	scenario := filepath.Join(dir, "each-kind.yaml")
+	if err := os.WriteFile(scenario, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
+	t.Setenv("TMPDIR", dir)
+	before, clock := lookAtHost(t, dir), hostClock()
+	stop, sampled := make(chan struct{}), make(chan int)
+	go func() { sampled <- watchHost(t, before, clock, stop) }()
+	t.Run("in", func(t *testing.T) { // both runtimes side by side, on one host
+		for _, runtime := range []string{"docker", "local"} {
+			t.Run(runtime, func(t *testing.T) {
+				t.Parallel()
+				args := []string{"--scenario", scenario, "--backend", "redis", "--fsync", "always", "--runtime", runtime}
+				f := runScenario(t, args...)
+				if f.result.Counts.FaultsSeen != f.result.Counts.Faults { // a client that says nothing meets no fault of its links
+					t.Log(f.result.Doubts)
+					f = runScenario(t, args...)
+				}
+				if f.result.Counts.Faults < len(eachKind) || f.result.Counts.FaultsSeen != f.result.Counts.Faults {
+					t.Errorf("%d of %d faults were seen, %d wanted", f.result.Counts.FaultsSeen, f.result.Counts.Faults, len(eachKind))
+					keep(t, f)
+				}
+				nothingLeft(t, f.runner)
+			})
+		}
+	})
+	close(stop)
+	if n := <-sampled; n < 20 {
+		t.Errorf("the host was looked at only %d times", n)
+	}
+	wantHost(t, before, func() map[string]string { return lookAtHost(t, dir) })
 }
 
 // openFolder is one that every user can enter, as a run without Docker needs.

@@ -19,9 +19,9 @@ import (
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
-const huntLong = `Search for what nobody has described: draw short trials (how the lock is used, and what goes
-wrong when) from a seed, learn from what each has shown, and report what this lock does worse
-than it should, as the smallest scenario that shows it.
+const huntLong = `Search a lock for bugs that no scenario describes: draw short trials (how the lock is used, and
+which faults strike when) from a seed, learn from the result of each, and report each bug as the
+smallest scenario that shows it.
 
 A violation is a finding when it comes again in at least 2 of 3 repeats, each in a fresh cluster,
 and the reference lock of the same servers does not show it in 3 of 3 under the same trial; or
@@ -52,7 +52,7 @@ func newHunt() *cobra.Command {
 	f := huntFlags{Settings: settings.Default()} // of what no flag says
 	cmd := &cobra.Command{
 		Use:   "hunt --library NAME | --adapter COMMAND --backend NAME | --backend NAME",
-		Short: "Search a lock for what no scenario describes",
+		Short: "Search a lock for bugs that no scenario describes",
 		Long:  huntLong,
 		Example: `  dlmtest hunt --library redislock --for 10m
   dlmtest hunt --library redsync@v4.12.0 --for 5m --runtime local --seed 7
@@ -69,10 +69,10 @@ func newHunt() *cobra.Command {
 	flags.StringVar(&f.backend, "backend", "", "`name` of the backend (default: the library's first)")
 	f.adapter.register(flags)
 	settingFlags(cmd, &f.Settings, "adapter-files", "client-image")
-	flags.DurationVar(&f.limit, "for", 10*time.Minute, "how long to hunt; a finding is made small in the last part of it")
-	flags.BoolVar(&f.first, "first", false, "end with the first finding, as it was seen; --resume makes it small")
+	flags.DurationVar(&f.limit, "for", 10*time.Minute, "how long to hunt; findings are shrunk in the last part of it")
+	flags.BoolVar(&f.first, "first", false, "end with the first finding, as it was seen; --resume shrinks it")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every trial (default: a new one, printed)")
-	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine bears)")
+	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine can take)")
 	flags.StringVar(&f.shard, "shard", "", "hunt in every n-th trial only: `i/n`, or auto; needs --seed. dlmtest report merge puts the parts together")
 	flags.StringVar(&f.known, "known", "", "gate `file`: what it accepts of this lock is no finding under the same kinds of faults")
 	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "etcd", "strict", "endpoint",

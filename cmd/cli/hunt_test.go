@@ -59,6 +59,7 @@ func TestHunt(t *testing.T) {
 }
 
 func TestHuntRefuses(t *testing.T) {
+	t.Parallel()
 	program := dlmtest(t)
 	for want, args := range map[string][]string{
 		"no lock is named":     {},

@@ -14,6 +14,7 @@ import (
 
 // An adapter that dies in each trial ends the hunt soon, as a failure that says what to do.
 func TestHuntOfADyingAdapter(t *testing.T) {
+	t.Parallel()
 	_, r, code := hunted(t, "--backend", "redis", "--adapter", "false", "--for", "2m", "--seed", "1")
 	if code != exitFailed || r.Trials != 0 || len(r.Findings) > 0 || r.Little == "" {
 		t.Errorf("exit code %d, %s", code, r.Summary())
@@ -25,6 +26,7 @@ func TestHuntOfADyingAdapter(t *testing.T) {
 
 // A disk that fills while a hunt goes on: it ends, says what to do, and what was learnt before can be read.
 func TestHuntOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	kept := t.TempDir()
 	script := `mount -t tmpfs -o size=100m tmpfs "$1" || exit 99
 (while ! [ -s "$1"/*_hunt/trials.jsonl ]; do sleep 0.2; done

@@ -44,10 +44,9 @@ there already is not built again.`,
 	}
 	key := &cobra.Command{
 		Use:   "key",
-		Short: "Print what changes whenever anything that images are made of does, for a cache",
-		Long: `Print a key that changes whenever anything that the images are made of does. A cache
-of docker save under this key never restores images that this dlmtest would build
-otherwise.`,
+		Short: "Print a cache key that changes whenever an input of the images changes",
+		Long: `Print a key that changes whenever an input of the images changes. A cache of docker save
+under this key never restores images that this dlmtest would build differently.`,
 		Example: "  tar=images-$(dlmtest images key).tar",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -98,7 +98,7 @@ type stuckCase struct {
 // A first signal ends a command without a cluster: in the midst of a long judgement,
 // while it waits for a file or for a child. Nothing half written is left.
 func TestFirstSignalEndsACommand(t *testing.T) {
-	program, dir := dlmtest(t), t.TempDir()
+	program, dir := ownCopy(t), t.TempDir()
 	path := func(name ...string) string { return filepath.Join(append([]string{dir}, name...)...) }
 	if err := os.MkdirAll(path("matrix", "long"), 0o755); err != nil {
 		t.Fatal(err)

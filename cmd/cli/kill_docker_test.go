@@ -18,11 +18,11 @@ type boxed struct {
 
 // inDocker are the things that carry the pid of an owner, and what its containers have
 // on this machine.
-func inDocker(t *testing.T, owner int) (things []string, containers []boxed) {
+func inDocker(t testing.TB, owner int) (things []string, containers []boxed) {
 	t.Helper()
 	var ids []string
 	for _, list := range [][]string{
-		{"ps", "-a", "--no-trunc", "--filter", "label=dlmtest.owner", "--format", `{{.Label "dlmtest.owner"}} container {{.ID}}`},
+		{"ps", "-a", "--no-trunc", "--filter", "label=dlmtest.owner", "--format", `{{.Label "dlmtest.owner"}} container {{.ID}} {{.Names}} {{.Status}}`},
 		{"network", "ls", "--filter", "label=dlmtest.owner", "--format", `{{.Label "dlmtest.owner"}} network {{.Name}}`},
 		{"volume", "ls", "--filter", "label=dlmtest.owner", "--format", `{{.Label "dlmtest.owner"}} volume {{.Name}}`},
 	} {
@@ -34,8 +34,8 @@ func inDocker(t *testing.T, owner int) (things []string, containers []boxed) {
 			label, thing, _ := strings.Cut(strings.TrimSpace(line), " ")
 			if words := strings.Split(label, "/"); len(words) > 1 && words[1] == strconv.Itoa(owner) {
 				things = append(things, thing)
-				if id, ok := strings.CutPrefix(thing, "container "); ok {
-					ids = append(ids, id)
+				if of := strings.Fields(thing); of[0] == "container" {
+					ids = append(ids, of[1])
 				}
 			}
 		}

@@ -14,6 +14,7 @@ import (
 // without: nothing stays.
 func TestKilledHelpers(t *testing.T) {
 	adoptOrphans(t)
+	commands, before := map[string]*killed{}, map[string][]string{} // of a runtime
 	for _, c := range []struct {
 		runtime, name, mark string // of the helper's command line
 		runner              bool   // is killed right after
@@ -32,12 +33,15 @@ func TestKilledHelpers(t *testing.T) {
 		if os.Getenv("KILLS") == "" && (!c.runner || c.runtime == "docker") { // each takes a run and more
 			continue
 		}
-		t.Run(c.runtime+": "+c.name, func(t *testing.T) {
+		if commands[c.runtime] == nil {
 			k := proofs(t)[0]
 			k.docker = c.runtime == "docker"
 			k.folders(t)
 			k.undisturbed(t)
-			before := listed(t, k.tmp, k.cache)
+			commands[c.runtime], before[c.runtime] = &k, listed(t, k.tmp, k.cache)
+		}
+		t.Run(c.runtime+": "+c.name, func(t *testing.T) {
+			k, before := commands[c.runtime], before[c.runtime]
 			k.start(t)
 			victim := k.find(t, c.mark)
 			time.Sleep(time.Second) // the load is on, and the disk stalls
@@ -116,7 +120,7 @@ func TestInterruptedWithoutDocker(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.ends(t)
-	if code := k.cmd.ProcessState.ExitCode(); code != exitInconclusive || !bytes.Contains(k.said.Bytes(), []byte("verdict")) {
+	if code := k.cmd.ProcessState.ExitCode(); code != exitInconclusive || !strings.Contains(k.said.String(), "verdict") {
 		t.Errorf("exit code %d: %s", code, k.said)
 	}
 	if left := tr.left(t); left.String() != "" {

@@ -21,7 +21,7 @@ func mostParallel() (most int, why string) {
 	if unix.Sysinfo(&info) != nil {
 		return most, why
 	}
-	memory := uint64(info.Totalram) * uint64(info.Unit)
+	memory := info.Totalram * uint64(info.Unit)
 	if runs := int(min(memory/memoryPerRun, math.MaxInt32)); runs < most {
 		most, why = runs, fmt.Sprintf("one for each %d MB of %d MB of memory", memoryPerRun>>20, memory>>20)
 	}

@@ -11,6 +11,7 @@ import (
 // A fault that cannot work is refused before the run, with what to do, and nothing is
 // left: no run, no history, no container.
 func TestRefusedBeforeTheRun(t *testing.T) {
+	t.Parallel()
 	seccomp := func(rule string) string {
 		return writeFile(t, "compose.yml", `services:
   redis-1:
@@ -60,7 +61,7 @@ func TestRefusedBeforeTheRun(t *testing.T) {
 			if t.Failed() {
 				t.Logf("%s", said)
 			}
-			nothingLeft(t)
+			nothingLeft(t, cmd)
 		})
 	}
 }

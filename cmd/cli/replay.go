@@ -19,18 +19,18 @@ import (
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
-const replayLong = `Run a saved run again: the same scenario, backend, seed and options, as its run.json has
-them, and random faults as they were drawn, whatever this dlmtest would draw. Then compare:
+const replayLong = `Run a saved run again, with the scenario, backend, seed, options and random faults that its
+run.json records, even if this version of dlmtest would draw other faults. Then compare:
 
   reproduced      the same properties are violated, and no other
   not reproduced  none of them is violated
   other           some of them are not, or others are
   undecided       some were not seen violated, and the run is inconclusive
 
-A live system is random: a fault that hits at a gate hits at the same place, but who wins a
-race may differ. --count N says how often it comes again. A run that the machine disturbed is
-repeated once, and both are listed. What differs from the first run, such as the version of
-a server, is said. The exit code is that of run: the worst of the new runs.` + trustLong
+A live system is random: a fault that is triggered by a checkpoint strikes at the same place, but
+which client wins a race may differ. --count N shows how often the violation comes again. A run
+that the machine disturbed is repeated once, and both are listed. Differences from the first run,
+such as the version of a server, are listed. The exit code is that of run: the worst of the new runs.` + trustLong
 
 // replayFlags are the flags of `dlmtest replay`.
 type replayFlags struct {

@@ -20,8 +20,8 @@ what is taken if DIR is left out.
 Of several runs it makes a comparison on one time axis, each run aligned at its first
 fault, or with --align start at its begin.
 
-Nothing is judged, unless results.json is missing: then the run is judged as dlmtest check
-does, and that is said. The exit code says whether the report was written, not the verdict.
+Nothing is judged, unless results.json is missing: then the run is judged as by dlmtest
+check, and the output says so. The exit code says whether the report was written, not the verdict.
 A file is replaced only if it is a report of dlmtest; --force replaces others, too, but
 never the record of a run.`
 
@@ -59,7 +59,7 @@ func newReport() *cobra.Command {
 	flags.StringVar(&f.format, "format", "", "html, md, svg, png or json (default: by the name of FILE, else html)")
 	flags.BoolVar(&f.json, "json", false, "the same as --format json")
 	flags.IntVar(&f.violation, "violation", 0, "of svg and png: the number of the violation to draw (default: the first)")
-	flags.StringVar(&f.align, "align", "fault", "of a comparison: what of each run is the zero of the time axis: fault (its first) or start")
+	flags.StringVar(&f.align, "align", "fault", "of a comparison: the event of each run at which its time axis begins: fault (the first) or start")
 	flags.BoolVar(&f.force, "force", false, "replace FILE even if it is no report of dlmtest")
 	_ = cmd.RegisterFlagCompletionFunc("format", complete(reportFormats))
 	_ = cmd.RegisterFlagCompletionFunc("align", complete(alignments))

@@ -38,23 +38,23 @@ const runLong = `Run a scenario against a lock and judge it, or a matrix of many
 
 --scenario and --backend take a name, all, a glob such as 'partition-*' or 'broken/*',
 a list of these with commas, and may stand several times; scenarios are also given as
-the path of a YAML file. all stands for all backends but those that are broken on
-purpose, which are chosen by broken/*. --library takes the lock of a library instead of the
-backend's own, on the backend that is named, or else on the first that it is made for;
-with reference beside it the two stand side by side. A cell of the matrix that makes no sense is skipped and
-shown as n/a with its reason, the rest goes on after failures, and RUNS/…_matrix/index.html
-shows it all. A run that the machine disturbed is repeated once, and both are listed.
+the path of a YAML file. all means every backend that is not broken on purpose; broken/* chooses those. --library
+tests the lock of a library instead of the reference lock, on the named backend or else on
+the first one that the library supports; --library NAME,reference runs both. Combinations
+that make no sense are skipped and shown as n/a with the reason. A failed run does not stop
+the others. RUNS/…_matrix/index.html shows all of them. A run that the machine disturbed is
+repeated once, and both are listed.
 
-Of several runs as many go on at a time as --parallel says, or as this machine bears: one for
-each processor, with --runtime local two, and one fewer after each run that the machine
-disturbed. The runs of a shard go on one by one where nothing else is said. Scenarios that bend clocks or have a fault shorter than a lease run
-alone, after the others: they are timing-sensitive.
+--parallel sets how many runs execute at a time. The default is one for each processor, two
+with --runtime local, and one fewer after each run that the machine disturbed; the default of
+a shard is one. Timing-sensitive scenarios (a changed clock, or a fault shorter than a lease)
+run alone, after the others.
 
-With --shard i/n only that part of the runs is done, the n parts in about the same time; dlmtest
-report merge makes one matrix of them again, and says what is missing.
+--shard i/n executes part i of n only; the parts take about the same time. dlmtest report
+merge combines them into one matrix, and names what is missing.
 
-run reports what it has found: the worst of all runs is the exit code (violated 1, else
-failed 3, else inconclusive 2). What a project accepts is not decided here.`
+The exit code is that of the worst run: violated 1, else failed 3, else inconclusive 2.
+dlmtest gate decides what a project accepts.`
 
 func newRun() *cobra.Command {
 	var f runFlags
@@ -89,7 +89,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	f.adapter.register(flags)
 	settingFlags(cmd, &f.Settings, "adapter-files", "client-image")
 	flags.IntVar(&f.count, "count", 1, "runs of each scenario against each backend, with the seeds seed, seed+1, …")
-	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine bears); tight ones run alone in any case")
+	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine can take); timing-sensitive ones execute alone")
 	flags.StringVar(&f.shard, "shard", "", "run only part `i/n` of the matrix, or auto: from a Kubernetes Indexed Job's or GitLab's variables; needs --seed")
 	flags.StringVar(&f.timings, "timings", "", "with --shard: `folder` of an earlier matrix, by whose times the shards are balanced; the same for each")
 	flags.StringVar(&f.lease, "lease", "", "lease of the lock, such as 2s (default: the scenario's)")

@@ -18,8 +18,8 @@ first line names its schema, such as
 
   # yaml-language-server: $schema=gate.schema.json
 
-The files that dlmtest ships name the published one. What hangs on two fields, or on
-another file, no schema can say: the command that reads the file does.`,
+The files that dlmtest ships name the published one. A schema cannot
+express a rule between two fields or files: the command that reads the file checks it.`,
 		Example:   "  dlmtest schema gate >gate.schema.json\n  dlmtest schema scenario",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: names,

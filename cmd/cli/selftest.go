@@ -74,8 +74,8 @@ func newSelftest() *cobra.Command {
   sound     the reference locks without a fault: every property holds
   lies      faults that are silently disabled: every run is inconclusive
 
-A run that saw too little, or that the machine disturbed, is made up to twice more. One that stays
-so is inconclusive and no wrong verdict: exit code 2 and not 1.`,
+A run that saw too little, or that the machine disturbed, is repeated up to twice. If it stays
+so, the trial is inconclusive (exit code 2) and not a wrong verdict (exit code 1).`,
 		Example: "  dlmtest selftest\n  dlmtest selftest --part controls,sound\n  dlmtest selftest --part controls --count 20",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -91,7 +91,7 @@ so is inconclusive and no wrong verdict: exit code 2 and not 1.`,
 	}
 	cmd.Flags().StringSliceVar(&f.parts, "part", parts, "parts to run")
 	cmd.Flags().IntVar(&f.count, "count", 1, "runs of each trial, each with a seed of its own")
-	cmd.Flags().IntVar(&f.parallel, "parallel", 4, "runs at a time; those with tight timing run alone in any case")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 4, "runs at a time; timing-sensitive ones execute alone")
 	cmd.Flags().StringVar(&f.out, "out", "runs/selftest", "folder for the runs")
 	cmd.Flags().StringVar(&f.runtime, "runtime", "auto", "docker, local, or auto")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON lines instead of text")

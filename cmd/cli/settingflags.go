@@ -39,7 +39,8 @@ func settingFlags(cmd *cobra.Command, s *settings.Settings, flags ...string) {
 
 // checkSettings refuses the first setting that cannot be, with what it can be.
 func checkSettings(s settings.Settings) error {
-	for _, p := range s.Check() {
+	if all := s.Check(); len(all) > 0 {
+		p := all[0]
 		if p.Field.Words != nil {
 			return oneOf(p.Field.Flag, p.Value, p.Field.Words...)
 		}

@@ -175,6 +175,7 @@ func hostileCalls(h hostileFolder) map[string][][]string {
 
 // Whatever others wrote, nothing of it reaches the terminal, the log or the CI raw.
 func TestHostileStringsInEveryCommand(t *testing.T) {
+	t.Parallel()
 	program, h := dlmtest(t), newHostileFolder(t)
 	calls := hostileCalls(h)
 	root := newRoot()

@@ -25,6 +25,7 @@ const endLimit = 90 * time.Second
 // A run is taken down whatever state its nodes are in, by the runner or after its death: every pair of state, runtime
 // and signal. They wait for the most part, so they go side by side.
 func TestTeardown(t *testing.T) {
+	t.Parallel()
 	hung := "a hung file system" // the process that serves it is stopped as well
 	tests := []struct {
 		name, fault, runtime string
@@ -55,7 +56,7 @@ func TestTeardown(t *testing.T) {
 			}
 			r.end(t)
 			noneAlive(t, pids)
-			nothingLeft(t)
+			nothingLeft(t, r.cmd)
 		})
 	}
 }
@@ -88,7 +89,7 @@ func TestDaemonConnectionLost(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			nothingLeft(t)
+			nothingLeft(t, r.cmd)
 		})
 	}
 }

@@ -159,7 +159,7 @@ func (p *pause) heal() (string, error) { return "", resume(p.pids, syscall.Kill)
 func resume(pids []int, kill func(int, syscall.Signal) error) error {
 	var errs []error
 	for _, pid := range slices.Backward(pids) {
-		if err := kill(pid, syscall.SIGCONT); err != nil && err != syscall.ESRCH {
+		if err := kill(pid, syscall.SIGCONT); err != nil && !errors.Is(err, syscall.ESRCH) {
 			errs = append(errs, fmt.Errorf("resume: process %d: %w", pid, err))
 		}
 	}

@@ -65,7 +65,7 @@ type Child struct {
 	Seed   uint64        `json:"seed,omitempty"`   // of torn crashes and of jitter
 	Links  []Link        `json:"links,omitempty"`  // the ways to its servers that can be faulted; they outlive it
 	Bend   bool          `json:"bend,omitempty"`   // its clocks can be bent
-	Tells  []string      `json:"tells,omitempty"`  // argv that prints the child's own REALTIME, in seconds of the epoch, as proof of a clock fault; empty: none does
+	Tells  []string      `json:"tells,omitempty"`  // argv that prints the child's REALTIME in seconds: the proof of a clock fault; empty: none
 	Clock  bool          `json:"clock,omitempty"`  // note when the host's REALTIME is set: one node does it for all
 }
 

@@ -179,8 +179,10 @@ func Is[T comparable](p *Tab, js string, want T) {
 // its words are broken.
 func (p *Tab) Phone() {
 	p.Helper()
-	Is(p, `[...document.querySelectorAll("table")].filter(t => t.offsetParent && t.closest(".figures, details") === null && t.scrollWidth > innerWidth).map(t => t.className).join()`, "")
-	Is(p, `[...document.querySelectorAll(".story td, .properties td, .listed td, .side td, .side th[scope=row]")].filter(c => c.offsetParent && c.textContent.trim().length > 12 && c.clientWidth < 60).map(c => c.className + ": " + c.textContent).join()`, "")
+	Is(p, `[...document.querySelectorAll("table")]
+		.filter(t => t.offsetParent && t.closest(".figures, details") === null && t.scrollWidth > innerWidth).map(t => t.className).join()`, "")
+	Is(p, `[...document.querySelectorAll(".story td, .properties td, .listed td, .side td, .side th[scope=row]")]
+		.filter(c => c.offsetParent && c.textContent.trim().length > 12 && c.clientWidth < 60).map(c => c.className + ": " + c.textContent).join()`, "")
 }
 
 // Until waits for an expression to be true.
@@ -194,7 +196,8 @@ func (p *Tab) Until(js string) {
 // View is the stretch of the timeline that is shown, µs, once it is drawn.
 func (p *Tab) View() [2]int64 {
 	p.Helper()
-	return Eval[[2]int64](p, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => { const d = document.getElementById("timeline").dataset; done([+d.from, +d.to]); })))`)
+	return Eval[[2]int64](p, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+		const d = document.getElementById("timeline").dataset; done([+d.from, +d.to]); })))`)
 }
 
 // Quiet fails if the page complained, or asked for anything but itself.

@@ -142,7 +142,8 @@ func (j *claimJudge) fencingSaves(Claimed) (Agrees, string) {
 		verdict = NotMeasured // one that came before the next holder had written is let in, and may do no harm
 	}
 	if c.StaleWrites > 0 {
-		text += fmt.Sprintf(" %d of %s on a superseded grant %s refused.", c.StaleRefused, say.Count(c.StaleWrites, "write"), say.Verb(c.StaleRefused, "was", "were"))
+		text += fmt.Sprintf(" %d of %s on a superseded grant %s refused.",
+			c.StaleRefused, say.Count(c.StaleWrites, "write"), say.Verb(c.StaleRefused, "was", "were"))
 	}
 	return verdict, text
 }

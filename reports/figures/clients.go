@@ -239,7 +239,8 @@ func drawClients(m *Measurement, f *Figure) {
 				continue
 			}
 			from := math.Max(float64(x.WaitP50.Microseconds()), 1)
-			c.Add(chart.Box{FromX: float64(i) - 0.12, FromY: from, ToX: float64(i) + 0.12, ToY: math.Max(float64(x.WaitP99.Microseconds()), from), Tint: chart.Ink("belief")})
+			c.Add(chart.Box{FromX: float64(i) - 0.12, FromY: from,
+				ToX: float64(i) + 0.12, ToY: math.Max(float64(x.WaitP99.Microseconds()), from), Tint: chart.Ink("belief")})
 			p50 = append(p50, plotter.XY{X: float64(i), Y: from})
 			p99 = append(p99, plotter.XY{X: float64(i), Y: math.Max(float64(x.WaitP99.Microseconds()), 1)})
 			longest = append(longest, plotter.XY{X: float64(i), Y: math.Max(float64(x.WaitMax.Microseconds()), 1)})
@@ -247,7 +248,8 @@ func drawClients(m *Measurement, f *Figure) {
 		c.Dots(p50, "p50", chart.Dot, 3.5)
 		c.Dots(p99, "p99", chart.Dot, 2.5)
 		c.Dots(longest, "bad", chart.Cross, 3.5)
-		c.Entries = []chart.Entry{{Ink: "p50", Name: "p50", Shape: "dot"}, {Ink: "p99", Name: "p99", Shape: "dot"}, {Ink: "bad", Name: "longest wait", Shape: "cross"}}
+		c.Entries = []chart.Entry{{Ink: "p50", Name: "p50", Shape: "dot"}, {Ink: "p99", Name: "p99", Shape: "dot"},
+			{Ink: "bad", Name: "longest wait", Shape: "cross"}}
 		f.add("Waiting time of each client", c)
 	}
 	f.Says = m.fairnessSays()
@@ -293,11 +295,4 @@ func shortName(name string) string {
 		return string(r[:13]) + "…"
 	}
 	return visible.Line(name)
-}
-
-func percent(n, of int) string {
-	if of == 0 {
-		return "–"
-	}
-	return say.Figure(100*float64(n)/float64(of)) + " %"
 }

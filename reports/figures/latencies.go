@@ -143,7 +143,8 @@ func drawLatencyOverTime(m *Measurement, f *Figure) {
 			}
 		}
 		c.Dots(top, "muted", chart.Dot, 2.2)
-		c.Entries = append([]chart.Entry{{Ink: "p50", Name: "p50", Shape: "line"}, {Ink: "p99", Name: "p99", Shape: "dash"}, {Ink: "muted", Name: "longest", Shape: "dot"}}, c.Entries...)
+		c.Entries = append([]chart.Entry{{Ink: "p50", Name: "p50", Shape: "line"},
+			{Ink: "p99", Name: "p99", Shape: "dash"}, {Ink: "muted", Name: "longest", Shape: "dot"}}, c.Entries...)
 		f.add(fmt.Sprintf("%s: p50, p99 and the longest in each %s of the run", class.name, say.Length(time.Duration(over.width*1e9))), c)
 		if class.operation == "acquire" {
 			slow = m.slowest(over)
@@ -219,5 +220,6 @@ func (m *Measurement) slowest(o overTime) string {
 	if len(m.Faults) == 0 {
 		where = "in a run without faults"
 	}
-	return fmt.Sprintf("The longest acquire took %s and ended at about %s s, %s.", say.Length(micros(o.windows[worst].most)), say.Number(math.Round(to*10)/10), where)
+	return fmt.Sprintf("The longest acquire took %s and ended at about %s s, %s.",
+		say.Length(micros(o.windows[worst].most)), say.Number(math.Round(to*10)/10), where)
 }

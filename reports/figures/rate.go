@@ -106,3 +106,10 @@ func (m *Measurement) rateRow(f *Figure, name string, faulty bool) {
 	}
 	f.row(name, say.Length(time.Duration(lasted*1e9)), say.Thousands(n), rate)
 }
+
+func percent(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return say.Figure(100*float64(n)/float64(of)) + " %"
+}

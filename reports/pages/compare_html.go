@@ -33,7 +33,8 @@ var (
 	compareLayout = sync.OnceValue(func() *template.Template {
 		return template.Must(template.New("compare.html.tmpl").Funcs(template.FuncMap{
 			"mark": say.Mark, "replyClass": reports.Question.Class, "replyWords": reports.Question.Words,
-			"replySign": func(q reports.Question) string { return reports.ReplySign(q.Reply) }, "axis": onAxis, "n": tenths, "add": func(a, b float64) float64 { return a + b },
+			"replySign": func(q reports.Question) string { return reports.ReplySign(q.Reply) }, "axis": onAxis,
+			"n": tenths, "add": func(a, b float64) float64 { return a + b },
 			"sub": func(a, b float64) float64 { return a - b }, "half": func(a float64) float64 { return a / 2 },
 			"below": func(x float64) float64 { return min(x, plotWidth-24) }, // where its text fits in
 			"inc":   func(i int) int { return i + 1 }, "charts": comparePage.charts,

@@ -37,7 +37,8 @@ var (
 			"thousands": say.Thousands, "inc": func(i int) int { return i + 1 },
 			"sign": copySign, "short": short, "sureWords": sureWords,
 			"base": path.Base, "afterReply": reports.AfterReply, "replyClass": reports.Question.Class,
-			"replyWords": func(q reports.Question) string { return reports.ReplyWords(q.Reply) }, "replySign": func(q reports.Question) string { return reports.ReplySign(q.Reply) },
+			"replyWords": func(q reports.Question) string { return reports.ReplyWords(q.Reply) },
+			"replySign":  func(q reports.Question) string { return reports.ReplySign(q.Reply) },
 		}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))
 	})
 )
@@ -96,7 +97,8 @@ func HTML(w io.Writer, run reports.Run, setup history.Setup, ops []history.Op, r
 	p := page{
 		Run: run, Setup: setup, Result: r, CSS: template.CSS(sheet.Style), JS: template.JS(code), Policy: policy,
 		Overall: reports.Overall(setup, r), Tone: reports.Tone(r), Fence: setup.Promise.Token || setup.Use.Lockless,
-		Questions: reports.Questions(setup, r), Doubts: reports.Doubts(run, r), Ended: reports.ServerEnds(ops), Silences: reports.Silences(setup.Promise), Prose: remedies.Of(t, r),
+		Questions: reports.Questions(setup, r), Doubts: reports.Doubts(run, r), Ended: reports.ServerEnds(ops),
+		Silences: reports.Silences(setup.Promise), Prose: remedies.Of(t, r),
 		Name: run.Name(), Facts: run.Facts("2006-01-02 15:04:05 MST"), Tally: reports.Tally(r.Counts), Command: say.Shell(run.Command),
 	}
 	p.About = say.FirstSentences(run.About, 2)

@@ -32,7 +32,8 @@ var (
 	indexStyle  = sheet.Style + indexCSS
 	indexLayout = sync.OnceValue(func() *template.Template {
 		return template.Must(template.New("index.html.tmpl").Funcs(template.FuncMap{
-			"sign": reports.Outcome.Sign, "words": reports.Outcome.Words, "class": reports.Outcome.Class, "shell": say.Shell, "thousands": say.Thousands, "tiles": Cell.tiles, "shorts": reports.ShortQuestions,
+			"sign": reports.Outcome.Sign, "words": reports.Outcome.Words, "class": reports.Outcome.Class, "shell": say.Shell, "thousands": say.Thousands,
+			"tiles": Cell.tiles, "shorts": reports.ShortQuestions,
 		}).Parse(indexTemplate))
 	})
 )

@@ -102,7 +102,8 @@ func (d *drawer) pageSteps(steps []story.Step) (all []pageStep) {
 	for _, s := range steps {
 		row := pageStep{
 			At: s.At.Microseconds(), Lane: d.laneOf(s.Node), Op: s.Op, Kind: s.Kind, Time: say.Seconds(int64(s.At)), Who: s.Who, What: s.What,
-			Fault: s.Fault, Token: s.Token, Left: leftWords(s.Left), Over: s.Left != nil && *s.Left <= 0, Unfenced: cellOf(s.Unfenced), Fenced: cellOf(s.Fenced),
+			Fault: s.Fault, Token: s.Token, Left: leftWords(s.Left), Over: s.Left != nil && *s.Left <= 0,
+			Unfenced: cellOf(s.Unfenced), Fenced: cellOf(s.Fenced),
 		}
 		if s.Op >= 0 && d.Trace.Ops[s.Op].F == history.Apply && s.Who != s.Node {
 			row.Where = s.Node

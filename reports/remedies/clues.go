@@ -127,7 +127,7 @@ func afterFirstLease(e *clues, v checker.Violation) ([]string, bool) {
 		return nil, false
 	}
 	g := e.grantsIn(v)[0]
-	return nil, g.Sent+int64(e.LeaseOf(&e.Ops[g.Op])) <= v.At
+	return nil, g.Sent+e.LeaseOf(&e.Ops[g.Op]) <= v.At
 }
 
 // ofPermits: the lock is a semaphore.

@@ -25,6 +25,7 @@ func Explain(setup history.Setup, ops []history.Op, r checker.Result) Prose {
 	return Of(timeline.New(setup, ops), r)
 }
 
+// Of is Explain of a history whose timeline has been made already.
 func Of(t *timeline.View, r checker.Result) Prose {
 	if len(r.Properties) == 0 {
 		return Prose{"Not known: the run was not judged.", "Not known: the run was not judged.",

@@ -40,8 +40,10 @@ func Quiet(grants int) Report {
 		Verdict: checker.Holds,
 		Counts:  checker.Counts{Operations: len(ops) / 2, Grants: grants, Writes: grants, Contended: grants - 2, Faults: 1, FaultsSeen: 1},
 	}
-	for _, name := range []string{"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "no-lost-update/unfenced", "no-lost-update/fenced", "release-by-owner", "honest-claims", "deadlock-freedom", "availability"} {
-		r.Result.Properties = append(r.Result.Properties, checker.Property{Name: name, Verdict: checker.Holds, Reason: "nothing against it in " + fmt.Sprint(grants) + " grants"})
+	for _, name := range []string{"mutual-exclusion", "lease-exclusion", "fencing-monotonic", "no-lost-update/unfenced",
+		"no-lost-update/fenced", "release-by-owner", "honest-claims", "deadlock-freedom", "availability"} {
+		r.Result.Properties = append(r.Result.Properties, checker.Property{Name: name, Verdict: checker.Holds,
+			Reason: "nothing against it in " + fmt.Sprint(grants) + " grants"})
 	}
 	r.Result.Properties = append(r.Result.Properties, checker.Property{Name: "fairness", Verdict: checker.NA, Reason: "this lock does not promise an order"})
 	checker.Expect(setup, &r.Result, nil)
@@ -71,10 +73,12 @@ func JudgedPause(setup history.Setup, ops []history.Op, tokens bool) checker.Res
 		Operations: []int{g.Op, h.Op, late.Invoke}, Key: g.Key.Name, At: ops[late.Invoke].Time, Oracle: "confirmed",
 	}
 	lost := checker.Violation{
-		Message:    fmt.Sprintf("%s of %s was overwritten by %s, which was made from %s", ops[next.Invoke].Value, h.Node, ops[late.Invoke].Value, ops[late.Invoke].Unfenced.Base),
+		Message: fmt.Sprintf("%s of %s was overwritten by %s, which was made from %s",
+			ops[next.Invoke].Value, h.Node, ops[late.Invoke].Value, ops[late.Invoke].Unfenced.Base),
 		Operations: []int{next.Invoke, next.Apply, late.Invoke, late.Apply}, Key: g.Key.Name, At: ops[late.Apply].Time,
 	}
-	fenced := checker.Property{Name: "no-lost-update/fenced", Verdict: checker.Violated, Reason: "1 acknowledged update was lost: no token, so the copy could not tell a late write", Violations: []checker.Violation{lost}}
+	fenced := checker.Property{Name: "no-lost-update/fenced", Verdict: checker.Violated,
+		Reason: "1 acknowledged update was lost: no token, so the copy could not tell a late write", Violations: []checker.Violation{lost}}
 	writes := checker.Property{Name: "fenced-writes", Verdict: checker.NA, Reason: "this lock gives no token"}
 	refused := 0
 	if tokens {
@@ -84,7 +88,8 @@ func JudgedPause(setup history.Setup, ops []history.Op, tokens bool) checker.Res
 	}
 	r := checker.Result{
 		Properties: []checker.Property{
-			{Name: "mutual-exclusion", Verdict: checker.Violated, Reason: "1 certain overlap in which the stale holder acted", Violations: []checker.Violation{overlap}},
+			{Name: "mutual-exclusion", Verdict: checker.Violated,
+				Reason: "1 certain overlap in which the stale holder acted", Violations: []checker.Violation{overlap}},
 			{Name: "lease-exclusion", Verdict: checker.Holds, Reason: "no two validity intervals overlap"},
 			writes,
 			{Name: "no-lost-update/unfenced", Verdict: checker.Violated, Reason: "1 acknowledged update was lost", Violations: []checker.Violation{lost}},
@@ -96,7 +101,8 @@ func JudgedPause(setup history.Setup, ops []history.Op, tokens bool) checker.Res
 			{Name: "rw-exclusion", Verdict: checker.Unknown, Reason: "no reader asked"},
 			{Name: "fairness", Verdict: checker.NA, Reason: "this lock does not promise an order"},
 		},
-		Counts:         checker.Counts{Operations: len(ops) / 2, Grants: len(t.Grants), Writes: recorded, StaleWrites: 1, StaleRefused: refused, Contended: len(t.Grants) - 1, Faults: 1, FaultsSeen: 1, MaxStall: 4_200_000},
+		Counts: checker.Counts{Operations: len(ops) / 2, Grants: len(t.Grants), Writes: recorded, StaleWrites: 1, StaleRefused: refused,
+			Contended: len(t.Grants) - 1, Faults: 1, FaultsSeen: 1, MaxStall: 4_200_000},
 		FirstViolation: ops[late.Invoke].Time - ops[t.Grants[0].Op].Time,
 	}
 	checker.Expect(setup, &r, map[string]checker.Expectation{"rw-exclusion": {Verdict: checker.Unknown}})
@@ -107,13 +113,15 @@ func JudgedPause(setup history.Setup, ops []history.Op, tokens bool) checker.Res
 func sampleRun(backend, scenario string, setup history.Setup, ops []history.Op) reports.Run {
 	r := reports.Run{
 		Format: reports.Format, ID: "20261121-073701-" + scenario + "-" + backend, Scenario: scenario, Backend: backend, Library: "reference",
-		Title:   map[string]string{"gc-pause": "The holder stops for longer than its lease", "partition-leader": "The leader is cut off from its peers"}[scenario],
+		Title: map[string]string{"gc-pause": "The holder stops for longer than its lease",
+			"partition-leader": "The leader is cut off from its peers"}[scenario],
 		About:   "A fault chosen by what clients do: it strikes between the holder's read and its write, and ends when another client's write was accepted.",
 		Command: []string{"dlmtest", "run", "--scenario", scenario, "--backend", backend, "--seed", "4711"},
 		Seed:    4711, Started: time.Date(2026, 11, 21, 7, 37, 1, 0, time.UTC), Took: time.Duration(ops[len(ops)-1].Time - ops[0].Time), Lease: Lease,
-		Options:  map[string]string{"fencing": "at-least", "fence-on": "write", "self-fence": "none", "renew": "off", "clients": "5"},
-		Resolved: "name: " + scenario + "\nlease: 2s\nclients: 5\nfaults:\n  - pause:\n      of: holder\n      at: before-write\n      until: other-write-accepted\n",
-		Logs:     []string{},
+		Options: map[string]string{"fencing": "at-least", "fence-on": "write", "self-fence": "none", "renew": "off", "clients": "5"},
+		Resolved: "name: " + scenario + "\nlease: 2s\nclients: 5\n" +
+			"faults:\n  - pause:\n      of: holder\n      at: before-write\n      until: other-write-accepted\n",
+		Logs: []string{},
 	}
 	count := 5
 	if backend == "etcd" {

@@ -32,7 +32,8 @@ func Recorded(t *testing.T, name string) (history.Setup, []history.Op) {
 }
 
 // RealRuns are pieces of histories that real runs recorded.
-var RealRuns = []string{"gc-pause-read-redis", "gc-pause-postgres", "gc-pause-etcd", "partition-majority-redlock", "partition-minority-etcd", "clock-jump-redlock", "orphan-etcd"}
+var RealRuns = []string{"gc-pause-read-redis", "gc-pause-postgres", "gc-pause-etcd",
+	"partition-majority-redlock", "partition-minority-etcd", "clock-jump-redlock", "orphan-etcd"}
 
 // Same compares with a file in testdata.
 func Same(t *testing.T, name string, got []byte) {
@@ -40,7 +41,9 @@ func Same(t *testing.T, name string, got []byte) {
 	golden.Compare(t, filepath.Join("testdata", name), got)
 }
 
-const Hostile = `</text></svg></script><script>alert(1)</script><img src=x onerror=alert(2)>"'& | @everyone **b** [x](javascript:alert(3)) https://evil.example` + "\x00\x1b[31m\u2028\uffff\r\n# head\n|a|b|\n<details>`${1}\\|"
+// Hostile is a text with markup and control characters of every format that a report is written in.
+const Hostile = `</text></svg></script><script>alert(1)</script><img src=x onerror=alert(2)>"'& | @everyone **b** ` +
+	`[x](javascript:alert(3)) https://evil.example` + "\x00\x1b[31m\u2028\uffff\r\n# head\n|a|b|\n<details>`${1}\\|"
 
 // Fill puts a text wherever text comes from outside.
 func Fill(r *Report, text string) {

@@ -41,6 +41,7 @@ type waiter struct {
 	got     func(owner string, token int64)
 }
 
+// Lease is that of each grant in a simulation.
 const Lease = 2 * time.Second
 
 // run simulates until so many grants were made and returns the history.
@@ -218,7 +219,8 @@ func (s *Simulation) step(op history.Op, f history.F, took time.Duration, fill f
 }
 
 func (s *Simulation) fault(id int, kind, target string, phase history.Phase, proof string) {
-	s.record(history.Op{Node: target, Type: history.Note, F: history.Fault, Fault: &history.FaultNote{ID: id, Kind: kind, Target: target, Phase: phase, Proof: proof}})
+	s.record(history.Op{Node: target, Type: history.Note, F: history.Fault,
+		Fault: &history.FaultNote{ID: id, Kind: kind, Target: target, Phase: phase, Proof: proof}})
 }
 
 func (s *Simulation) record(op history.Op) {

@@ -132,7 +132,8 @@ func (s *telling) tellDrought() {
 	if d.stuck {
 		limit = "two leases and 3 s, with nothing at fault"
 	}
-	s.add(s.v.At, -1, "judge", "", StepBroken, "Nobody has been granted %q for %s by now: longer than %s.", d.key, say.Length(time.Duration(s.v.At-d.from)), limit)
+	s.add(s.v.At, -1, "judge", "", StepBroken,
+		"Nobody has been granted %q for %s by now: longer than %s.", d.key, say.Length(time.Duration(s.v.At-d.from)), limit)
 	if d.next == nil {
 		s.add(s.window.To, -1, "judge", "", StepBroken, "%s", s.v.Message)
 		return

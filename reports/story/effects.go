@@ -8,11 +8,6 @@ import (
 	"github.com/dlmtest/dlmtest/history/trace"
 )
 
-// effect is what one client did in the world: its steps, -1 where there is none.
-type effect struct {
-	invoke, note, done int
-}
-
 // tellEffects tells what was done in the world under one grant: all of a little, else
 // what the violation names.
 func (s *telling) tellEffects(g *trace.Grant) {
@@ -60,15 +55,6 @@ func worldWords(c *history.Copy) string {
 		return fmt.Sprintf("%s, not again (%s did it)", c.Value, c.Previous)
 	}
 	return fmt.Sprintf("%s, refused by its token (%d has been seen)", c.Value, c.Token)
-}
-
-// asked begins an effect.
-func (t *Teller) asked(i int, op *history.Op) {
-	e := &trace.Effect{Invoke: i, Note: -1, Done: -1}
-	t.ByEffect[op.Value] = e
-	if g := t.ByOwner[op.Owner]; g != nil {
-		g.Effects = append(g.Effects, e)
-	}
 }
 
 // covers marks what stands for an effect that was told.

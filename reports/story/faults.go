@@ -75,7 +75,8 @@ func (s *telling) tellHolds() {
 			continue
 		}
 		if from := op.Time - op.Length; s.window.Holds(from) {
-			s.add(from, i, "harness", op.Node, StepHold, "holds %s%s, for %s.", op.Node, checkpointWords(op.Value), say.Length(timeline.Span{From: from, To: op.Time}.Length()))
+			s.add(from, i, "harness", op.Node, StepHold, "holds %s%s, for %s.",
+				op.Node, checkpointWords(op.Value), say.Length(timeline.Span{From: from, To: op.Time}.Length()))
 		}
 	}
 }

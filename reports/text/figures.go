@@ -49,7 +49,8 @@ func (p *printer) recovery(f figures.Figures) {
 	case worst.Waited < 0:
 		p.wrap("", fmt.Sprintf("After fault %d, %s, nobody was granted the key of its victim again.", worst.Fault, worst.Kind))
 	default:
-		p.wrap("", fmt.Sprintf("After fault %d, %s, the key of its victim passed on within %s.", worst.Fault, worst.Kind, say.Length(time.Duration(worst.Waited))))
+		p.wrap("", fmt.Sprintf("After fault %d, %s, the key of its victim passed on within %s.",
+			worst.Fault, worst.Kind, say.Length(time.Duration(worst.Waited))))
 	}
 }
 

@@ -82,7 +82,7 @@ func (e Evidence) needs() []need {
 	}
 	return []need{
 		{"to save duplicate work; a second holder now and then does no harm", names(e.cheap(), "or"), "no"},
-		{"to protect data that checks a token on each write", names(saves, "or"), "yes, and let reads tell their tokens too"},
+		{"to protect data that checks a token on each write", names(saves, "or"), "yes, and send the token with reads too"},
 		{"to protect data in PostgreSQL itself", names(waits, "or"), "no, while no idle timeout ends the lock; but a stopped holder makes everybody wait"},
 		{"to protect data, with Redis alone", names(redis, "or"), e.redisTokens()},
 		{"an effect outside of your database (a payment, a mail)", outside, e.outsideFence()},

@@ -26,8 +26,8 @@ func Short(w io.Writer, e Evidence) error {
 func Markdown(w io.Writer, e Evidence) error {
 	var b strings.Builder
 	b.WriteString("# Which lock for what\n\n" +
-		"This page is written by `make docs-choosing`: it runs the scenarios named here, and `dlmtest report choosing` makes\n" +
-		"the page of the runs. Each advice follows by a rule from what they showed; no cell is written by hand.\n\n")
+		"`make docs-choosing` writes this page: it runs the scenarios named here, and `dlmtest report choosing` makes the page\n" +
+		"from their results. Each recommendation follows from the results by a rule; no cell is written by hand.\n\n")
 	_ = Short(&b, e)
 	for _, part := range []func(*strings.Builder){e.fencing, e.keys, e.faults, e.costs, e.capacity, e.libraries, e.source} {
 		b.WriteString("\n")
@@ -42,7 +42,7 @@ func (e Evidence) fencing(b *strings.Builder) {
 	b.WriteString("## Do I need fencing?\n\n" +
 		"A holder stops for longer than its lease (`" + stopped + "`), and in `" + between + "` it wakes between the next\n" +
 		"holder's read and its write. Was the data saved?\n\n" +
-		"| lock | leases | `" + stopped + "`: no fence | with a fence | did others work on? | `" + between +
+		"| lock | leases | `" + stopped + "`: no fence | with a fence | could others go on? | `" + between +
 		"`: no fence | a fence of writes | a fence of reads too |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
 	for _, l := range e.references(func(l Lock) bool { return l.in(stopped, history.OnWrite) != nil }) {
@@ -62,8 +62,8 @@ func (e Evidence) fencing(b *strings.Builder) {
 	if late := e.references(func(l Lock) bool {
 		return l.reply(between, history.OnWrite, fenced) == checker.No && l.reply(between, history.OnRead, fenced) == checker.Yes
 	}); len(late) > 0 {
-		fmt.Fprintf(b, "A fence that only writes tell of their tokens lost one with %s; one that reads tell, too, saved "+
-			"it. See [fencing.md](fencing.md).\n", names(late, "and"))
+		fmt.Fprintf(b, "A fence that sees the tokens of writes alone lost an update with %s; a fence that sees the tokens "+
+			"of reads too lost none. See [fencing.md](fencing.md).\n", names(late, "and"))
 	}
 }
 
@@ -93,8 +93,8 @@ func (e Evidence) faults(b *strings.Builder) {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n`" + amnesia + "` takes the power from a server that leaves its fsync to the system; `--fsync always` makes the difference.\n" +
-		"`" + parted + "` draws from the seed who is parted from whom: one run shows one way. [findings.md](findings.md) has more.\n")
+	b.WriteString("\n`" + amnesia + "` crashes a server that leaves fsync to the operating system; with `--fsync always` nothing is lost.\n" +
+		"`" + parted + "` chooses by the seed which servers are cut off, so one run shows one choice. [findings.md](findings.md) has more.\n")
 }
 
 // kept says whether a lock kept its promise in a scenario, and which it broke.
@@ -109,9 +109,9 @@ func (l Lock) kept(scenario string) string {
 // costs tells what each lock takes.
 func (e Evidence) costs(b *strings.Builder) {
 	b.WriteString("## What does it cost?\n\n" +
-		"One client that has nobody to wait for, and whose messages take 5 ± 2 ms to the servers (`own-key`): what counts are round\n" +
-		"trips, and what must be durable. Compare the medians with each other, not with your\n" +
-		"network; the 99 % says as much of what else the machine did.\n\n" +
+		"One client without competitors, whose messages take 5 ± 2 ms to the servers (`own-key`): the cost is made of round trips\n" +
+		"and of data that must be durable. Compare the medians with each other, not with your network; the 99th percentile\n" +
+		"also shows the other load of the machine.\n\n" +
 		"| lock | servers | acquire: median | 99 % | release: median | 99 % |\n|---|---|---|---|---|---|\n")
 	for _, l := range e.references(func(Lock) bool { return true }) {
 		fmt.Fprintf(b, "| `%s` | %s |%s%s\n", l.Name(), l.servers(), l.Acquire.cells(), l.Release.cells())
@@ -138,13 +138,13 @@ func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1
 
 // capacity tells what one more costs a server.
 func (e Evidence) capacity(b *strings.Builder) {
-	b.WriteString("## How much does a server bear?\n\n")
+	b.WriteString("## How much load does a server take?\n\n")
 	if len(e.Capacity) == 0 {
 		b.WriteString("Not measured for this page: [capacity.md](capacity.md).\n")
 		return
 	}
-	b.WriteString("What one more costs a server, by `dlmtest capacity`; of a quorum, each of its servers. How it is " +
-		"measured: [capacity.md](capacity.md).\n\n| |")
+	b.WriteString("What one more lock or session costs a server, measured by `dlmtest capacity`; in a quorum, it costs each server so " +
+		"much. How it is measured: [capacity.md](capacity.md).\n\n| |")
 	var rows []string
 	for _, c := range e.Capacity {
 		fmt.Fprintf(b, " %s %s |", c.Backend, c.Version)
@@ -195,9 +195,9 @@ func (s Slope) text() string {
 // libraries tells the same of libraries, as far as it was run.
 func (e Evidence) libraries(b *strings.Builder) {
 	b.WriteString("## Libraries\n\n" +
-		"The same of libraries as they come, with a stopped holder (`" + stopped + "`). What each is: [libraries.md](libraries.md),\n" +
-		"[libraries-other-languages.md](libraries-other-languages.md). Each takes the servers of its backend.\n\n" +
-		"| library | on | token | promise kept | no fence | with a fence | did others work on? |\n|---|---|---|---|---|---|---|\n")
+		"The same for libraries with their default settings, with a stopped holder (`" + stopped + "`). What each is: [libraries.md](libraries.md),\n" +
+		"[libraries-other-languages.md](libraries-other-languages.md). Each uses the servers of its backend.\n\n" +
+		"| library | on | token | promise kept | no fence | with a fence | could others go on? |\n|---|---|---|---|---|---|---|\n")
 	n := 0
 	for _, l := range e.Locks {
 		if l.reference() {

@@ -42,8 +42,9 @@ const keptAtOnce = "what was written before sync, and syncfs, returned is there,
 func (s *seen) atOnce(k *strike, found map[string]outside.Record) Row {
 	c := k.check(keptAtOnce, k.proof)
 	all, fs := found["sync"].N, found["syncfs"].N
-	c.unless(all == outside.SyncedAtOnce && fs == outside.SyncedAtOnce, "%d of %d and %d of %d entries are: Linux tells of these calls from 5.9 on, and a server that relies on "+
-		"them instead of fsync is accused wrongly here", all, outside.SyncedAtOnce, fs, outside.SyncedAtOnce)
+	c.unless(all == outside.SyncedAtOnce && fs == outside.SyncedAtOnce,
+		"%d of %d and %d of %d entries are: Linux tells of these calls from 5.9 on, and a server that relies on "+
+			"them instead of fsync is accused wrongly here", all, outside.SyncedAtOnce, fs, outside.SyncedAtOnce)
 	c.measured("%d of %d by sync, %d of %d by syncfs", all, outside.SyncedAtOnce, fs, outside.SyncedAtOnce)
 	return c.Row
 }

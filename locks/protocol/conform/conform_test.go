@@ -82,7 +82,7 @@ func (f *files) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, err
 		defer leave()
 	}
 	for {
-		g, err := (*adapter.Grant)(nil), error(adapter.ErrNotGranted)
+		g, err := (*adapter.Grant)(nil), adapter.ErrNotGranted
 		if first() {
 			g, err = f.Try(ctx, a)
 		}

@@ -41,7 +41,8 @@ var fileProbes = []probe{
 			"/lib", "/sys", "/boot", "/lib64", "/sbin", "/work"}, creates)
 	}},
 	{"write-program", func() (string, error) {
-		return any([]string{"/dlmtest/dlmtest", "/adapter/escape", "/bin/sh", "/etc/hosts", "/etc/resolv.conf", "/etc/passwd", "/etc/hostname"}, func(path string) error {
+		return any([]string{"/dlmtest/dlmtest", "/adapter/escape", "/bin/sh", "/etc/hosts",
+			"/etc/resolv.conf", "/etc/passwd", "/etc/hostname"}, func(path string) error {
 			file, err := os.OpenFile(path, os.O_WRONLY, 0)
 			if err == nil {
 				_ = file.Close()

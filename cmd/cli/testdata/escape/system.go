@@ -124,12 +124,14 @@ var systemProbes = []probe{
 			"/proc/1/oom_score_adj", "/proc/1/setgroups", "/proc/1/uid_map", "/proc/1/coredump_filter", "/proc/kcore", "/proc/acpi/wakeup"}, opensToWrite)
 	}},
 	{"sys", func() (string, error) {
-		return any([]string{"/sys/kernel/uevent_helper", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/power/state", "/sys/kernel/security/apparmor/.load",
+		return any([]string{"/sys/kernel/uevent_helper", "/sys/kernel/mm/transparent_hugepage/enabled",
+			"/sys/power/state", "/sys/kernel/security/apparmor/.load",
 			"/sys/block/vda/queue/scheduler", "/sys/class/net/eth0/mtu", "/sys/module/kernel/parameters/panic"}, opensToWrite)
 	}},
 	{"cgroups", func() (string, error) {
 		var all []string
-		for _, name := range []string{"release_agent", "notify_on_release", "cgroup.procs", "tasks", "memory.limit_in_bytes", "memory.max", "pids.max", "devices.allow"} {
+		for _, name := range []string{"release_agent", "notify_on_release", "cgroup.procs", "tasks",
+			"memory.limit_in_bytes", "memory.max", "pids.max", "devices.allow"} {
 			for _, pattern := range []string{"/sys/fs/cgroup/%s", "/sys/fs/cgroup/*/%s", "/sys/fs/cgroup/*/*/%s"} {
 				found, _ := filepath.Glob(fmt.Sprintf(pattern, name))
 				all = append(all, found...)
