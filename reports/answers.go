@@ -158,8 +158,10 @@ func whether(setup history.Setup, r checker.Result) string {
 	switch n := CountViolated(r); {
 	case unforeseen > 0 && unforeseen < n:
 		return fmt.Sprintf("%d of them not expected", unforeseen)
-	case !r.Answers.AsExpected:
+	case unforeseen > 0:
 		return NotAsExpected
+	case !r.Answers.AsExpected:
+		return AsExpected + ", but too little was seen"
 	}
 	for _, p := range r.Properties {
 		if c, _ := checker.Find(p.Name); p.Verdict == checker.Violated && !r.Excuses(setup.Promise, c) {

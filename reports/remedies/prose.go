@@ -13,6 +13,9 @@ import (
 	"github.com/dlmtest/dlmtest/reports/timeline"
 )
 
+// Question is asked above the remedy of a violated run, wherever it stands.
+const Question = "What would have prevented it?"
+
 // Prose is the judgement in plain language.
 type Prose struct {
 	Broke     string `json:"broke"`     // what broke

@@ -10,6 +10,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/remedies"
 	"github.com/dlmtest/dlmtest/reports/say"
 	"github.com/dlmtest/dlmtest/reports/story"
 )
@@ -64,6 +65,9 @@ func Markdown(w io.Writer, run reports.Run, setup history.Setup, ops []history.O
 	}
 	if err := MarkdownStory(out, "", setup, ops, r); err != nil {
 		return err
+	}
+	if r.Verdict == checker.Violated {
+		fmt.Fprintf(out, "\n**%s** %s\n", remedies.Question, Escaped(remedies.Explain(setup, ops, r).Prevented))
 	}
 	if len(run.Command) > 0 {
 		fmt.Fprintf(out, "\nRepeat it: %s\n", InCode(say.Shell(run.Command)))

@@ -18,6 +18,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/figures"
+	"github.com/dlmtest/dlmtest/reports/remedies"
 	"github.com/dlmtest/dlmtest/reports/say"
 	"github.com/dlmtest/dlmtest/reports/story"
 )
@@ -160,6 +161,8 @@ func (p *printer) story(setup history.Setup, ops []history.Op, r checker.Result)
 	p.line("")
 	p.wrap("", "How it came about: "+name)
 	p.steps(story.Of(setup, ops, v))
+	p.line("")
+	p.wrap("", remedies.Question+" "+remedies.Explain(setup, ops, r).Prevented)
 }
 
 func (p *printer) steps(steps []story.Step) {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -74,7 +75,8 @@ type pageFailure struct {
 	Seed                                   uint64
 }
 
-// Page writes the report as one file of HTML: expectation, verdict and statistic of each property.
+// Page writes the report as one file of HTML: expectation, verdict and statistic of each property, the cells that
+// failed first.
 func Page(w io.Writer, r Report) error {
 	page := struct {
 		Report
@@ -83,6 +85,7 @@ func Page(w io.Writer, r Report) error {
 	for _, c := range r.Cells {
 		page.Cells = append(page.Cells, c.page())
 	}
+	slices.SortStableFunc(page.Cells, func(a, b pageCell) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
 	return pageLayout.Execute(w, page)
 }
 
