@@ -21,6 +21,7 @@ type Heirs struct {
 	calls   map[onKey]int
 	first   map[string]Ref // of each key: the first such call
 	named   map[string]bool
+	last    string // of named
 }
 
 type onKey struct {
@@ -35,11 +36,10 @@ func NewHeirs() *Heirs {
 
 // Add takes the next event.
 func (h *Heirs) Add(e *Event) {
-	at, who := Ref{Index: h.index, Line: e.Line, Time: e.Time}, onKey{e.Process, e.Key}
 	h.index++
 	if e.Owner != "" {
-		if !h.named[e.Key] {
-			h.named[e.Key] = true
+		if e.Key != h.last || len(h.named) == 0 { // a map for each event of a large file takes time
+			h.last, h.named[e.Key] = e.Key, true
 		}
 		return
 	}
@@ -52,6 +52,7 @@ func (h *Heirs) Add(e *Event) {
 		}
 		return
 	}
+	at, who := Ref{Index: h.index - 1, Line: e.Line, Time: e.Time}, onKey{e.Process, e.Key}
 	if taking(e.F) && e.Type == history.OK {
 		h.granted[who] = true
 	}
