@@ -13,7 +13,7 @@ import (
 // waits for longer than that. Drawn one by one, such numbers meet too seldom.
 type theme func(d die, s Space, t scenarios.Scenario) scenarios.Scenario
 
-// themes are drawn in three of four trials, one after the other, so that a hunt of few trials has tried each. Each is a
+// themes are drawn in three of four trials, one after the other, so that a hunt of few trials has tried most. Each is a
 // class of what goes wrong with locks, and none is a bug that somebody knows.
 var themes = []theme{contention, stoppedHolder, stoppedWaiter, lostMessage, lostMessage, slowLinks, serverAway, serverAway, resets, lateRenewal,
 	alike, badLeader, badLeader}
