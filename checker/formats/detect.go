@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -121,7 +122,7 @@ func detectJSON(first []byte) (string, error) {
 	found := ""
 	p.left = -1
 	err := p.object(func(name form) error {
-		switch name.text {
+		switch strings.TrimPrefix(name.text, ":") {
 		case "dlmtest_history":
 			found = "dlmtest"
 		case "ClientId", "Input":

@@ -27,8 +27,10 @@ var otherNames = map[string]told{
 // passes over it.
 var FieldRoles = []string{"owner", "token", "key", "lease", "answer", "-"}
 
-// fieldOf says which field a name stands for, and whether it is one of its other names.
+// fieldOf says which field a name stands for, and whether it is one of its other names. A colon
+// before it is of a keyword that became JSON.
 func fieldOf(name string, own map[string]string) (which told, other bool) {
+	name = strings.TrimPrefix(name, ":")
 	if role, found := own[name]; found {
 		return map[string]told{"owner": toldOwner, "token": toldToken, "key": toldKey, "lease": toldLease, "answer": toldAnswer}[role], false
 	}

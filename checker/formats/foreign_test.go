@@ -45,6 +45,15 @@ func TestForeign(t *testing.T) {
 			of("1", "invoke", "release", `:client "b"`) + of("1", "ok", "release", ""), Options{}, models.Violated, ""},
 		{"an owner, and the client that asks for it", "mutex", of("0", "invoke", "acquire", `:client 1 :owner "a"`) + of("0", "ok", "acquire", "") +
 			of("1", "invoke", "release", `:owner "a" :client 2`) + of("1", "ok", "release", ""), Options{}, models.Holds, ""},
+		{"names that answers repeat as one", "mutex", steps(`0 invoke acquire "A"`, `0 ok acquire {:lock "A" :owner 1}`, `1 invoke acquire "B"`, `1 ok acquire {:lock "B" :owner 2}`), Options{}, models.Holds, ""},
+		{"the same under :name", "mutex", steps(`0 invoke acquire "A"`, `0 ok acquire {:name "A" :owner 1}`, `1 invoke acquire "B"`, `1 ok acquire {:name "B" :owner 2}`), Options{}, models.Holds, ""},
+		{"names or ids that answers repeat", "mutex", steps(`0 invoke acquire "A"`, `0 ok acquire {:nm "A" :owner 1}`, `1 invoke acquire "B"`, `1 ok acquire {:nm "B" :owner 2}`), Options{}, models.NA, "--value-is key|answer"},
+		{"locks whose numbers tokens repeat by chance", "mutex", steps(`0 invoke acquire 1`, `0 ok acquire {:owner 8 :token 1}`, `1 invoke acquire 2`, `1 ok acquire {:owner 9 :token 2}`, `0 invoke release 1`, `0 ok release {:owner 8}`), Options{}, models.Holds, ""},
+		{"one that a slot repeats once", "mutex", steps(`0 invoke acquire 1`, `0 ok acquire {:owner 8 :slot 1}`, `1 invoke acquire 2`, `1 ok acquire {:owner 9 :slot 1}`, `0 invoke release 1`, `0 ok release {:owner 8}`), Options{}, models.Holds, ""},
+		{"owners that answers repeat", "mutex", steps(`0 invoke acquire "a"`, `0 ok acquire {:owner "a"}`, `1 invoke acquire "b"`, `1 ok acquire {:owner "b"}`), Options{}, models.Violated, ""},
+		{"ids that come again", "mutex", steps(`0 invoke acquire "u"`, `0 ok acquire {:client "a" :uid "u"}`, `0 invoke release "v"`, `0 ok release {:client "a" :uid "v"}`, `0 invoke acquire "u"`,
+			`0 ok acquire {:client "a" :uid "u"}`, `1 invoke acquire "w"`, `1 ok acquire {:client "b" :uid "w"}`), Options{}, models.Violated, ""},
+		{"releases tell the token", "mutex", steps(`0 invoke acquire nil`, `0 ok acquire {:owner 8 :token 5}`, `0 invoke release 5`, `0 ok release 5`, `1 invoke acquire nil`, `1 ok acquire {:owner 9 :token 6}`, `1 invoke release 6`, `1 ok release 6`), Options{}, models.Holds, ""},
 		{"tokens back", "lease-untimed", handed(`:owner 1 :fencing-token 9`, `:owner 2 :fencing_token 4`), Options{}, models.Violated, ""},
 		{"tokens on", "lease-untimed", handed(`:owner 1 :fencing-token 4`, `:owner 2 :fencingToken 9`), Options{}, models.Holds, ""},
 		{"tokens back in a map", "fenced-mutex", handed(`:value {:owner 1 :fencing_token 9}`, `:value {:owner 2 :fencing_token 4}`), Options{}, models.Violated, ""},
@@ -76,6 +85,9 @@ func TestForeign(t *testing.T) {
 			of("0", "invoke", "read", "") + of("0", "ok", "read", ":value {:a 2}"), Options{}, models.Violated, ""},
 		{"a lock beside a register of tuples", "register", of("0", "invoke", "write", `:lock "m" :value [1 5]`) + of("0", "ok", "write", `:lock "m"`) +
 			of("0", "invoke", "read", `:value [2 nil]`) + of("0", "ok", "read", `:value [2 nil]`), Options{}, models.Holds, ""},
+		{"keys and values in maps", "register", steps(`0 invoke write {:key 1 :value 2}`, `0 ok write {:key 1 :value 2}`, `0 invoke read {:value nil :key 2}`, `0 ok read {:value nil :key 2}`), Options{}, models.Holds, ""},
+		{"a broken key in maps", "cas-register", steps(`0 invoke cas {:key 1 :value [2 3]}`, `0 ok cas {:key 1 :value [2 3]}`), Options{}, models.Violated, ""},
+		{"a map of more than a key", "register", steps(`0 invoke write {:key 1 :value 2 :at 3}`, `0 ok write {:key 1 :value 2 :at 3}`, `0 invoke read nil`, `0 ok read {:key 1 :value 2 :at 4}`), Options{}, models.Violated, ""},
 		{"a ratio", "register", of("0", "invoke", "write", ":value 1/2") + of("0", "ok", "write", "") +
 			of("0", "invoke", "read", "") + of("0", "ok", "read", ":value 1/2"), Options{}, models.Holds, ""},
 
@@ -91,6 +103,8 @@ func TestForeign(t *testing.T) {
 		{"a client goes on, of a register", "register", `{"process":"c0","type":"invoke","f":"write","value":1}{"process":"c0","type":"info","f":"write"}` +
 			`{"process":"c0","type":"invoke","f":"read"}{"process":"c0","type":"ok","f":"read","value":1}`, Options{}, models.Holds, ""},
 		{"the nemesis is -1", "mutex", `{"process":-1,"type":"info","f":"kill"}{"process":":nemesis","type":":info","f":":kill"}` + clients + `{"process":"c1","type":":invoke","f":":acquire"}{"process":"c1","type":":ok","f":":acquire"}`, Options{}, models.Holds, ""},
+		{"a tag before the whole", "mutex", "#jepsen.history.History [" + granted("", "", "", "") + "]", Options{}, models.Violated, ""},
+		{"keywords that became JSON", "mutex", `{":process":0,":type":":invoke",":f":":acquire"}{":process":0,":type":":ok",":f":":acquire"}{":process":1,":type":":invoke",":f":":acquire"}{":process":1,":type":":ok",":f":":acquire"}`, Options{}, models.Violated, ""},
 		{"what Clojure knows beside", "mutex", "^{:a [1 2]} [" + granted("", "", "", "") + "]", Options{}, models.Violated, ""},
 		{"a lock that TimeLock did not give", "claims", `[{"process":0,"type":"invoke","f":"lock","value":"b","time":1},{"process":0,"type":"ok","f":"lock","value":null,"time":2},` +
 			`{"process":1,"type":"invoke","f":"lock","value":"b","time":3},{"process":1,"type":"ok","f":"lock","value":"t","time":4}]`, Options{}, models.Holds, ""},

@@ -27,6 +27,7 @@ type named struct {
 	name, owner string
 	given       bool // it was given back, or that was tried
 	unsure      bool // whether it was, or for how long it is good, is not known
+	nothing     bool // nothing was granted: somebody gives back who may not have it
 	token       int64
 }
 
@@ -46,6 +47,10 @@ func (g *grantNames) of(e *models.Event) (string, error) {
 			call = last
 		} else if e.Owner != "" {
 			call.name = g.fresh(e.Owner)
+		}
+		if !takes && e.F != models.Extend && g.now[holderOf(e)] == nil { // until it ends it may be of the next grant
+			call.nothing, call.given, call.unsure = true, true, true
+			g.now[holderOf(e)] = call
 		}
 		g.calls[e.Process] = call
 		return call.name, nil
@@ -67,7 +72,7 @@ func (g *grantNames) of(e *models.Event) (string, error) {
 			g.now[holderOf(e)] = call
 		}
 	case e.F != models.Extend:
-		call.given, call.unsure = true, call.unsure || e.Type == history.Info
+		call.given, call.unsure = true, call.unsure && !call.nothing || e.Type == history.Info
 	}
 	return call.name, nil
 }

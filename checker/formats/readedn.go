@@ -15,7 +15,14 @@ func (r *Reader) readMaps(keyed bool) error {
 	p := &edn{source: newSource(r.in), table: new(wordTable), own: r.o.Fields, notes: r.notes}
 	c, ok, err := p.blank()
 	var end byte // of the vector, if there is one
-	if ok && (c == '[' || c == '(') {
+	tagged := ok && c == '#' && p.second() != '{'
+	if tagged { // by newer Jepsen: all of it, or its first operation
+		p.skip()
+		if err = p.tag(); err == nil {
+			c, ok, err = p.blank()
+		}
+	}
+	if ok && err == nil && (c == '[' || c == '(') {
 		end = closing[c]
 		p.skip()
 		c, ok, err = p.blank()

@@ -2,7 +2,9 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,7 +45,10 @@ type seen struct {
 	calls, answers map[string]bool // scalars of calls, and of answers that are not their call's
 	whole          bool            // all such answers are whole numbers
 	asks           int             // calls with such a value
-	repeats        bool            // some answer is a map that repeats the value of its call
+	maps           int             // answers that are maps, to calls with such a value
+	echoes         map[string]int  // of these, those that repeat it, by the name under which
+	named          bool            // some acquire has a value, or some answer names the lock
+	keyed          bool            // the key stands elsewhere
 	locks          bool            // some operation is of a lock
 	owners         bool            // an owner stands beside, or in an answer that is a map
 	asked          map[string]string
@@ -70,7 +75,7 @@ func (r *Reader) survey(first []byte) error {
 		}
 		return nil
 	}
-	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{}}
+	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{}, echoes: map[string]int{}}
 	notes := beside{}
 	at := &Reader{Format: r.Format, Skipped: map[string]int{}, o: r.o, notes: notes, in: bytes.NewReader(first), processes: map[int]*pending{}}
 	n := 0
@@ -88,7 +93,7 @@ func (r *Reader) survey(first []byte) error {
 		r.tuples = s.tuples
 	}
 	if r.role == "" {
-		choices := s.choices()
+		choices := s.choices(r.o.Fields)
 		if len(r.o.No) > 0 && slices.Contains(choices, string(asAnswer)) { // so that is what they are
 			choices = []string{string(asAnswer)}
 		}
@@ -110,18 +115,21 @@ func (s *seen) look(r *Reader, st *step, notes beside) bool {
 		return true
 	}
 	value := st.value
-	if isTuple := value.kind == list && len(value.items) == 2 && (f != models.CAS || value.items[1].kind == list); !value.nothing() {
+	if pair, isTuple := value.tuple(f); !value.nothing() {
 		if s.tuples == "" && (st.kind == history.Invoke || st.kind == history.OK) {
 			s.tuples = answered(isTuple)
 		}
-		if isTuple && cmpAnswer(r.tuples, s.tuples) == yes {
-			value = value.items[1]
+		if isTuple && cmp.Or(r.tuples, s.tuples) == yes {
+			value, s.keyed = pair[1], true
 		}
 	}
 	if !isLock(f) {
 		return true
 	}
 	s.locks = true
+	s.keyed = s.keyed || !st.key.nothing()
+	takes := f != models.Release && f != models.ReleaseR && f != models.Extend
+	s.named = s.named || takes && st.kind == history.Invoke && !value.nothing() || !value.entry(toldKey, r.o.Fields).nothing() || !value.plain("name").nothing()
 	s.owners = s.owners || st.owner != "" || !value.entry(toldOwner, r.o.Fields).nothing()
 	for i := 0; value.kind == dict && i+1 < len(value.items); i += 2 {
 		if which, _ := fieldOf(value.items[i].text, r.o.Fields); which == 0 && value.items[i].text != "name" {
@@ -132,17 +140,15 @@ func (s *seen) look(r *Reader, st *step, notes beside) bool {
 	return true
 }
 
-func cmpAnswer(told, found answer) answer {
-	if told != "" {
-		return told
-	}
-	return found
-}
-
 func (s *seen) value(st *step, value form) {
 	process := st.process.text
 	if asked := s.asked[process]; value.kind == dict && st.kind == history.OK && asked != "" {
-		s.repeats = s.repeats || slices.ContainsFunc(value.items, func(f form) bool { return f.text == asked && !f.nothing() })
+		s.maps++
+		for i := 0; i+1 < len(value.items); i += 2 {
+			if value.items[i+1].text == asked {
+				s.echoes[value.items[i].text]++
+			}
+		}
 	}
 	text, err := value.scalar("value")
 	if err != nil || value.nothing() || value.kind == dict {
@@ -167,10 +173,42 @@ func (s *seen) value(st *step, value form) {
 func (s *seen) many() bool { return len(s.answers) > manyAnswers }
 
 // choices are the roles that the values may have.
-func (s *seen) choices() []string {
+func (s *seen) choices(own map[string]string) []string {
+	all := s.repeated(own)
+	if all == nil {
+		all = s.varied()
+	}
+	if s.keyed || !s.named { // so no value is a key
+		if all = slices.DeleteFunc(slices.Clone(all), func(choice string) bool { return choice == string(asKey) }); len(all) == 0 {
+			all = []string{string(asAnswer)}
+		} else if all[0] == string(asOwner) && !slices.Contains(all, string(asAnswer)) { // or it says nothing
+			all = append(all, string(asAnswer))
+		}
+	}
+	return all
+}
+
+// repeated are those of values that each answer repeats in a map; nil: they do not, or only beside
+// a token, as a number may by chance.
+func (s *seen) repeated(own map[string]string) (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.echoes)) {
+		which, _ := fieldOf(name, own)
+		switch {
+		case s.echoes[name] < s.maps || which == toldToken:
+		case which == toldKey || name == "name":
+			return []string{string(asKey)}
+		case which == toldOwner || slices.Contains(passedOver, name):
+			return []string{string(asID)}
+		case len(s.calls) > 1:
+			all = []string{string(asKey), string(asAnswer)}
+		}
+	}
+	return all
+}
+
+// varied are the roles of values by how they vary.
+func (s *seen) varied() []string {
 	switch calls, answers := len(s.calls), len(s.answers); {
-	case s.repeats:
-		return []string{string(asID)}
 	case calls > 1 && s.owners && calls == s.asks: // never one twice: so many locks, or an id for each call
 		return []string{string(asKey), string(asAnswer)}
 	case calls > 1 && s.owners:

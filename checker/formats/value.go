@@ -210,7 +210,7 @@ func (r *Reader) registerValue(e *models.Event, value form) (err error) {
 // independent keys. Where nobody said so, the first operation tells.
 func (r *Reader) untuple(e *models.Event, s *step) (key, value form, err error) {
 	v := s.value
-	isTuple := v.kind == list && len(v.items) == 2 && (e.F != models.CAS || v.items[1].kind == list)
+	pair, isTuple := v.tuple(e.F)
 	if r.tuples == "" && !v.nothing() {
 		r.tuples = answered(isTuple)
 	}
@@ -218,7 +218,7 @@ func (r *Reader) untuple(e *models.Event, s *step) (key, value form, err error) 
 	case r.tuples != yes:
 		return form{}, v, nil
 	case isTuple:
-		return v.items[0], v.items[1], nil
+		return pair[0], pair[1], nil
 	case e.Type == history.Fail, e.Type == history.Info, v.nothing() && e.Type == history.OK:
 		return form{}, v, nil
 	case v.nothing():
@@ -226,4 +226,17 @@ func (r *Reader) untuple(e *models.Event, s *step) (key, value form, err error) 
 		return form{}, v, nil
 	}
 	return key, value, r.at(s.line, errors.New("the value is no [key value] tuple, and others in the file are; --independent no takes them as they are"))
+}
+
+// tuple takes a value apart that may be [key value], or {:key key :value value}.
+func (f form) tuple(op models.F) (pair []form, ok bool) {
+	switch {
+	case f.kind == list && len(f.items) == 2:
+		return f.items, op != models.CAS || f.items[1].kind == list
+	case f.kind == dict && len(f.items) == 4 && f.items[0].text == "key" && f.items[2].text == "value":
+		return []form{f.items[1], f.items[3]}, true
+	case f.kind == dict && len(f.items) == 4 && f.items[2].text == "key" && f.items[0].text == "value":
+		return []form{f.items[3], f.items[1]}, true
+	}
+	return nil, false
 }

@@ -162,6 +162,9 @@ func TestWriteRefuses(t *testing.T) {
 		{"held twice", `line 5: "a" is granted the lock again before it gave it back`, []models.Event{
 			{Line: 2, Process: 1, Type: history.Invoke, F: models.Acquire, Owner: "a", Time: 1}, {Line: 3, Process: 1, Type: history.OK, F: models.Acquire, Owner: "a", Time: 2},
 			{Line: 4, Process: 1, Type: history.Invoke, F: models.Acquire, Owner: "a", Time: 3}, {Line: 5, Process: 1, Type: history.OK, F: models.Acquire, Owner: "a", Time: 4}}, true, time.Second},
+		{"given back by whom nothing was granted yet", `line 5: "a" is granted the lock again after a release of unknown outcome`, []models.Event{
+			{Line: 2, Process: 1, Type: history.Invoke, F: models.Release, Owner: "a", Time: 1}, {Line: 3, Process: 1, Type: history.Info, F: models.Release, Owner: "a", Time: 2},
+			{Line: 4, Process: 2, Type: history.Invoke, F: models.Acquire, Owner: "a", Time: 3}, {Line: 5, Process: 2, Type: history.OK, F: models.Acquire, Owner: "a", Time: 4}}, true, time.Second},
 		{"pending twice", "line 2: the operation of line 2 of the process is still pending", with(func(e *models.Event) { e.Process = 1 }), true, time.Second},
 		{"no lease", "there is no dlmtest history of this: setup: lease 0s", []models.Event{lock}, true, 0},
 	} {

@@ -186,6 +186,9 @@ func judgePath(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 	if err := show.settle(cmd, path, from, m, judged); err != nil {
 		return nil, "", err
 	}
+	if r.Format != "dlmtest" {
+		judged.heirs.Doubt(&judged.Result)
+	}
 	if err := show.add(cmd, path, from, m, judged); err != nil {
 		return nil, "", err
 	}
@@ -206,6 +209,7 @@ type judged struct {
 	// Readings says what else the history is, where one model alone misleads.
 	Readings string `json:"readings,omitempty"`
 	took     time.Duration
+	heirs    *models.Heirs
 }
 
 // looser are models under which a lock that fails as a strict mutex may still be
@@ -218,16 +222,17 @@ func judgeFile(name string, o models.Options, events iter.Seq2[models.Event, err
 	if !ok {
 		return nil, fmt.Errorf("no model %q", name)
 	}
-	decider := m.New(o)
+	decider, heirs := m.New(o), models.NewHeirs()
 	for e, err := range events {
 		if err == nil {
+			heirs.Add(&e)
 			err = decider.Add(e)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return &judged{Result: decider.End()}, nil
+	return &judged{Result: decider.End(), heirs: heirs}, nil
 }
 
 // readAgain says what a file that is no strict mutex is as a lock that may be lost, and

@@ -46,7 +46,7 @@ func Draw(seed uint64, s Space) scenarios.Scenario {
 		t = s.kept(t, dimension(d, s, t))
 	}
 	count := []int{0, 1, 1, 1, 1, 2, 2, 2, 3, mostFaults}[d.IntN(10)]
-	if c, ok := s.themed(d, t); ok && !d.one(3) {
+	if c, ok := s.themed(d, seed, t); ok && !d.one(4) {
 		t, count = c, []int{0, 0, 0, 1}[d.IntN(4)]
 	}
 	for range count {
@@ -186,6 +186,7 @@ var (
 	onClients = []string{"holder", "a-client", "a-waiter", "clients"}
 	onServers = roles("a-server", "a-follower", "leader", "minority", "majority", "servers", "reached",
 		"a-quorum-member-of-the-holder")
+	fewServers  = roles("a-server", "a-follower", "leader", "minority", "reached", "a-quorum-member-of-the-holder")
 	checkpoints = slices.Sorted(maps.Keys(nemesis.Checkpoints))
 	shapes      = slices.Sorted(maps.Keys(nemesis.Shapes))
 	untils      = slices.Sorted(maps.Keys(nemesis.Untils))

@@ -75,8 +75,8 @@ func (k kept) weight() float64 {
 // pooled makes the choice between drawing and varying another one than those of the draw.
 const pooled = 0x68756e74
 
-// varyFrom is how many trials are drawn before one is varied.
-const varyFrom = 5
+// varyFrom is how many trials are drawn before one is varied: each theme has its turn first.
+var varyFrom = len(themes)
 
 // Next is the trial of a seed: drawn, or one of the kept ones varied.
 func (p *Pool) Next(seed uint64, number int, s Space) scenarios.Scenario {

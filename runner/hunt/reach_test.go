@@ -141,7 +141,7 @@ var (
 // In so many draws each class must come at least this often.
 const (
 	draws   = 2000
-	rarest  = 200
+	rarest  = 100
 	reached = draws / rarest
 )
 

@@ -13,15 +13,22 @@ import (
 // waits for longer than that. Drawn one by one, such numbers meet too seldom.
 type theme func(d die, s Space, t scenarios.Scenario) scenarios.Scenario
 
-// themes are drawn in two of three trials. Each is a class of what goes
-// wrong with locks, and none is a bug that somebody knows.
+// themes are drawn in three of four trials, one after the other, so that a hunt of few trials has tried most. Each is a
+// class of what goes wrong with locks, and none is a bug that somebody knows.
 var themes = []theme{contention, stoppedHolder, stoppedWaiter, lostMessage, lostMessage, slowLinks, serverAway, serverAway, resets, lateRenewal,
 	alike, badLeader, badLeader}
 
-// themed is a trial on a theme; ok: one could be run.
-func (s Space) themed(d die, t scenarios.Scenario) (scenarios.Scenario, bool) {
-	for range redraws {
-		c := pick(d, themes)(d, s, t)
+// themed is a trial on the theme of its seed, or on another where that cannot be run; ok: one could be run.
+func (s Space) themed(d die, seed uint64, t scenarios.Scenario) (scenarios.Scenario, bool) {
+	if t.Workload == "own-key" && slices.Contains(s.Workloads, usual) && !d.one(4) {
+		t.Workload = usual // most themes are about several clients and one key
+	}
+	for n := range redraws {
+		draw := themes[seed%uint64(len(themes))]
+		if n >= redraws/2 {
+			draw = pick(d, themes)
+		}
+		c := draw(d, s, t)
 		c.Faults = slices.Clone(c.Faults)
 		for i := range c.Faults {
 			f := &c.Faults[i]
@@ -99,6 +106,10 @@ func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if t.Wait, t.Duration = leases(d.log(1, 6)), leases(d.log(2, 4)); d.one(3) {
 		t.Wait, t.Think, t.Duration = leases(d.log(0.1, 0.6)), leases(d.log(0.3, 3)), leases(d.log(4, 7))
 	}
+	if d.one(2) {
+		t.Faults = sweep(d)
+		return t
+	}
 	var all []scenarios.Fault
 	for range 2 + d.IntN(3) {
 		f := scenarios.Fault{Fault: pick(d, []string{"hold-answer", "hold-answer", "hold-request", "cut-link", "cut-link", "cut-link"}), Target: "holder",
@@ -135,7 +146,7 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 // serverAway takes servers away while a lock is held, and for as long as all have to notice.
 func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Renew, t.Wait = 1, s.Extends && !d.one(3), leases(d.log(2, 8))
-	t.Work, t.Duration = leases(d.log(0.1, 2)), leases(d.log(2, 4))
+	t.Work, t.Duration = leases(d.log(0.4, 2.5)), leases(d.log(2, 4))
 	long := s.longest(t)
 	length := d.log(0.3, long)
 	if !d.one(3) {
@@ -143,7 +154,21 @@ func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	}
 	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"pause", "pause", "pause", "kill", "kill", "partition", "disk-stall"}), For: span(leases(length)),
 		Target: pick(d, onServers), On: pick(d, []string{"acquired", "acquired", "before-write", "renewing", "waiting", "releasing"})}}
+	if !d.one(3) { // without a majority no lock of several servers does anything
+		t.Faults[0].Target = pick(d, fewServers)
+	}
 	return t
+}
+
+// sweep loses the first message of an acquire, then the second of a later one, and so on: where a lock asks for several
+// things in turn, the place that matters is met without knowing its name.
+func sweep(d die) (all []scenarios.Fault) {
+	kind, after := pick(d, []string{"cut-link", "cut-link", "hold-answer", "hold-request"}), d.one(2)
+	for n := range mostFaults {
+		all = append(all, scenarios.Fault{Fault: kind, Target: "holder", On: "waiting", At: leases(0.05 + 0.7*float64(n)),
+			When: scenarios.When{Contains: "key-1", Skip: n, After: after}, For: span(leases(d.log(0.1, 2)))})
+	}
+	return all
 }
 
 // resets breaks connections again and again, as locks are asked for, renewed and given back.
