@@ -130,7 +130,7 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: the violation is only possible", none
 	case v.Minimal.Unfinished != "":
 		return "not asked: its history is not the smallest", none
-	case property == "mutual-exclusion" && !m.names(v, history.Acquire, history.Try):
+	case q.holds && !m.names(v, history.Acquire, history.Try):
 		return "not asked: it has no model of a write without a grant", none
 	case property == "honest-claims" && !m.names(v, history.Acquire, history.Try):
 		return "not asked: it has no model of a claim without a grant", none
@@ -211,7 +211,7 @@ func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, re
 		if r == nil {
 			r = newRun(setup, ops)
 		}
-		if m := (minimizer{setup: setup, ops: ops}); property.Name == "mutual-exclusion" &&
+		if m := (minimizer{setup: setup, ops: ops}); q.holds &&
 			property.Verdict == Violated && slices.ContainsFunc(property.Violations,
 			func(v Violation) bool { return !m.names(&v, history.Acquire, history.Try) }) {
 			property.Oracle = "not asked: it has no model of a write without a grant"

@@ -9,7 +9,7 @@ var Checkers = []Checker{
 		Name: "mutual-exclusion", Owed: Unleased,
 		About:    "Two clients believe to hold a key, and the one whose grant is older acts on it after the newer grant; or nothing had ended that grant.",
 		Remedy:   atTheResource,
-		promised: alone, check: mutualExclusion, oracle: posed{of: (*run).askBelief, whole: true},
+		promised: alone, check: mutualExclusion, oracle: posed{of: (*run).askBelief, whole: true, holds: true},
 		needs: needs{staleWrite: true, grantInFault: true},
 		tests: []test{
 			contended.shows("two holders at once"),
@@ -21,7 +21,7 @@ var Checkers = []Checker{
 		Name: "rw-exclusion", Owed: Unleased, kinds: only(history.ReadWrite),
 		About:  "A writer and another client believe to hold a key, and both act on it after both were granted it; or nothing had ended the older grant.",
 		Remedy: fenceBoth,
-		check:  rwExclusion, oracle: posed{of: (*run).askActing, whole: true}, needs: needs{grantInFault: true},
+		check:  rwExclusion, oracle: posed{of: (*run).askActing, whole: true, holds: true}, needs: needs{grantInFault: true},
 		tests: []test{
 			contended.shows("a writer beside another client"),
 			faultGrants.shows("a second grant that a fault leads to"),
@@ -32,7 +32,7 @@ var Checkers = []Checker{
 		Remedy: "A semaphore bounds how many work at once only while each of them keeps its lease. Where the bound " +
 			"guards something that breaks, let that thing count its own users, or let it refuse who comes with an " +
 			"older permit.",
-		check: permits, oracle: posed{of: (*run).askActing, whole: true}, rests: rests{others: true},
+		check: permits, oracle: posed{of: (*run).askActing, whole: true, holds: true}, rests: rests{others: true},
 		needs: needs{grantInFault: true},
 		tests: []test{
 			contended.shows("a permit too many"),

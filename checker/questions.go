@@ -27,6 +27,8 @@ type posed struct {
 	why   string // why there is no model of it
 	// entry: only a violation that names an entry of the resource's log is asked about.
 	entry bool
+	// holds: it asks about holds alone, so not about a write of an owner without a grant.
+	holds bool
 }
 
 // at is a time as Porcupine counts it.

@@ -240,10 +240,10 @@ func (p *Tab) Shot(name string) {
 	Keep(p, name+".png", png)
 }
 
-// Keep writes what a test made into build/screenshots.
+// Keep writes what a test of a package of reports made into build/screenshots.
 func Keep(t testing.TB, name string, b []byte) {
 	t.Helper()
-	dir := filepath.Join("..", "build", "screenshots")
+	dir := filepath.Join("..", "..", "build", "screenshots")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
