@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -53,7 +54,7 @@ func table() string {
 		of := "every lock"
 		var kinds []string
 		for _, k := range c.kinds {
-			kinds = append(kinds, string(k))
+			kinds = append(kinds, cmp.Or(string(k), "mutex"))
 		}
 		switch {
 		case c.use != "":

@@ -19,14 +19,12 @@ func spaceOf(t *testing.T, backend string) Space {
 	if err := s.ForLock(t.Context()); err != nil {
 		t.Fatal(backend, err)
 	}
-	for _, m := range map[string][]links.Passed{
+	s.Space.Messages = append(s.Space.Messages, map[string][]links.Passed{
 		"redis": {{Direction: links.Request, Name: "EVALSHA"},
 			{Direction: links.Answer, Name: "+OK"}}, "etcd": {{Direction: links.Request, Name: "HEADERS"}},
 		"zookeeper": {{Direction: links.Request, Name: "create"},
 			{Direction: links.Answer, Name: "reply"}}, "postgres": {{Direction: links.Request, Name: "Query"}},
-	}[locks.Table[backend].Profile] {
-		s.Space.Messages = append(s.Space.Messages, m)
-	}
+	}[locks.Table[backend].Profile]...)
 	return s.Space
 }
 

@@ -56,7 +56,7 @@ func TestRepeatsKeepTheSeed(t *testing.T) {
 		t.Fatalf("%d findings of %d runs: nothing was looked into", len(r.Findings), runs)
 	}
 	f := r.Findings[0]
-	if len(seeds) > int(r.Trials)+1 || !seeds[f.Seed] { // and the one without faults, of which it learns
+	if len(seeds) > r.Trials+1 || !seeds[f.Seed] { // and the one without faults, of which it learns
 		t.Errorf("%d seeds in %d trials", len(seeds), r.Trials)
 	}
 }
