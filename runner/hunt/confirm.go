@@ -179,7 +179,7 @@ const mostAttempts = 12
 func (l *look) all(ctx context.Context) error {
 	if l.reference = l.h.Reference != nil; l.reference {
 		o := *l.h.Reference
-		o.Scenario = l.s.trial
+		o.Scenario = l.h.beside(l.s.trial)
 		why, err := l.h.Applies(ctx, o)
 		if err != nil {
 			return err
@@ -254,11 +254,11 @@ func names(all []*candidate) string {
 // or that the machine disturbed, counts for nobody. Each has the seed of the trial: with another one
 // a fault would strike somebody else, and half of what is real would not come again.
 func (l *look) once(ctx context.Context, ours, alone bool) {
-	o := l.h.Options
+	o, trial := l.h.Options, l.s.trial
 	if !ours {
-		o = *l.h.Reference
+		o, trial = *l.h.Reference, l.h.beside(trial)
 	}
-	out, err := l.h.run(ctx, o, l.s.trial, l.s.seed, alone)
+	out, err := l.h.run(ctx, o, trial, l.s.seed, alone)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if out == nil {

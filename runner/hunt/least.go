@@ -126,7 +126,7 @@ func (l *least) onlyHere(ctx context.Context) shrink.Oracle {
 func (l *least) atReference(ctx context.Context, s scenarios.Scenario, runs int) (seen, of int, err error) {
 	var mu sync.Mutex
 	one := func(attempt int) {
-		out, _ := l.h.run(ctx, *l.h.Reference, s, l.f.Seed+uint64(attempt), false)
+		out, _ := l.h.run(ctx, *l.h.Reference, l.h.beside(s), l.f.Seed+uint64(attempt), false)
 		if out == nil {
 			return
 		}

@@ -79,6 +79,13 @@ func shape(f scenarios.Fault) string {
 		f.Clock.Drift != 0)
 }
 
+// beside is a trial as the reference lock runs it. Its clients renew where the session of the lock under test
+// does: a lock that ends after its lease lets go of a key for which the other makes everybody wait.
+func (s *Spec) beside(t scenarios.Scenario) scenarios.Scenario {
+	t.Renew = t.Renew || s.Space.Renews
+	return t
+}
+
 // referenceOf are the options of the lock that dlmtest has for the same servers; nil: the one
 // under test is it, or the servers are the user's own.
 func referenceOf(o runner.Options, lock locks.Lock) *runner.Options {

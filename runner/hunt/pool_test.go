@@ -60,3 +60,26 @@ func TestRepeatsKeepTheSeed(t *testing.T) {
 		t.Errorf("%d seeds in %d trials", len(seeds), r.Trials)
 	}
 }
+
+// Beside a lock whose session renews by itself the reference lock renews, too: two clients that wait for each
+// other's keys wait on there, and the difference is no finding.
+func TestReferenceRenewsBesideASession(t *testing.T) {
+	w := &world{}
+	w.shows = w.renewing
+	h := hunting(t, w, t.TempDir(), 40)
+	h.Space.Extends, h.Space.Renews = false, true
+	run, renewing := h.Run, map[bool]map[bool]int{true: {}, false: {}}
+	var mu sync.Mutex
+	h.Run = func(ctx context.Context, o runner.Options, p runner.Progress) (*runner.Outcome, error) {
+		mu.Lock()
+		renewing[o.Backend == h.Reference.Backend && o.Library == h.Reference.Library][o.Scenario.Renew]++
+		mu.Unlock()
+		return run(ctx, o, p)
+	}
+	if err := h.Go(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if beside := renewing[true]; beside[false] > 0 || beside[true] == 0 || renewing[false][false] == 0 {
+		t.Errorf("runs by whether they renew: of the reference lock %v, of this one %v", beside, renewing[false])
+	}
+}

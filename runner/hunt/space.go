@@ -21,6 +21,7 @@ type Space struct {
 	Workloads []string        // loops of clients that the lock can be used in
 	Leases    []time.Duration // that it grants, the shortest first
 	Extends   bool            // a grant can be renewed
+	Renews    bool            // its open session renews by itself, whatever a trial says
 	Clients   int             // at most so many
 	Bound     time.Duration   // how long after the end of a lease the next grant may take
 	Servers   bool            // there are servers of this run's own, which faults can hit
@@ -37,7 +38,7 @@ var plain = []string{"guarded-write", "try", "reentrant", "read-write", "semapho
 
 // Of is the space of a lock.
 func Of(lock locks.Lock, process bool) Space {
-	s := Space{Extends: lock.Promise.Extends && lock.Promise.Leased, Clients: mostClients, Servers: true, Bound: lock.Promise.Bound}
+	s := Space{Extends: lock.Promise.Extends && lock.Promise.Leased, Renews: lock.Renews, Clients: mostClients, Servers: true, Bound: lock.Promise.Bound}
 	if process {
 		s.Clients = mostProcesses
 	}
