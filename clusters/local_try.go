@@ -12,6 +12,9 @@ import (
 	"github.com/dlmtest/dlmtest/clusters/local"
 )
 
+// tryLimit is how long namespaces may take to be made and tried. Seen on two busy processors: over 10 s.
+const tryLimit = time.Minute
+
 // tryLocal makes namespaces as a run does and tries in them what runs and faults
 // need. An error says that there are none.
 func tryLocal(ctx context.Context, self string) ([]local.Trial, error) {
@@ -20,7 +23,8 @@ func tryLocal(ctx context.Context, self string) ([]local.Trial, error) {
 		return nil, fmt.Errorf("agent binary: %w", err)
 	}
 	defer binary.Close()
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeoutCause(ctx, tryLimit, fmt.Errorf("no answer within %v; while the kernel clears up the network namespaces "+
+		"of earlier runs it makes none: try again when the machine is quieter", tryLimit))
 	defer cancel()
 	cmd := inNamespaces(local.Command, "probe", os.TempDir()) // mounted upon, out of sight of the host
 	cmd.ExtraFiles = local.Files(binary, binary, binary, nil) // SelfPath is the third; the others are not used
@@ -31,6 +35,9 @@ func tryLocal(ctx context.Context, self string) ([]local.Trial, error) {
 	}
 	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
 	if err := cmd.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("try namespaces: %w", context.Cause(ctx))
+		}
 		return nil, explainLocal(fmt.Errorf("try namespaces: %w: %s", err, strings.TrimSpace(said.String())))
 	}
 	var trials []local.Trial

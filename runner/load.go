@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -198,38 +199,55 @@ const killLimit = 10 * time.Second
 func (s *stage) stopClients() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.stopLimit())
 	defer cancel()
-	ended := make(chan struct{}, len(s.clients))
-	for _, c := range s.clients {
-		go func() {
-			defer func() { ended <- struct{}{} }()
-			if err := c.tell(ctx, workloads.Told{Stop: true}); err != nil && ctx.Err() == nil {
-				return // it has ended already
-			}
-			select {
-			case <-c.exits:
-			case <-c.gone:
-			case <-ctx.Done():
-				kill, cancel := context.WithTimeout(context.Background(), killLimit)
-				defer cancel()
-				_ = c.Command(kill, agent.Command{Do: agent.Kill}) // its death is the aim
-				select {
-				case <-c.exits:
-				case <-c.gone:
-				case <-kill.Done(): // the daemon does not pass on what is said; down removes the node
-				}
-			}
-		}()
+	ended := make([]bool, len(s.clients))
+	var all sync.WaitGroup
+	for i, c := range s.clients {
+		all.Go(func() { ended[i] = stopClient(ctx, c) })
 	}
-	for range s.clients {
-		<-ended
+	all.Wait()
+	if i := slices.Index(ended, true); i >= 0 {
+		s.free = s.clients[i]
 	}
+}
+
+// stopClient says whether the worker of a client has ended, by itself or killed.
+func stopClient(ctx context.Context, c *node) bool {
+	if err := c.tell(ctx, workloads.Told{Stop: true}); err != nil && ctx.Err() == nil {
+		select {
+		case <-c.gone:
+			return false
+		default:
+			return true // it has ended already
+		}
+	}
+	select {
+	case <-c.exits:
+		return true
+	case <-c.gone:
+		return false
+	case <-ctx.Done():
+	}
+	kill, cancel := context.WithTimeout(context.Background(), killLimit)
+	defer cancel()
+	_ = c.Command(kill, agent.Command{Do: agent.Kill}) // its death is the aim
+	select {
+	case <-c.exits:
+		return true
+	case <-c.gone:
+	case <-kill.Done(): // nobody passes on what is said, or a busy kernel ends nothing; down removes the node
+	}
+	return false
 }
 
 // finish acquires every key once with a new worker, on new connections.
 func (s *stage) finish(ctx context.Context, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	c := s.clients[0]
+	c := s.free
+	if c == nil {
+		s.rec.doubt(fmt.Sprintf("the final acquire could not be made: no client's program has ended within %v of its kill", killLimit))
+		return nil
+	}
 	spec := s.worker(len(s.clients), "final", workloads.Finally)
 	if err := c.start(ctx, workerOf(spec)); err != nil {
 		return err

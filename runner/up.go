@@ -32,6 +32,7 @@ type stage struct {
 	lost     int // servers that have ended by themselves
 	resource *node
 	clients  []*node
+	free     *node          // a client without a worker, once they were asked to end
 	passed   []agent.Passed // messages on the links of all clients; known when they are drained
 
 	greeting sync.Mutex

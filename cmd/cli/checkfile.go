@@ -186,9 +186,7 @@ func judgePath(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 	if err := show.settle(cmd, path, from, m, judged); err != nil {
 		return nil, "", err
 	}
-	if r.Format != "dlmtest" {
-		judged.heirs.Doubt(&judged.Result)
-	}
+	judged.heirs.Doubt(&judged.Result)
 	if err := show.add(cmd, path, from, m, judged); err != nil {
 		return nil, "", err
 	}

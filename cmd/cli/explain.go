@@ -102,6 +102,7 @@ type explanation struct {
 	first    int // the number of the one that is told first
 	tell1    func(a *story.Account)
 	again    func(a *story.Account) string // the command that judges its minimal history
+	unknown  string                        // why it is not decided, where a file is not
 }
 
 // explain finds the violations of a folder or of a file.
@@ -181,6 +182,10 @@ func (e *explanation) tell(cmd *cobra.Command, path string, n int, asJSON bool) 
 		return e.json(cmd, n, list)
 	}
 	w, o := styledOut(cmd), textOptions()
+	if e.unknown != "" && len(e.accounts) == 0 {
+		_, err := fmt.Fprintf(w, "%s has no certain violation to explain. It is not decided: %s\n", path, e.unknown)
+		return err
+	}
 	if len(e.accounts) == 0 {
 		_, err := fmt.Fprintf(w, "%s has no violation, so there is nothing to explain.\n", path)
 		return err

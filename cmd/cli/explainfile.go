@@ -39,10 +39,15 @@ func explainFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFl
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	found.heirs.Doubt(&found.Result)
+	unknown := ""
+	if found.Verdict == models.Unknown {
+		unknown = found.Reason
+	}
 	model, _ := models.Named(m.name)
 	mini := models.NewMinimizer(cmd.Context(), oracle, model, m.Options, events)
 	return &explanation{
-		accounts: fileAccounts(model, found), first: min(1, len(found.Violations)),
+		accounts: fileAccounts(model, found), first: min(1, len(found.Violations)), unknown: unknown,
 		tell1: func(a *story.Account) {
 			v := found.Violations[a.Number-1]
 			minimal, part := mini.Minimal(v, m.Ask)
