@@ -29,18 +29,21 @@ func (p Patience) limit(lease time.Duration) time.Duration {
 	return lease / 3
 }
 
-// Renew extends g by e a third of its lease after the last time it asked, until ctx
-// ends or the service knows g no more, which it returns. Where an answer took longer, or
+// Renew extends g by e a third of its lease after the last time it asked (the acquire
+// counts: its answer may have taken most of the lease), until ctx ends or the service
+// knows g no more, which it returns. Where an answer took longer, or
 // was given up, the next request follows at once, while one that was refused at once is
 // asked again no sooner: no request is sent while another is waited for. Before each it
 // calls before, which may block; each new claim goes to renewed.
 func Renew(ctx context.Context, e Extender, g *Grant, patience Patience, before func(), renewed func(*Grant)) error {
 	beat := g.Lease / 3
-	for wait := beat; ; {
+	for wait := min(beat, g.Valid()-2*beat); ; {
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-time.After(wait):
+		}
+		if ctx.Err() != nil { // select chooses freely where a wait is over as well
+			return nil
 		}
 		before()
 		asked := history.Mono()
@@ -61,24 +64,25 @@ func Renew(ctx context.Context, e Extender, g *Grant, patience Patience, before 
 
 // Keep renews g by Renew until stop is called. It calls lost once, when the service
 // knows g no more, or an eighth of the lease before the deadline of the last renewal
-// that was answered: from then on nobody else's grant is impossible. A stopped
-// watchdog tells nothing.
+// that was answered: from then on nobody else's grant is impossible. stop waits for the
+// answer to a request that is under way, and until then the loss is told.
 func Keep(ctx context.Context, e Extender, g *Grant, patience Patience, before func(), lost func(why string)) (stop func()) {
 	if g.Lease == 0 {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	asks, askNoMore := context.WithCancel(ctx)
+	watched, watchNoMore := context.WithCancel(ctx)
 	k := keeper{g: g, answers: make(chan *Grant, 1), gone: make(chan error, 1)}
 	done := make(chan struct{})
 	asking := make(chan struct{})
 	go func() {
 		defer close(asking)
-		if err := Renew(ctx, e, g, patience, before, func(next *Grant) { k.renewed(ctx, next) }); err != nil {
+		if err := Renew(asks, e, g, patience, before, func(next *Grant) { k.renewed(watched, next) }); err != nil {
 			k.gone <- err
 		}
 	}()
-	go func() { defer close(done); k.watch(ctx, lost) }()
-	return func() { cancel(); <-asking; <-done }
+	go func() { defer close(done); k.watch(watched, lost) }()
+	return func() { askNoMore(); <-asking; watchNoMore(); <-done }
 }
 
 type keeper struct {

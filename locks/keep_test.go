@@ -112,3 +112,44 @@ func TestLateAnswersReachWhoWaits(t *testing.T) {
 		}
 	}
 }
+
+// A grant whose answer took most of its lease is renewed at once: were it to wait for a third of the lease, the
+// watchdog would tell of a loss of a lock that the service keeps.
+func TestKeepRenewsALateGrantAtOnce(t *testing.T) {
+	lease, lost := 1200*time.Millisecond, make(chan string, 1)
+	g := granted(lease)
+	g.Deadline -= int64(lease * 2 / 3)
+	stop := Keep(t.Context(), &late{}, g, GivesUp, func() {}, func(why string) { lost <- why })
+	select {
+	case why := <-lost:
+		t.Errorf("told of a loss: %s", why)
+	case <-time.After(lease):
+	}
+	stop()
+}
+
+// Who stops waits for the answer to its last request, and asks no other. If the lease ends meanwhile, it is told.
+func TestStopTellsOfALossWhileItWaits(t *testing.T) {
+	lease := 400 * time.Millisecond
+	g, lost := granted(lease), make(chan string, 1)
+	l := &late{after: 3 * lease}
+	begun := make(chan struct{}, 4)
+	stop := Keep(t.Context(), l, g, Waits, func() { begun <- struct{}{} }, func(why string) { lost <- why })
+	<-begun
+	stop()
+	select {
+	case <-lost:
+	default:
+		t.Error("nobody was told that the lease ended")
+	}
+	for range 20 { // a wait that is over must not win against an end
+		l := &late{}
+		ctx, cancel := context.WithCancel(t.Context())
+		over := granted(lease)
+		over.Deadline = history.Mono()
+		cancel()
+		if err := Renew(ctx, l, over, GivesUp, func() {}, func(*Grant) {}); err != nil || l.asked.Load() > 0 {
+			t.Errorf("asked %d times after its end, %v", l.asked.Load(), err)
+		}
+	}
+}
