@@ -20,6 +20,7 @@ import (
 type candidate struct {
 	Evidence
 	cause, message string
+	unfenced       bool // what is broken is data without a fence
 }
 
 // suspect is a trial that has violated something.
@@ -29,6 +30,18 @@ type suspect struct {
 	trial  scenarios.Scenario
 	met    []map[history.Phase]bool // what came of its faults, when it was tried
 	all    []*candidate
+}
+
+// stale says that the candidate is what any holder does that acts after its lease: it breaks one such
+// property or another, as chance has it.
+func (c *candidate) stale() bool { return c.Owed == checker.Unleased || c.unfenced }
+
+// strays says that a holder acted after its lease in a run, whatever came of it.
+func strays(out *runner.Outcome) bool {
+	return slices.ContainsFunc(out.Result.Properties, func(p checker.Property) bool {
+		row, _ := checker.Find(p.Name)
+		return p.Verdict == checker.Violated && (row.Owed == checker.Unleased || row.Owed == checker.Data && !row.Fenced)
+	})
 }
 
 // dismissals are how often a cause is dismissed until it is not looked into any more.
@@ -41,7 +54,7 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 			continue
 		}
 		row, _ := checker.Find(p.Name)
-		c := &candidate{cause: cause(out.Setup, out.Ops, p), Evidence: Evidence{Property: p.Name, Owed: row.Owed,
+		c := &candidate{cause: cause(out.Setup, out.Ops, p), unfenced: row.Owed == checker.Data && !row.Fenced, Evidence: Evidence{Property: p.Name, Owed: row.Owed,
 			Compared: h.Reference != nil, Excuse: excuse(t, out.Setup.Clients)}}
 		if v := firmest(p); v != nil {
 			c.message = v.Message
@@ -281,7 +294,7 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 		case rate.Of >= Repeats:
 		case p == nil || p.Verdict == checker.NA:
 			c.Compared = c.Compared && ours // the reference does not promise it, so it cannot be compared
-		case p.Verdict == checker.Violated:
+		case p.Verdict == checker.Violated, !ours && c.stale() && strays(out):
 			rate.Seen++
 			rate.Of++
 			if ours {

@@ -14,14 +14,20 @@ import (
 )
 
 // die is where all chance of a trial comes from: one seed.
-type die struct{ *rand.Rand }
+type die struct {
+	*rand.Rand
+	visit int // how many trials on the same theme were drawn before
+}
 
-func newDie(seed uint64) die { return die{rand.New(rand.NewPCG(seed, 16))} }
+func newDie(seed uint64) die { return die{Rand: rand.New(rand.NewPCG(seed, 16))} }
 
 // one says yes once in n times.
 func (d die) one(n int) bool { return d.IntN(n) == 0 }
 
 func pick[T any](d die, all []T) T { return all[d.IntN(len(all))] }
+
+// next is chosen in turn, one visit after the other: in few trials chance leaves things out.
+func next[T any](d die, all []T) T { return all[d.visit%len(all)] }
 
 // log is drawn evenly on a logarithmic scale: as often between 10 and 20 as between 100 and 200.
 func (d die) log(low, high float64) float64 {
@@ -37,16 +43,16 @@ func leases(n float64) scenarios.Duration {
 	return scenarios.Duration{Leases: math.Max(math.Round(n/unit), 1) / math.Round(1/unit)}
 }
 
-// Draw is the trial of a seed: the same for the same seed and space. A fault that the
-// scenario's own validation or Space.Cannot refuses is drawn again.
-func Draw(seed uint64, s Space) scenarios.Scenario {
+// Draw is the trial of a seed, on the theme of its turn among the drawn ones: the same for the same seed, turn and
+// space. A fault that the scenario's own validation or Space.Cannot refuses is drawn again.
+func Draw(seed uint64, turn int, s Space) scenarios.Scenario {
 	d := newDie(seed)
 	t := s.loop(s.workload(d), s.lease(d))
 	for _, dimension := range dimensions {
 		t = s.kept(t, dimension(d, s, t))
 	}
 	count := []int{0, 1, 1, 1, 1, 2, 2, 2, 3, mostFaults}[d.IntN(10)]
-	if c, ok := s.themed(d, seed, t); ok && !d.one(4) {
+	if c, ok := s.themed(d, turn, t); ok {
 		t, count = c, []int{0, 0, 0, 1}[d.IntN(4)]
 	}
 	for range count {

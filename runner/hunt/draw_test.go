@@ -40,7 +40,7 @@ func TestDraw(t *testing.T) {
 			s := spaceOf(t, backend)
 			kinds, workloads := map[string]bool{}, map[string]bool{}
 			for seed := range uint64(seeds) {
-				drawn := Draw(seed, s)
+				drawn := Draw(seed, int(seed), s)
 				if why := s.trouble(drawn); why != "" {
 					t.Fatalf("seed %d: %s\n%s", seed, why, drawn.YAML())
 				}
@@ -51,10 +51,10 @@ func TestDraw(t *testing.T) {
 				if seed%20 != 0 {
 					continue
 				}
-				if again := Draw(seed, s); string(again.YAML()) != string(drawn.YAML()) {
+				if again := Draw(seed, int(seed), s); string(again.YAML()) != string(drawn.YAML()) {
 					t.Fatalf("seed %d gives\n%s\nand then\n%s", seed, drawn.YAML(), again.YAML())
 				}
-				varied := Mutate(seed, s, drawn)
+				varied := Mutate(seed, 0, s, drawn)
 				if back, err := scenarios.Parse("varied", varied.YAML()); err != nil || s.trouble(varied) != "" || string(back.YAML()) != string(varied.YAML()) {
 					t.Fatalf("seed %d varied: %v %s\n%s", seed, err, s.trouble(varied), varied.YAML())
 				}
@@ -80,8 +80,8 @@ func TestMutateChangesOneThing(t *testing.T) {
 		Extends: true, Clients: 12, Servers: true,
 		Messages: []links.Passed{{Direction: links.Request, Name: "EVAL"}}}
 	for seed := range uint64(500) {
-		from := Draw(seed, s)
-		to := Mutate(seed+1, s, from)
+		from := Draw(seed, int(seed), s)
+		to := Mutate(seed+1, 0, s, from)
 		if to.Name == from.Name || len(to.Faults) > len(from.Faults)+1 || len(to.Faults) < len(from.Faults)-1 {
 			t.Fatalf("from\n%s\nto\n%s", from.YAML(), to.YAML())
 		}

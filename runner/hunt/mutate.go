@@ -8,8 +8,8 @@ import (
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
-// Mutate is a trial that differs from another in one dimension, drawn from a seed.
-func Mutate(seed uint64, s Space, from scenarios.Scenario) scenarios.Scenario {
+// Mutate is a trial that differs from another in one dimension, drawn from a seed; turn is for Draw, where nothing can be changed.
+func Mutate(seed uint64, turn int, s Space, from scenarios.Scenario) scenarios.Scenario {
 	d := newDie(seed)
 	for range redraws {
 		t := from
@@ -21,7 +21,7 @@ func Mutate(seed uint64, s Space, from scenarios.Scenario) scenarios.Scenario {
 			return t
 		}
 	}
-	return Draw(seed, s) // nothing can be changed
+	return Draw(seed, turn, s)
 }
 
 // changed changes one thing: a fault in three of four.

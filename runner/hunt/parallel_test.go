@@ -52,8 +52,7 @@ func TestParallel(t *testing.T) {
 	}
 	before, now := triedIn(t, one), triedIn(t, dir)
 	for n := 1; n <= min(len(before), len(now)); n++ {
-		seed := h.Seed + uint64(n)
-		if drawn := n <= varyFrom || newDie(seed^pooled).one(2); drawn && before[n] != now[n] {
+		if placed(n-1, h.Shard).drawn && before[n] != now[n] {
 			t.Errorf("trial %d is another one:\n%s\n%s", n, before[n], now[n])
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -72,28 +73,45 @@ func (k kept) weight() float64 {
 	return w
 }
 
-// pooled makes the choice between drawing and varying another one than those of the draw.
+// pooled makes the choice between trials to vary another one than those of the draw.
 const pooled = 0x68756e74
 
-// varyFrom is how many trials are drawn before one is varied: each theme has its turn first.
-var varyFrom = len(themes)
+// place is what a hunt decides of a trial by its number alone: whether it is drawn, and on whose turn.
+type place struct {
+	turn  int
+	drawn bool
+}
+
+// variesEach is the trial of so many that is a variation, once each theme has had its turn.
+const variesEach = 3
+
+// placed is the place of the n-th trial, from 0, of a shard of so many.
+func placed(n int, shard matrix.Shard) place {
+	p := place{turn: n, drawn: true}
+	if late := n - len(themes); late >= 0 {
+		p = place{turn: n - (late+1)/variesEach, drawn: (late+1)%variesEach != 0}
+	}
+	if shard.Count > 0 { // their turns meet all themes: the number of themes is a prime
+		p.turn = p.turn*shard.Count + shard.Index - 1
+	}
+	return p
+}
 
 // Next is the trial of a seed: drawn, or one of the kept ones varied.
-func (p *Pool) Next(seed uint64, number int, s Space) scenarios.Scenario {
-	d := newDie(seed ^ pooled)
-	if number <= varyFrom || len(p.kept) == 0 || d.one(2) {
-		return Draw(seed, s)
+func (p *Pool) Next(seed uint64, at place, s Space) scenarios.Scenario {
+	if at.drawn || len(p.kept) == 0 {
+		return Draw(seed, at.turn, s)
 	}
 	sum := 0.0
 	for _, k := range p.kept {
 		sum += k.weight()
 	}
-	at := d.Float64() * sum
+	left := newDie(seed^pooled).Float64() * sum
 	for i := range p.kept {
-		if at -= p.kept[i].weight(); at <= 0 || i == len(p.kept)-1 {
+		if left -= p.kept[i].weight(); left <= 0 || i == len(p.kept)-1 {
 			p.kept[i].varied++
-			return Mutate(seed, s, p.kept[i].trial)
+			return Mutate(seed, at.turn, s, p.kept[i].trial)
 		}
 	}
-	return Draw(seed, s)
+	return Draw(seed, at.turn, s)
 }

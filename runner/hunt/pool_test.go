@@ -3,10 +3,12 @@ package hunt
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -81,5 +83,49 @@ func TestReferenceRenewsBesideASession(t *testing.T) {
 	}
 	if beside := renewing[true]; beside[false] > 0 || beside[true] == 0 || renewing[false][false] == 0 {
 		t.Errorf("runs by whether they renew: of the reference lock %v, of this one %v", beside, renewing[false])
+	}
+}
+
+// Each theme has its turn before a trial is varied, then two of three are drawn; the shards of a hunt have all
+// themes between them, and each of them alone, too.
+func TestPlaces(t *testing.T) {
+	if turns := placed(len(themes)-1, matrix.Shard{}); !turns.drawn || turns.turn != len(themes)-1 {
+		t.Errorf("the last turn of the first round is %+v", turns)
+	}
+	for count := 1; count < 6; count++ {
+		all := map[int]bool{}
+		for index := 1; index <= count; index++ {
+			met, drawn := map[int]bool{}, 0
+			const n = 200
+			for trial := range n {
+				at := placed(trial, matrix.Shard{Index: index, Count: count})
+				if !at.drawn {
+					continue
+				}
+				if drawn++; all[at.turn] {
+					t.Errorf("turn %d comes twice in %d shards", at.turn, count)
+				}
+				all[at.turn], met[at.turn%len(themes)] = true, true
+			}
+			if len(met) != len(themes) || drawn < n*2/3 || drawn > n*4/5 {
+				t.Errorf("shard %d of %d has %d themes in %d drawn trials of %d", index, count, len(met), drawn, n)
+			}
+		}
+	}
+}
+
+// What is chosen in turn meets all of a list, also by a theme that has two turns in a round.
+func TestVisits(t *testing.T) {
+	of := map[uintptr][]int{}
+	for turn := range 3 * len(themes) {
+		f := reflect.ValueOf(themes[turn%len(themes)]).Pointer()
+		of[f] = append(of[f], visit(turn))
+	}
+	for _, visits := range of {
+		for n, v := range visits {
+			if v != n {
+				t.Errorf("visits %v", visits)
+			}
+		}
 	}
 }

@@ -1,11 +1,13 @@
 package hunt
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -13,20 +15,39 @@ import (
 // waits for longer than that. Drawn one by one, such numbers meet too seldom.
 type theme func(d die, s Space, t scenarios.Scenario) scenarios.Scenario
 
-// themes are drawn in three of four trials, one after the other, so that a hunt of few trials has tried most. Each is a
-// class of what goes wrong with locks, and none is a bug that somebody knows.
-var themes = []theme{contention, stoppedHolder, stoppedWaiter, lostMessage, lostMessage, slowLinks, serverAway, serverAway, resets, lateRenewal,
-	alike, badLeader, badLeader}
+// themes have their turns one after the other, so that a hunt of few trials has tried most. Each is a class of what
+// goes wrong with locks, and none is a bug that somebody knows. nil: a trial on no theme.
+var themes = []theme{contention, stoppedHolder, serverAway, sweep, nil, stoppedWaiter, badLeader, slowLinks, nil, lostMessage, lateRenewal,
+	serverAway, sweep, resets, badLeader, alike, nil}
 
-// themed is a trial on the theme of its seed, or on another where that cannot be run; ok: one could be run.
-func (s Space) themed(d die, seed uint64, t scenarios.Scenario) (scenarios.Scenario, bool) {
+// visit says how often the theme of a turn has had its turn before.
+func visit(turn int) int {
+	at := func(n int) uintptr { return reflect.ValueOf(themes[n]).Pointer() }
+	place, copies, before := turn%len(themes), 0, 0
+	for n := range themes {
+		if at(n) == at(place) {
+			copies++
+			if n < place {
+				before++
+			}
+		}
+	}
+	return turn/len(themes)*copies + before
+}
+
+// themed is a trial on the theme of its turn, or on another where that cannot be run; ok: one could be run.
+func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario, bool) {
 	if t.Workload == "own-key" && slices.Contains(s.Workloads, usual) && !d.one(4) {
 		t.Workload = usual // most themes are about several clients and one key
 	}
+	draw := themes[turn%len(themes)]
+	if draw == nil {
+		return t, false
+	}
+	d.visit = visit(turn)
 	for n := range redraws {
-		draw := themes[seed%uint64(len(themes))]
 		if n >= redraws/2 {
-			draw = pick(d, themes)
+			draw = pick(d, slices.DeleteFunc(slices.Clone(themes), func(t theme) bool { return t == nil }))
 		}
 		c := draw(d, s, t)
 		c.Faults = slices.Clone(c.Faults)
@@ -50,7 +71,7 @@ func (s Space) themed(d die, seed uint64, t scenarios.Scenario) (scenarios.Scena
 // contention has no fault: work beyond the lease, waits beyond both.
 func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients = 1, 3+d.IntN(min(s.Clients-2, 4))
-	if t.Renew = s.Extends; d.one(2) {
+	if t.Renew = s.Extends; d.visit%2 == 0 {
 		t.Work, t.Wait, t.Duration = leases(d.log(1.5, 3)), leases(d.log(4, 8)), leases(d.log(3, 6))
 		return t
 	}
@@ -82,7 +103,10 @@ func stoppedHolder(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Renew, t.Wait = 1, s.Extends && !d.one(3), leases(d.log(2, 8))
 	t.Work, t.Duration = leases(d.log(0.1, 2)), leases(d.log(2, 4))
 	t.Faults = []scenarios.Fault{stops(d, scenarios.Fault{Target: "holder", For: beyond(d),
-		On: pick(d, []string{"acquired", "before-write", "before-write", "writing", "renewing", "releasing"})})}
+		On: next(d, []string{"before-write", "renewing", "acquired", "releasing", "writing"})})}
+	if t.Faults[0].On == "renewing" {
+		t.Renew, t.Work = s.Extends, leases(d.log(0.5, 2))
+	}
 	return t
 }
 
@@ -106,10 +130,6 @@ func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if t.Wait, t.Duration = leases(d.log(1, 6)), leases(d.log(2, 4)); d.one(3) {
 		t.Wait, t.Think, t.Duration = leases(d.log(0.1, 0.6)), leases(d.log(0.3, 3)), leases(d.log(4, 7))
 	}
-	if d.one(2) {
-		t.Faults = sweep(d)
-		return t
-	}
 	var all []scenarios.Fault
 	for range 2 + d.IntN(3) {
 		f := scenarios.Fault{Fault: pick(d, []string{"hold-answer", "hold-answer", "hold-request", "cut-link", "cut-link", "cut-link"}), Target: "holder",
@@ -129,7 +149,7 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Work, t.Think, t.Duration = someOrNone(d, 0.004, 0.1), someOrNone(d, 0.004, 0.1), leases(d.log(2, 4))
 	lease := float64(t.Lease.Of(0).Milliseconds())
 	latency := d.log(2, lease/4)
-	if d.one(2) {
+	if d.visit%2 == 0 {
 		t.Clients, t.Work, t.Duration = 2, leases(d.log(2, 6)), leases(d.log(6, 12))
 		t.Wait, latency = leases(d.log(0.3, 4)), d.log(lease/30, lease/4)
 	}
@@ -145,30 +165,43 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 
 // serverAway takes servers away while a lock is held, and for as long as all have to notice.
 func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Renew, t.Wait = 1, s.Extends && !d.one(3), leases(d.log(2, 8))
-	t.Work, t.Duration = leases(d.log(0.4, 2.5)), leases(d.log(2, 4))
+	t.Keys, t.Renew, t.Wait = 1, s.Extends && !d.one(5), leases(d.log(2, 8))
+	t.Work, t.Duration = leases(d.log(0.5, 2.5)), leases(d.log(2, 4))
 	long := s.longest(t)
 	length := d.log(0.3, long)
 	if !d.one(3) {
 		length = d.log(long/1.3, long)
 	}
-	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"pause", "pause", "pause", "kill", "kill", "partition", "disk-stall"}), For: span(leases(length)),
+	// One that was killed refuses, one that is paused or cut off says nothing.
+	t.Faults = []scenarios.Fault{{Fault: next(d, []string{"kill", "pause", "kill", "partition", "pause", "disk-stall"}), For: span(leases(length)),
 		Target: pick(d, onServers), On: pick(d, []string{"acquired", "acquired", "before-write", "renewing", "waiting", "releasing"})}}
-	if !d.one(3) { // without a majority no lock of several servers does anything
+	if !d.one(5) { // without a majority no lock of several servers does anything
 		t.Faults[0].Target = pick(d, fewServers)
 	}
 	return t
 }
 
-// sweep loses the first message of an acquire, then the second of a later one, and so on: where a lock asks for several
-// things in turn, the place that matters is met without knowing its name.
-func sweep(d die) (all []scenarios.Fault) {
-	kind, after := pick(d, []string{"cut-link", "cut-link", "hold-answer", "hold-request"}), d.one(2)
+// sweep loses one message after the other, each of another acquire: of the requests that were learnt, each name has its
+// turn, broken off before it and after it, and held up. Where a lock asks for several things in turn, so the place
+// that matters is met without knowing it. The load goes on until whoever is kept out for good is seen to be.
+func sweep(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Clients, t.Work, t.Think = 1, 2+d.IntN(3), leases(d.log(0.01, 0.2)), leases(d.log(0.01, 0.1))
+	t.Wait, t.Duration = leases(d.log(1, 4)), leases(0.7*mostFaults+s.longest(t))
+	asked := slices.DeleteFunc(slices.Clone(s.Messages), func(m links.Passed) bool { return m.Direction != links.Request })
+	chunks := max((len(asked)+mostFaults-1)/mostFaults, 1)
+	how := d.visit % 4
+	first := (d.visit + d.visit/4) % chunks * mostFaults
+	f := scenarios.Fault{Fault: []string{"cut-link", "hold-answer", "cut-link", "hold-request"}[how], Target: "holder", On: "waiting"}
 	for n := range mostFaults {
-		all = append(all, scenarios.Fault{Fault: kind, Target: "holder", On: "waiting", At: leases(0.05 + 0.7*float64(n)),
-			When: scenarios.When{Contains: "key-1", Skip: n, After: after}, For: span(leases(d.log(0.1, 2)))})
+		f.At, f.For = leases(0.05+0.7*float64(n)), span(leases(d.log(0.1, 2)))
+		f.When = scenarios.When{Contains: "key-1", Skip: n, After: how == 2} // whatever it is called
+		if len(asked) > 0 && (len(asked) >= mostFaults || d.one(2)) {
+			m := asked[(first+n)%len(asked)]
+			f.When = scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains, After: how == 2}
+		}
+		t.Faults = append(slices.Clone(t.Faults), f)
 	}
-	return all
+	return t
 }
 
 // resets breaks connections again and again, as locks are asked for, renewed and given back.
@@ -194,7 +227,7 @@ func resets(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
 	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(2, 8)), leases(d.log(3, 6))
-	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"hold-answer", "hold-answer", "hold-request", "blackhole", "reset", "stall-worker"}),
+	t.Faults = []scenarios.Fault{{Fault: next(d, []string{"hold-answer", "hold-request", "blackhole", "reset", "stall-worker"}),
 		Target: "holder", On: "renewing", For: span(leases(d.log(0.2, 2)))}}
 	return t
 }
@@ -221,8 +254,11 @@ const mostAlike = 10
 func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Renew, t.Wait, t.Keys = s.Extends, leases(d.log(0.5, 8)), pick(d, []int{1, 1, 2, 3})
 	t.Work, t.Think, t.Duration = leases(d.log(0.3, 4)), someOrNone(d, 0.01, 0.2), leases(d.log(3, 6))
-	f := scenarios.Fault{Fault: pick(d, []string{"partition", "partition", "disk-stall", "disk-stall", "pause", "kill"}), Target: "leader",
-		On: pick(d, []string{"at", "acquired", "before-write", "renewing"}), At: leases(d.log(0.05, 1)), For: span(leases(d.log(1, s.longest(t))))}
+	f := scenarios.Fault{Fault: next(d, []string{"partition", "disk-stall", "pause", "kill"}), Target: "leader",
+		On: pick(d, []string{"at", "acquired", "before-write", "renewing"}), At: leases(d.log(0.05, 1)), For: span(leases(d.log(1.5, max(s.longest(t), 3))))}
+	if t.Clients = max(t.Clients, 3); f.Fault == "pause" { // a short one too: the others have just chosen another
+		f.For = span(leases(d.log(0.7, 3)))
+	}
 	if f.Fault == "partition" {
 		f.From, f.Direction = pick(d, []string{"", "", "servers"}), pick(d, []string{"", "", "in", "out"})
 	}
