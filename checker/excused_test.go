@@ -52,6 +52,17 @@ func TestWhatExplainsALoss(t *testing.T) {
 			b.does(600*ms, h, history.Extend, history.Fail)
 		}
 	}
+	starved := func(renews bool, until, told int64) func(*builder) {
+		return func(b *builder) { // the server that its session speaks to is away from 0.4 s on, with a lease of 1 s
+			h := losing(b)
+			b.setup.Promise.Session, b.setup.Promise.Renews = true, renews
+			b.fault(400*ms, until, 1, "pause", "server-1")
+			b.note(told, h, history.Lost)
+			if renews {
+				b.endless()
+			}
+		}
+	}
 	looked := func(apart bool) func(*builder) {
 		return func(b *builder) {
 			if apart {
@@ -86,6 +97,10 @@ func TestWhatExplainsALoss(t *testing.T) {
 		{"stalled for a moment", "lease-exclusion", stalled(200 * ms), true},
 		{"three of five were away in turn", "false-loss", quorum("server-1"), false},
 		{"only two of five were", "false-loss", quorum("server-4"), true},
+		{"a session that had no answer for a lease", "false-loss", starved(true, 2*sec, 1200*ms), false},
+		{"one that is told after a third of it", "false-loss", starved(true, 2*sec, 750*ms), true},
+		{"one whose server was away for a moment", "false-loss", starved(true, 500*ms, 1200*ms), true},
+		{"a grant that its holder renews", "false-loss", starved(false, 2*sec, 1200*ms), true},
 		{"a look at who was cut off", "honest-claims", looked(true), false},
 		{"a look", "honest-claims", looked(false), true},
 		{"looks at who was cut off", "fencing-monotonic", named(true), false},

@@ -91,7 +91,19 @@ func (r *run) hasCause(l trace.Loss) bool {
 	if sent := r.Ops[l.Claim.Op].Sent; sent != 0 {
 		from = sent
 	}
-	return l.Claim.Cut || r.Unanswered(g, from) || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told)
+	return l.Claim.Cut || r.Unanswered(g, from) || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) ||
+		r.starved(told)
+}
+
+// starved says whether a session that renews by itself may have had no answer for a lease: the server that it spoke to
+// may be one that was away, and what such a session asks nobody records. Its last answer may have come a third of the
+// lease, after which it asks again, before that; a loss sooner than that is the service's own.
+func (r *run) starved(told int64) bool {
+	beat := int64(r.Setup.Lease) / 3
+	return r.Setup.Promise.Renews && slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool {
+		return f.Begin >= 0 && !f.Missed && slices.ContainsFunc(append([]string{f.Target}, f.Cut...), func(node string) bool { return slices.Contains(r.Setup.Servers, node) }) &&
+			min(told, f.To)-f.From >= beat && told-f.From >= 2*beat && told <= r.faded(f, f.To)
+	})
 }
 
 // fewKnow says whether, of a lock that has its grants from a majority of independent servers,
