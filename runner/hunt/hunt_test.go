@@ -29,6 +29,7 @@ type world struct {
 	running, most int            // runs at a time
 	disturbs      func(running int) bool
 	unmet         func(o runner.Options) bool // its faults do not strike
+	endless       func(o runner.Options) bool // its lock ends no lease
 	// shows says what a lock violates in a trial.
 	shows func(o runner.Options) []string
 	fails error
@@ -56,9 +57,9 @@ func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*
 		w.t.Fatal(err)
 	}
 	out := &runner.Outcome{Dir: dir, Setup: history.Setup{Lease: time.Second, Clients: []string{"client-1"},
-		Promise: history.Promise{Leased: true}}}
+		Promise: history.Promise{Leased: w.endless == nil || !w.endless(o)}}}
 	violated := w.shows(o)
-	for _, p := range []string{"mutual-exclusion", "release-by-owner"} {
+	for _, p := range []string{"mutual-exclusion", "one-leader", "release-by-owner"} {
 		verdict := checker.Holds
 		if slices.Contains(violated, p) {
 			verdict = checker.Violated
