@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/nemesis/agent"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -127,5 +130,16 @@ func TestVisits(t *testing.T) {
 				t.Errorf("visits %v", visits)
 			}
 		}
+	}
+}
+
+// What each use of a lock sends comes before what is sent once, and what goes elsewhere is left out.
+func TestLearntByHowOftenItCame(t *testing.T) {
+	request := func(name string) links.Passed { return links.Passed{Direction: links.Request, Name: name} }
+	s := Space{}.Learnt([]agent.Passed{{Passed: request("connect"), To: "zk-1", Count: 2}, {Passed: request("delete"), To: "zk-1", Count: 20},
+		{Passed: request("create"), To: "zk-1", Count: 15}, {Passed: request("create"), To: "zk-2", Count: 7}, {Passed: request("read"), To: "resource", Count: 99}},
+		[]string{"zk-1", "zk-2"})
+	if want := []links.Passed{request("create"), request("delete"), request("connect")}; !slices.Equal(s.Messages, want) {
+		t.Errorf("learnt %v, want %v", s.Messages, want)
 	}
 }

@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -105,16 +106,17 @@ func (s Space) Learn() scenarios.Scenario {
 	return t
 }
 
-// Learnt adds the messages that a run has shown on the links to servers.
+// Learnt adds the messages that a run has shown on the links to servers, those that came most often first: each
+// use of the lock sends these.
 func (s Space) Learnt(passed []agent.Passed, servers []string) Space {
-	seen := map[links.Passed]bool{}
+	seen := map[links.Passed]int{}
 	for _, p := range passed {
 		if slices.Contains(servers, p.To) {
-			seen[p.Passed] = true
+			seen[p.Passed] += p.Count
 		}
 	}
 	s.Messages = slices.SortedFunc(maps.Keys(seen), func(a, b links.Passed) int {
-		return strings.Compare(string(a.Direction)+a.Name+a.Contains, string(b.Direction)+b.Name+b.Contains)
+		return cmp.Or(cmp.Compare(seen[b], seen[a]), strings.Compare(string(a.Direction)+a.Name+a.Contains, string(b.Direction)+b.Name+b.Contains))
 	})
 	s.Messages = slices.DeleteFunc(s.Messages, func(m links.Passed) bool { // a name that no scenario may say
 		return scenarios.Unnamed(scenarios.When{Direction: string(m.Direction), Name: m.Name}, wire.Protocols...) != ""

@@ -37,7 +37,7 @@ func visit(turn int) int {
 
 // themed is a trial on the theme of its turn, or on another where that cannot be run; ok: one could be run.
 func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario, bool) {
-	if t.Workload == "own-key" && slices.Contains(s.Workloads, usual) && !d.one(4) {
+	if slices.Contains(s.Workloads, usual) && !d.one(3) {
 		t.Workload = usual // most themes are about several clients and one key
 	}
 	draw := themes[turn%len(themes)]
