@@ -17,7 +17,7 @@ type theme func(d die, s Space, t scenarios.Scenario) scenarios.Scenario
 
 // themes have their turns one after the other, so that a hunt of few trials has tried most. Each is a class of what
 // goes wrong with locks, and none is a bug that somebody knows. nil: a trial on no theme.
-var themes = []theme{contention, stoppedHolder, serverAway, sweep, nil, stoppedWaiter, badLeader, slowLinks, nil, lostMessage, lateRenewal,
+var themes = []theme{contention, stoppedHolder, serverAway, sweep, nil, stoppedWaiter, badLeader, slowLinks, contention, lostMessage, lateRenewal,
 	serverAway, sweep, resets, badLeader, alike, nil}
 
 // visit says how often the theme of a turn has had its turn before.
@@ -68,10 +68,11 @@ func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario
 	return t, false
 }
 
-// contention has no fault: work beyond the lease, waits beyond both.
+// contention has no fault: each use of the lock in turn, with work beyond the lease and waits beyond both, and
+// with much to do in little time.
 func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Clients = 1, 3+d.IntN(min(s.Clients-2, 4))
-	if t.Renew = s.Extends; d.visit%2 == 0 {
+	t.Keys, t.Clients, t.Workload = 1, 3+d.IntN(min(s.Clients-2, 4)), next(d, s.Workloads)
+	if t.Renew = s.Extends; (d.visit+d.visit/len(s.Workloads))%2 == 0 {
 		t.Work, t.Wait, t.Duration = leases(d.log(1.5, 3)), leases(d.log(4, 8)), leases(d.log(3, 6))
 		return t
 	}
