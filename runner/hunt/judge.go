@@ -84,23 +84,40 @@ func excuse(t scenarios.Scenario, clients []string) string {
 	return ""
 }
 
-// cause is what tells two findings of one property apart: the faults and the turns in the
-// story of its first violation.
+// cause is what tells two findings of one property apart: the faults, whom they struck, and the
+// turns in the story of its first violation.
 func cause(setup history.Setup, ops []history.Op, p checker.Property) string {
 	v := firmest(p)
 	if v == nil {
 		return p.Name
 	}
 	told := map[string]bool{}
-	for _, s := range story.Of(setup, ops, *v) {
+	steps := story.Of(setup, ops, *v)
+	for _, s := range steps {
 		switch {
 		case s.Kind == story.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil:
-			told[ops[s.Op].Fault.Kind] = true
+			told[ops[s.Op].Fault.Kind+role(setup, ops, steps, s.Op)] = true
 		case slices.Contains(turns, s.Kind):
 			told[string(s.Kind)] = true
 		}
 	}
 	return p.Name + ": " + words(told)
+}
+
+// role says whom a fault struck: a server, or the client that acts too late at the end of the story, as it held the
+// key or as it waited for it. Only the first is what every lease allows.
+func role(setup history.Setup, ops []history.Op, steps []story.Step, fault int) string {
+	struck := ops[fault].Fault.Target
+	late := slices.IndexFunc(steps, func(s story.Step) bool { return s.Kind == story.StepZombie && s.Node == struck })
+	switch {
+	case slices.Contains(setup.Servers, struck):
+		return " of a server"
+	case late < 0:
+		return ""
+	case slices.ContainsFunc(steps[:late], func(s story.Step) bool { return s.Kind == story.StepGrant && s.Node == struck && s.Op < fault }):
+		return " of the holder"
+	}
+	return " of the waiter"
 }
 
 // sameCause says that two causes are one: the same turns of the same property, where the faults of one
