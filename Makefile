@@ -105,6 +105,10 @@ test-race: test-deps images ## every package that starts a goroutine, with the r
 test-race-quick: ## some of them, in about a minute; without gcc it says so and does nothing
 	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -vet=off -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
 
+.PHONY: test-kubernetes
+test-kubernetes: test-deps images ## run examples/kubernetes on a real control plane, kubelet and containerd that are built here: root, gcc; half an hour, later minutes; SCENARIOS= BACKENDS=
+	@.ci/kubernetes
+
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn, FUZZTIME=30s each
 	@GO="$(GO)" FUZZTIME=$(or $(FUZZTIME),30s) .ci/fuzz

@@ -575,7 +575,7 @@ func TestMatrixInterrupt(t *testing.T) {
 	cmd := exec.Command(program, "run", "--json", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,orphan",
 		"--backend", "redis,etcd", "--lease", "2s", "--out", out)
 	last := interruptAt(t, cmd, `"event":"end"`)
-	if code := cmd.ProcessState.ExitCode(); code != exitViolated && code != exitInconclusive {
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
 		t.Errorf("exit code %d", code)
 	}
 	x := readIndex(t, filepath.Join(out, "latest-matrix"))

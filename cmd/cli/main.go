@@ -97,7 +97,7 @@ things on purpose, and judges the recorded history.
 
 Exit codes: 0 every property holds, 1 a property is violated, 2 inconclusive,
 3 dlmtest or its infrastructure failed, 64 wrong usage. A command that is interrupted
-before it has a verdict exits 3.`,
+before it has a verdict exits 3, as does an interrupted matrix.`,
 		Example: `  dlmtest run --scenario gc-pause --backend redlock
   dlmtest list
   dlmtest check runs/latest

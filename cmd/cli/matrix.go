@@ -37,10 +37,16 @@ func (f *runFlags) runMatrix(cmd *cobra.Command, cells []runner.Options) error {
 		return err
 	}
 	tellMatrix(cmd.OutOrStdout(), dir, x, f.json)
-	if x.Stopped != "" {
-		fmt.Fprintln(stderr, "dlmtest: "+x.Stopped+" What had not begun is marked in the index; nothing is left running.")
+	return endOfMatrix(x, err)
+}
+
+// endOfMatrix gives a matrix that was run its exit code. One that a signal ended has no verdict as a whole, whatever
+// its runs had shown: who starts shards again by their exit code (a Kubernetes Job, a CI job) must start this one again.
+func endOfMatrix(x pages.Index, err error) error {
+	if x.Stopped == "" {
+		return matrixError(x, err)
 	}
-	return matrixError(x, err)
+	return errors.Join(err, errors.New(x.Stopped+" It has no verdict as a whole; the index has what was seen, and marks what had not begun. Nothing is left running."))
 }
 
 // matrixError gives a matrix its exit code: the worst of its cells.

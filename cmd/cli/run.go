@@ -53,7 +53,9 @@ run alone, after the others.
 --shard i/n executes part i of n only; the parts take about the same time. dlmtest report
 merge combines them into one matrix, and names what is missing.
 
-The exit code is that of the worst run: violated 1, else failed 3, else inconclusive 2.
+The exit code is that of the worst run: violated 1, else failed 3, else inconclusive 2. A
+matrix that SIGINT or SIGTERM ended early exits 3, whatever it had found: it has to be run
+again. A single run that is interrupted is judged, and exits with its verdict.
 dlmtest gate decides what a project accepts.`
 
 func newRun() *cobra.Command {

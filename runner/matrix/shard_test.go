@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +122,40 @@ func TestShardRuns(t *testing.T) {
 	slices.SortFunc(ran, func(a, b cellRun) int { return strings.Compare(a.String(), b.String()) })
 	if n := len(ran); n != 9 || len(slices.Compact(ran)) != 9 {
 		t.Errorf("ran %v", ran)
+	}
+}
+
+// A shard that was stopped and is started again in the same folder: latest-matrix is the new one, and a merge takes it whole.
+func TestShardThatIsStartedAgain(t *testing.T) {
+	var latest []string
+	for i := 1; i <= 2; i++ {
+		s := spec(t, []string{"baseline", "gc-pause"}, []string{"redis", "etcd"})
+		s.Shard = Shard{i, 2}
+		run := func(ctx context.Context, o runner.Options) (*runner.Outcome, error) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			out := outcome(o, checker.Holds)
+			out.Dir += "-" + o.Scenario.Name
+			return out, errors.Join(os.MkdirAll(out.Dir, 0o755), os.WriteFile(filepath.Join(out.Dir, "results.json"),
+				[]byte(`{"verdict": "holds", "properties": [{"name": "mutual-exclusion", "verdict": "holds"}, {"name": "lease-exclusion", "verdict": "holds"}]}`), 0o644))
+		}
+		latest = append(latest, filepath.Join(s.Out, "latest-matrix"))
+		if i == 1 {
+			ctx, stop := context.WithCancel(t.Context())
+			w := &witness{hears: func(pages.Cell) { stop() }} // by the end of its first run
+			if m := playBefore(t, ctx, w, s, run); m.index.Stopped == "" || m.index.Worst() != reports.NotRun {
+				t.Fatalf("the first attempt: %q, %s", m.index.Stopped, m.index.Worst())
+			}
+		}
+		m, _ := play(t, t.Context(), s, run)
+		if target, err := os.Readlink(latest[i-1]); err != nil || target != filepath.Base(m.dir) {
+			t.Errorf("latest-matrix of shard %d points at %s, %v; want %s", i, target, err, m.dir)
+		}
+	}
+	x, err := Merge(Merging{Dirs: latest, Out: filepath.Join(t.TempDir(), "whole")})
+	if err != nil || x.Stopped != "" || x.Worst() != reports.Good || len(verdicts(x)) != 4 {
+		t.Errorf("merged: %q, %s, %q, %v", x.Stopped, x.Worst(), verdicts(x), err)
 	}
 }
 
