@@ -99,7 +99,12 @@ func askMinimal(ctx context.Context, self []string, model string, o Options, ops
 func answerMinimal(model string, q question) string {
 	limit := time.Now().Add(OracleTime * 9 / 10)
 	left, done := reduceOps(q.Ops, everything(q.Ops), needing(model, q.Ops), func(ops []Op) bool {
-		return Consult(model, q.Options, ops, max(time.Until(limit), time.Millisecond)) == Illegal
+		rest := max(time.Until(limit), time.Millisecond)
+		said := ordered(model, q.Options, ops, rest)
+		if said == "" {
+			said = Consult(model, q.Options, ops, rest)
+		}
+		return said == Illegal
 	}, func() bool { return time.Now().After(limit) })
 	if left == nil {
 		return "gave up: it finds no fault with it, or not in time"
