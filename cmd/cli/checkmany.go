@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
@@ -125,7 +127,7 @@ var validKey = regexp.MustCompile(`:valid\?\s+(true|false|:unknown)`)
 // which file says so; empty: none does.
 func sourceVerdict(path string) (verdict, file string) {
 	words := map[string]string{"true": "valid", "false": "invalid", "unknown": "unknown", ":unknown": "unknown"}
-	if filepath.Ext(path) == ".jepsen" {
+	if filepath.Ext(strings.TrimSuffix(path, packedAs)) == ".jepsen" {
 		if f, err := os.Open(path); err == nil {
 			defer f.Close()
 			if verdict := words[formats.StoredVerdict(f)]; verdict != "" {
@@ -142,9 +144,19 @@ func sourceVerdict(path string) (verdict, file string) {
 // verdictBeside is the last :valid? of results.edn, which is that of the whole, as the map
 // is written with the parts first.
 func verdictBeside(path string) (found string) {
-	text, err := bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"), 1<<24) // nobody has named it
+	const most = 1 << 24
+	text, err := bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"), most) // nobody has named it
 	if err != nil {
-		return ""
+		if text, err = bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"+packedAs), most); err != nil {
+			return ""
+		}
+		in, _, err := history.Unpack(bytes.NewReader(text), 1)
+		if err != nil {
+			return ""
+		}
+		if text, err = io.ReadAll(io.LimitReader(in, most)); err != nil {
+			return ""
+		}
 	}
 	depth := 0
 	for i, c := range string(text) { // of the outermost map alone
