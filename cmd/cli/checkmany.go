@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -51,7 +52,16 @@ func checkMany(cmd *cobra.Command, paths []string, from *historyFlags, m *modelF
 		return nil, usageError{errors.New("--evidence: give one file; each would overwrite the other's")}
 	}
 	var rows []row
+	in := map[string]int{} // how many lie in a folder
 	for _, path := range paths {
+		if !isResults(path) {
+			in[filepath.Dir(path)]++
+		}
+	}
+	for _, path := range paths {
+		if isResults(path) { // as DIR/*.edn names it: it is about the others
+			continue
+		}
 		begun := time.Now()
 		one, options := *from, *m
 		j, _, err := judgeOne(cmd, path, &one, &options, show)
@@ -63,10 +73,27 @@ func checkMany(cmd *cobra.Command, paths []string, from *historyFlags, m *modelF
 		if j != nil { // of a folder it is the file in it
 			path = j.File
 		}
-		said, _ := sourceVerdict(path)
+		said := ""
+		if in[filepath.Dir(path)] < 2 || isStored(path) {
+			said, _ = sourceVerdict(path)
+		}
 		rows = append(rows, row{path, j, err, took, said})
 	}
+	if len(rows) == 0 {
+		return nil, usageError{fmt.Errorf("%s is what was found of a history, and no history", paths[0])}
+	}
 	return rows, nil
+}
+
+// isResults says that a file is what Jepsen found of a history.
+func isResults(path string) bool {
+	return strings.TrimSuffix(filepath.Base(path), packedAs) == "results.edn"
+}
+
+// isStored says that a file has the name of a history in a folder of Jepsen's, so that the
+// results beside are its own also where other histories lie there.
+func isStored(path string) bool {
+	return slices.Contains(storedNames, strings.TrimSuffix(filepath.Base(path), packedAs))
 }
 
 // historyTable prints a line for each history.
