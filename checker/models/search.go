@@ -55,6 +55,10 @@ func (s *search) end() {
 		s.found.doubted("Porcupine was not asked, and only it decides this model")
 		return
 	}
+	if at := unwritten(s.o.Init, s.ops); at >= 0 {
+		s.zoned([]int{at})
+		return
+	}
 	s.ask()
 }
 

@@ -2,9 +2,12 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -81,10 +84,68 @@ func TestUnknowns(t *testing.T) {
 // TestUnknownsAreNotAsked: Porcupine is not asked what the search for kinds of unknown outcomes
 // has decided, and the operation is named by which no order is left.
 func TestUnknownsAreNotAsked(t *testing.T) {
-	events := script("1 write v=a\n1 info write v=a\n2 write v=a\n2 info write v=a\n3 write v=b\n3 ok write v=b\n3 read\n3 ok read v=a\n3 read\n3 ok read v=c")
+	again := "\n3 write v=b\n3 ok write v=b\n3 read\n3 ok read v=a"
+	events := script("1 write v=a\n1 info write v=a\n2 write v=a\n2 info write v=a" + strings.Repeat(again, 3))
 	m, _ := Named("register")
 	r, err := decide(m, Options{Ask: func(string, Options, []Op) string { t.Error("it was asked"); return Legal }}, events)
-	if err != nil || r.Verdict != Violated || !strings.Contains(r.Reason, `the read "c" by process 3 that returned at line 10.`) {
+	if err != nil || r.Verdict != Violated || !strings.Contains(r.Reason, `the read "a" by process 3 that returned at line 16.`) {
 		t.Errorf("%v: %s: %s", err, r.Verdict, r.Reason)
+	}
+}
+
+// TestUnwritten: what nobody had asked to write is seen without a search, and named.
+func TestUnwritten(t *testing.T) {
+	for _, c := range []struct {
+		ops  string
+		want int
+	}{
+		{"write 1, write 1, read 1, read 2, read 3", 3},
+		{"read 1, write 1", 0},
+		{"write 1!, write 2, write 2, read 1", 3},
+		{"write 1?, write 2, write 2, read 1", -1},
+		{"write 1, cas 2 3, write 1", 1},
+		{"write 1, cas 2 2, write 1", 1},
+		{"write 1, cas 2 3!, cas 1 4, read 4", -1},
+		{"append 1, read 7", -1},
+	} {
+		if got := unwritten("", registerOps(t, c.ops)); got != c.want {
+			t.Errorf("%s: %d, want %d", c.ops, got, c.want)
+		}
+	}
+	events := script("1 write v=a\n1 ok write v=a\n1 write v=a\n1 ok write v=a\n2 cas v=c old=b\n2 ok cas v=c old=b")
+	m, _ := Named("cas-register")
+	r, err := decide(m, Options{Ask: func(string, Options, []Op) string { t.Error("it was asked"); return Legal }}, events)
+	if want := `No order explains the cas "c" by process 2 that returned at line 6 from "b": nobody had asked to write that by then.`; err != nil || r.Reason != want {
+		t.Errorf("%v: %s, want %s", err, r.Reason, want)
+	}
+}
+
+// TestUnknownsAgree: both ways to go through the places say what Porcupine says of random histories.
+func TestUnknownsAgree(t *testing.T) {
+	searches := []func(*unknowns, time.Time) string{(*unknowns).deep, (*unknowns).broad}
+	of := shapes[slices.IndexFunc(shapes, func(s shape) bool { return s.model == "cas-register" })]
+	said := map[string]int{}
+	checks(t, 2000)
+	rapid.Check(t, func(t *rapid.T) {
+		events := random(t, of, rapid.IntRange(2, 9).Draw(t, "operations"))
+		m, _ := Named("cas-register")
+		for _, ops := range Ops(m, Options{}, events) {
+			ops = slices.DeleteFunc(ops, func(op Op) bool { return (&Options{}).silent(op.F, op.Type, op.Value) })
+			u := newUnknowns(ops)
+			if u == nil {
+				continue
+			}
+			want := Consult("cas-register", Options{}, ops, time.Second)
+			for i, search := range searches {
+				u.begin("")
+				if got := search(u, time.Now().Add(time.Minute)); got != want && (want == Legal || want == Illegal) {
+					t.Fatalf("search %d: %s, Porcupine %s:\n%s", i, got, want, text(events))
+				}
+			}
+			said[want]++
+		}
+	})
+	if said[Legal] == 0 || said[Illegal] == 0 {
+		t.Errorf("too few of a kind: %v", said)
 	}
 }
