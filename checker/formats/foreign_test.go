@@ -24,6 +24,14 @@ func handed(ok0, ok1 string) string {
 		of("1", "invoke", "acquire", "") + of("1", "ok", "acquire", ok1)
 }
 
+// renewedAs is a lease of 90 from 1 on, a renewal at 3, and the next grant, which returns at 8.
+func renewedAs(out, beside string) string {
+	return `{"process":0,"f":"acquire","owner":"a","token":1,"lease":90,"call":1,"ret":2,"t_call":1,"t_ret":2,"out":"ok"}
+{"process":0,"f":"extend","owner":"a","call":3,"ret":null,"t_call":3,"out":"` + out + `"` + beside + `}
+{"process":1,"f":"acquire","owner":"b","token":2,"lease":90,"call":5,"ret":6,"t_call":5,"t_ret":8,"out":"ok"}
+`
+}
+
 // TestForeign: histories in the words of other suites, each with the verdict that was derived
 // by hand, or the reason for which it cannot be judged.
 func TestForeign(t *testing.T) {
@@ -58,6 +66,9 @@ func TestForeign(t *testing.T) {
 		{"tokens on", "lease-untimed", handed(`:owner 1 :fencing-token 4`, `:owner 2 :fencingToken 9`), Options{}, models.Holds, ""},
 		{"tokens back in a map", "fenced-mutex", handed(`:value {:owner 1 :fencing_token 9}`, `:value {:owner 2 :fencing_token 4}`), Options{}, models.Violated, ""},
 		{"tokens that the user names", "fenced-mutex", handed(`:value {:owner 1 :epoch 9}`, `:value {:owner 2 :epoch 4}`), Options{Fields: map[string]string{"epoch": "token"}}, models.Violated, ""},
+		{"tokens in quotes", "fenced-mutex", handed(`:value {:owner 1 :token "9"}`, `:value {:owner 2 :token "10"}`), Options{}, models.Holds, ""},
+		{"tokens in quotes, back", "fenced-mutex", handed(`:owner 1 :token "10"`, `:owner 2 :token "9"`), Options{}, models.Violated, ""},
+		{"told beside and in a map", "mutex", handed(`:owner 1 :token 9 :value {:owner 1 :token 9}`, `:owner 2 :value {:owner 2 :token 10}`), Options{}, models.Holds, ""},
 		{"no fence beside", "mutex", granted("", ":fence -1", "", ":fence -1"), Options{}, models.Violated, ""},
 
 		{"a no in a field", "mutex", granted("", ":success true", "", ":success false"), Options{}, models.Holds, ""},
@@ -95,6 +106,18 @@ func TestForeign(t *testing.T) {
 			of("1", "invoke", "acquire", ":time 1732000001000000002 :owner 2") + of("1", "ok", "acquire", ":time 1732000001000000003 :token 2"), Options{}, models.Holds, ""},
 		{"a lease too early", "lease", of("0", "invoke", "acquire", ":time 1732000000000000000 :owner 1 :lease 9") + of("0", "ok", "acquire", ":time 1732000000000000001 :lease 9 :token 1") +
 			of("1", "invoke", "acquire", ":time 1732000000000000002 :owner 2") + of("1", "ok", "acquire", ":time 1732000000000000003 :token 2"), Options{}, models.Violated, ""},
+		{"a lease in a map, too early", "lease", granted(`:time 1 :value {:owner 1 :lease 9}`, `:time 2 :value {:owner 1 :lease 9 :token 1}`, `:time 3 :value {:owner 2 :lease 9}`, `:time 9 :value {:owner 2 :lease 9 :token 2}`), Options{}, models.Violated, ""},
+		{"a lease in a map, over", "lease", granted(`:time 1 :value {:owner 1 :lease 9}`, `:time 2 :value {:owner 1 :lease 9 :token 1}`, `:time 3 :value {:owner 2 :lease 9}`, `:time 10 :value {:owner 2 :lease 9 :token 2}`), Options{}, models.Holds, ""},
+		{"times and a lease in quotes", "lease", granted(`:time "1" :owner 1`, `:time "2" :lease "9" :token 1`, `:time "3" :owner 2`, `:time "9" :lease "9" :token 2`), Options{}, models.Violated, ""},
+		{"the name of a lease", "mutex", granted(`:owner 1 :lease "694d7f"`, "", `:value {:owner 2 :lease "694d80"}`, ""), Options{}, models.Violated, ""},
+		{"its number", "mutex", granted(`:value {:owner 1 :lease 7587862094217315331}`, "", `:value {:owner 2 :lease 7587862094217315335}`, ""), Options{}, models.NA, "--field lease=- passes over the name of a lease"},
+		{"passed over", "mutex", granted(`:value {:owner 1 :lease 7587862094217315331}`, "", `:value {:owner 2 :lease 7587862094217315335}`, ""), Options{Fields: map[string]string{"lease": "-"}}, models.Violated, ""},
+		{"a shorter lease that a renewal asked for in a map", "lease", of("0", "invoke", "acquire", `:time 1 :owner 1`) + of("0", "ok", "acquire", `:time 2 :lease 90 :token 1`) +
+			of("0", "invoke", "renew", `:time 3 :value {:owner 1 :lease 5}`) + of("0", "info", "renew", `:time 4 :value {:owner 1 :lease 5}`) +
+			of("1", "invoke", "acquire", `:time 5 :owner 2`) + of("1", "ok", "acquire", `:time 8 :lease 90 :token 2`), Options{}, models.Holds, ""},
+		{"a shorter lease that an operation of unknown outcome asked for", "lease", renewedAs("info", `,"lease":5`), Options{}, models.Holds, ""},
+		{"the same, that never came back", "lease", renewedAs("open", `,"lease":5`), Options{}, models.Holds, ""},
+		{"one of another unknown outcome", "lease", renewedAs("info", `,"lease":95`), Options{}, models.Violated, ""},
 		{"no time", "mutex", granted(":time nil", ":time 1.5", ":time -3", ":time 9999999999999999999"), Options{}, models.Violated, ""},
 
 		{"processes that have names", "mutex", `{:process "a" :type :invoke :f :acquire}{:process "a" :type :ok :f :acquire}{:process "b" :type :invoke :f :acquire}{:process "b" :type :ok :f :acquire}`, Options{}, models.Violated, ""},

@@ -69,6 +69,14 @@ func (f form) int(what string) (int64, error) {
 // added to them.
 const furthest, latest = 1 << 60, 1 << 62
 
+// numeral is the number of a string that is nothing but one, as JSON has those beyond 53 bits.
+func (f form) numeral() form {
+	if f.kind == text && isWhole(f.text) {
+		f.kind = whole
+	}
+	return f
+}
+
 // count is a whole number that is not negative and leaves room to reckon with.
 func (f form) count(what string, most int64) (int64, error) {
 	n, err := f.int(what)

@@ -126,7 +126,10 @@ func (r *Reader) called(q *returns, o *operation) error {
 		o.value = r.asked(o.value)
 	}
 	if isLock(f) && f != models.Release && f != models.ReleaseR {
-		o.token, o.lease = 0, 0
+		o.token = 0
+		if o.out == string(history.OK) || o.out == string(history.Fail) { // else it is what was asked for
+			o.lease = 0
+		}
 	}
 	if err := r.take(&o.step); err != nil {
 		return err

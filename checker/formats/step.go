@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,6 +22,7 @@ type step struct {
 	owner   string
 	token   int64
 	lease   int64
+	named   bool // the lease is told by a name, which says nothing of its length
 	try     bool // an acquire that does not wait
 	refused bool // a failure that the lock answered
 	answer  form // what the lock said, where a field of its own says it
@@ -96,7 +98,7 @@ func (s *step) setTime(f form) {
 	if s.told &^= toldTime; f.nothing() {
 		return
 	}
-	n, err := f.count("time", latest)
+	n, err := f.numeral().count("time", latest)
 	if s.late = err != nil; err == nil {
 		s.told, s.time = s.told|toldTime, n
 	}
@@ -115,12 +117,19 @@ func (s *step) setLock(which told, name string, f form) (err error) {
 	case toldOwner:
 		s.owner, err = f.scalar(name)
 	case toldToken:
-		if strings.TrimPrefix(name, ":") == "fence" && f.kind == whole && f.text == "-1" { // older Hazelcast's word for none
+		if f = f.numeral(); strings.TrimPrefix(name, ":") == "fence" && f.kind == whole && f.text == "-1" { // older Hazelcast's word for none
 			return nil
 		}
 		s.token, err = f.count(name, 1<<63-1)
 	case toldLease:
+		f = f.numeral()
+		if s.named = f.kind != whole; s.named {
+			return nil
+		}
 		s.lease, err = f.count(name, furthest)
+		if at := (*Error)(nil); errors.As(err, &at) {
+			at.Err = fmt.Errorf("%w; --field %s=- passes over the name of a lease", at.Err, strings.TrimPrefix(name, ":"))
+		}
 	case toldTry:
 		if f.kind != boolean {
 			return f.errorf("try: want true or false, got %v", f.kind)
@@ -154,7 +163,7 @@ func (s *step) complete() error {
 }
 
 // grant reads what some lock tests put into the value of an operation: a map
-// with the client's name and its fence, and whether it was granted.
+// with the client's name, its fence and its lease, and whether it was granted.
 func (s *step) grant(own map[string]string) error {
 	if s.value.kind != dict {
 		return nil
@@ -162,7 +171,10 @@ func (s *step) grant(own map[string]string) error {
 	for i := 0; i+1 < len(s.value.items); i += 2 {
 		name := s.value.items[i].text
 		which, other := fieldOf(name, own)
-		if which&(toldOwner|toldToken|toldAnswer) == 0 {
+		if which&(toldOwner|toldToken|toldLease|toldAnswer) == 0 {
+			continue
+		}
+		if s.told&which != 0 && s.same(which, name, s.value.items[i+1]) {
 			continue
 		}
 		if err := s.set(which, name, other, s.value.items[i+1]); err != nil {
@@ -170,6 +182,13 @@ func (s *step) grant(own map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// same says whether a value repeats what a field of the step says already.
+func (s *step) same(which told, name string, f form) bool {
+	var alone step
+	return alone.setLock(which, name, f) == nil &&
+		alone.owner == s.owner && which == toldOwner || alone.token == s.token && which == toldToken || alone.lease == s.lease && which == toldLease
 }
 
 // entry is what a map says of one field; absent: nothing. What stands under the field's own

@@ -76,7 +76,10 @@ func (r *Reader) lockValue(e *models.Event, s *step, value form) error {
 	if err := s.grant(r.o.Fields); err != nil {
 		return err
 	}
-	e.Owner, e.Token = s.owner, s.token
+	e.Owner, e.Token, e.Lease = s.owner, s.token, s.lease
+	if s.named {
+		r.Skipped["leases that are no numbers, which count as none"]++
+	}
 	call := r.processes[e.Process]
 	if r.refuses(e, s, value) {
 		e.Type, e.Refused = history.Fail, true

@@ -215,7 +215,7 @@ func TestDecides(t *testing.T) {
 		{"register not asked", "register", "1 write v=a\n1 ok write v=a\n1 write v=a\n1 ok write v=a", Options{}, Unknown, "Porcupine was not asked", nil},
 		{"register", "register", "1 write v=a\n1 ok write v=a\n2 read\n2 ok read v=b", Options{}, Violated, `No order explains the read "b" by process 2 that returned at line 4: nobody had asked to write that by then.`, []int{3, 4}},
 		{"register, old value", "register", "1 write v=a\n1 ok write v=a\n1 write v=b\n1 ok write v=b\n2 read\n2 ok read v=a", Options{}, Violated, `No order explains the read "a" by process 2 that returned at line 6, beside the operations of another value`, []int{1, 2, 3, 4, 5, 6}},
-		{"register, searched", "register", "1 write v=a\n1 ok write v=a\n1 write v=a\n1 ok write v=a\n2 read\n2 ok read v=b", Options{Ask: inProcess}, Violated, `No order explains the read "b" by process 2 that returned at line 6 (Porcupine).`, []int{5, 6}},
+		{"register, searched", "register", "1 write v=a\n1 ok write v=a\n1 write v=a\n1 ok write v=a\n1 write v=b\n1 ok write v=b\n2 read\n2 ok read v=a", Options{Ask: inProcess}, Violated, `No order explains the read "a" by process 2 that returned at line 8 (Porcupine).`, []int{7, 8}},
 		{"first bad of two", "cas-register", "1 cas v=b old=a\n1 ok cas v=b old=a\n2 read\n2 ok read v=c", Options{Ask: inProcess}, Violated, `No order explains the cas "b" by process 1 that returned at line 2`, []int{1, 2}},
 		{"cas observed", "cas-register", "1 cas v=b old=a\n1 fail cas v=b old=a", Options{Ask: inProcess, Init: "a"}, Violated, "No order explains the cas", []int{1, 2}},
 		{"lenient cas", "cas-register", "1 cas v=b old=a\n1 fail cas v=b old=a\n1 read\n1 ok read", Options{Ask: inProcess, Init: "a", Lenient: true}, Holds, "", nil},

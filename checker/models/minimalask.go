@@ -98,8 +98,16 @@ func askMinimal(ctx context.Context, self []string, model string, o Options, ops
 // answerMinimal is the other end of askMinimal.
 func answerMinimal(model string, q question) string {
 	limit := time.Now().Add(OracleTime * 9 / 10)
+	if at := q.unwritten(model); at >= 0 {
+		return fmt.Sprintf("[%d]", at)
+	}
 	left, done := reduceOps(q.Ops, everything(q.Ops), needing(model, q.Ops), func(ops []Op) bool {
-		return Consult(model, q.Options, ops, max(time.Until(limit), time.Millisecond)) == Illegal
+		rest := max(time.Until(limit), time.Millisecond)
+		said := ordered(model, q.Options, ops, rest)
+		if said == "" {
+			said = Consult(model, q.Options, ops, rest)
+		}
+		return said == Illegal
 	}, func() bool { return time.Now().After(limit) })
 	if left == nil {
 		return "gave up: it finds no fault with it, or not in time"
@@ -116,4 +124,17 @@ func answerMinimal(model string, q question) string {
 		return "gave up: " + err.Error()
 	}
 	return string(text)
+}
+
+// unwritten is the operation of a register that alone shows what is wrong; -1: there is none.
+func (q *question) unwritten(model string) int {
+	if !onlySearched(model) {
+		return -1
+	}
+	telling := slices.DeleteFunc(slices.Clone(q.Ops), func(op Op) bool { return q.Options.silent(op.F, op.Type, op.Value) })
+	at := unwritten(q.Options.Init, telling)
+	if at < 0 {
+		return -1
+	}
+	return slices.IndexFunc(q.Ops, func(op Op) bool { return op.Call == telling[at].Call })
 }

@@ -3,12 +3,13 @@ package models
 import (
 	"fmt"
 	"sort"
+	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// search judges a key by Porcupine alone: no sweep is known for a register of
-// which values may repeat.
+// search judges a key by a search for an order: no sweep is known for a register of
+// which values may repeat. It is Porcupine's, but where outcomes of a register are unknown.
 type search struct {
 	k     *keyLog
 	found *found
@@ -16,6 +17,7 @@ type search struct {
 	o     Options
 	ops   []Op        // in the order of their returns
 	calls map[int]Ref // by index, of calls and returns
+	by    string      // whose search decided, in words
 }
 
 func searched(name string) func(Options) Decider {
@@ -53,12 +55,34 @@ func (s *search) end() {
 		s.found.doubted("Porcupine was not asked, and only it decides this model")
 		return
 	}
+	if at := unwritten(s.o.Init, s.ops); at >= 0 {
+		s.zoned([]int{at})
+		return
+	}
 	s.ask()
 }
 
-// ask lets Porcupine decide.
+// consult searches an order for operations, and tells whose search decided.
+func (s *search) consult(ops []Op) (said string) {
+	said, s.by = ordered(s.name, s.o, ops, OracleTime), ""
+	if said == "" {
+		said, s.by = s.o.Ask(s.name, s.o, ops), " (Porcupine)"
+	}
+	return said
+}
+
+// ordered searches an order for operations of a register, some of unknown outcome: Legal,
+// Illegal, or nothing where it gives up, or they are others.
+func ordered(model string, o Options, ops []Op, limit time.Duration) string {
+	if u := newUnknowns(ops); u != nil && onlySearched(model) {
+		return u.decide(o.Init, limit)
+	}
+	return ""
+}
+
+// ask lets the search decide.
 func (s *search) ask() {
-	switch said := s.o.Ask(s.name, s.o, s.ops); said {
+	switch said := s.consult(s.ops); said {
 	case Legal:
 	case Illegal:
 		s.report()
@@ -70,7 +94,8 @@ func (s *search) ask() {
 // report names the first operation by whose return the history became illegal:
 // legality only ends as operations return, so it is found by halving.
 func (s *search) report() {
-	n := sort.Search(len(s.ops), func(i int) bool { return s.o.Ask(s.name, s.o, upTo(s.ops, s.ops[i].Return)) == Illegal })
+	by := s.by
+	n := sort.Search(len(s.ops), func(i int) bool { return s.consult(upTo(s.ops, s.ops[i].Return)) == Illegal })
 	if n == len(s.ops) {
 		n--
 	}
@@ -80,8 +105,8 @@ func (s *search) report() {
 			return fmt.Sprintf("No order explains what process %d was told at %s (Porcupine): %s, after it had "+
 				"asked for %s.", op.Process, s.calls[op.Return], op.Value, op.Old)
 		}
-		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s (Porcupine).", op.F,
-			op.Value, op.Process, keyed(s.k), s.calls[op.Return])
+		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s%s.", op.F,
+			op.Value, op.Process, keyed(s.k), s.calls[op.Return], by)
 	})
 }
 

@@ -55,6 +55,35 @@ func zones(initial string, ops []Op) (bad []int, ok bool) {
 	return clash(all), true
 }
 
+// unwritten is the first operation that saw what nobody had asked to write by its return; -1:
+// there is none, or something else is done than to read, write and compare.
+func unwritten(initial string, ops []Op) int {
+	asked := map[string]int{initial: -1} // the first call
+	for i := range ops {
+		op := &ops[i]
+		switch {
+		case op.F != Read && op.F != Write && op.F != CAS:
+			return -1
+		case op.F == Read, op.Type == history.Fail, op.F == CAS && op.Old == op.Value:
+		default:
+			if first, known := asked[op.Value]; !known || op.Call < first {
+				asked[op.Value] = op.Call
+			}
+		}
+	}
+	return slices.IndexFunc(ops, func(op Op) bool {
+		if op.Type != history.OK || op.F == Write {
+			return false
+		}
+		saw := op.Value
+		if op.F == CAS {
+			saw = op.Old
+		}
+		first, known := asked[saw]
+		return !known || first > op.Return
+	})
+}
+
 // zone is what is known of one value: the first return and the last call of its cluster.
 type zone struct {
 	first, last int
@@ -124,6 +153,9 @@ func (s *search) zoned(bad []int) {
 	why := ", beside the operations of another value that stood there all the time"
 	if len(bad) == 1 {
 		why = ": nobody had asked to write that by then"
+		if op.F == CAS {
+			why = fmt.Sprintf(" from %q: nobody had asked to write that by then", op.Old)
+		}
 	}
 	s.found.add(op.Return, s.k.name, refs, func() string {
 		return fmt.Sprintf("No order explains the %s %q by process %d %sthat returned at %s%s.", op.F, op.Value,

@@ -99,17 +99,23 @@ func historyIn(dir string) string {
 // etcdFiles are what the clients of etcd's robustness tests recorded, each its own part.
 func etcdFiles(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "client-*", "operations.json")) // fails only for a bad pattern
-	return files
+	more, _ := filepath.Glob(filepath.Join(dir, "client-*", "operations.json"+packedAs))
+	return append(files, more...)
 }
 
 // storedNames are the names of histories in a folder of Jepsen's, the best first.
 var storedNames = []string{"history.edn", "test.jepsen", "history.txt", "jepsen.log"}
 
-// storedHistory is the history in a folder of Jepsen's; empty: there is none.
+// packedAs is what gzip adds to the name of what it packs.
+const packedAs = ".gz"
+
+// storedHistory is the history in a folder of Jepsen's, which may be packed; empty: there is none.
 func storedHistory(dir string) string {
 	for _, name := range storedNames {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
-			return filepath.Join(dir, name)
+		for _, path := range []string{filepath.Join(dir, name), filepath.Join(dir, name+packedAs)} {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path
+			}
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
@@ -49,7 +52,16 @@ func checkMany(cmd *cobra.Command, paths []string, from *historyFlags, m *modelF
 		return nil, usageError{errors.New("--evidence: give one file; each would overwrite the other's")}
 	}
 	var rows []row
+	in := map[string]int{} // how many lie in a folder
 	for _, path := range paths {
+		if !isResults(path) {
+			in[filepath.Dir(path)]++
+		}
+	}
+	for _, path := range paths {
+		if isResults(path) { // as DIR/*.edn names it: it is about the others
+			continue
+		}
 		begun := time.Now()
 		one, options := *from, *m
 		j, _, err := judgeOne(cmd, path, &one, &options, show)
@@ -61,10 +73,27 @@ func checkMany(cmd *cobra.Command, paths []string, from *historyFlags, m *modelF
 		if j != nil { // of a folder it is the file in it
 			path = j.File
 		}
-		said, _ := sourceVerdict(path)
+		said := ""
+		if in[filepath.Dir(path)] < 2 || isStored(path) {
+			said, _ = sourceVerdict(path)
+		}
 		rows = append(rows, row{path, j, err, took, said})
 	}
+	if len(rows) == 0 {
+		return nil, usageError{fmt.Errorf("%s is what was found of a history, and no history", paths[0])}
+	}
 	return rows, nil
+}
+
+// isResults says that a file is what Jepsen found of a history.
+func isResults(path string) bool {
+	return strings.TrimSuffix(filepath.Base(path), packedAs) == "results.edn"
+}
+
+// isStored says that a file has the name of a history in a folder of Jepsen's, so that the
+// results beside are its own also where other histories lie there.
+func isStored(path string) bool {
+	return slices.Contains(storedNames, strings.TrimSuffix(filepath.Base(path), packedAs))
 }
 
 // historyTable prints a line for each history.
@@ -125,7 +154,7 @@ var validKey = regexp.MustCompile(`:valid\?\s+(true|false|:unknown)`)
 // which file says so; empty: none does.
 func sourceVerdict(path string) (verdict, file string) {
 	words := map[string]string{"true": "valid", "false": "invalid", "unknown": "unknown", ":unknown": "unknown"}
-	if filepath.Ext(path) == ".jepsen" {
+	if filepath.Ext(strings.TrimSuffix(path, packedAs)) == ".jepsen" {
 		if f, err := os.Open(path); err == nil {
 			defer f.Close()
 			if verdict := words[formats.StoredVerdict(f)]; verdict != "" {
@@ -142,9 +171,19 @@ func sourceVerdict(path string) (verdict, file string) {
 // verdictBeside is the last :valid? of results.edn, which is that of the whole, as the map
 // is written with the parts first.
 func verdictBeside(path string) (found string) {
-	text, err := bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"), 1<<24) // nobody has named it
+	const most = 1 << 24
+	text, err := bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"), most) // nobody has named it
 	if err != nil {
-		return ""
+		if text, err = bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"+packedAs), most); err != nil {
+			return ""
+		}
+		in, _, err := history.Unpack(bytes.NewReader(text), 1)
+		if err != nil {
+			return ""
+		}
+		if text, err = io.ReadAll(io.LimitReader(in, most)); err != nil {
+			return ""
+		}
 	}
 	depth := 0
 	for i, c := range string(text) { // of the outermost map alone

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -152,7 +153,11 @@ func openHistory(path string) (io.ReadCloser, error) {
 	}
 	var parts []io.Reader
 	for _, file := range all.files {
-		parts = append(parts, file)
+		text, _, err := history.Unpack(file, 1)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", file.Name(), err), all.Close())
+		}
+		parts = append(parts, text)
 	}
 	all.Reader = io.MultiReader(parts...)
 	return all, nil
