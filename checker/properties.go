@@ -28,7 +28,8 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "permits", Owed: Unleased, kinds: only(history.Semaphore),
-		About: "More permits of a key are believed to be held than it has, and each of their holders acts after all were granted; or nothing had ended their grants.",
+		About: "More permits of a key are believed to be held than it has, and each of their holders acts after all were granted; " +
+			"or nothing had ended their grants.",
 		Remedy: "A semaphore bounds how many work at once only while each of them keeps its lease. Where the bound " +
 			"guards something that breaks, let that thing count its own users, or let it refuse who comes with an " +
 			"older permit.",

@@ -103,6 +103,7 @@ func failed(node int, err error) Report {
 // Refusal is a failure that a Report tells of, as the error that it was.
 type Refusal struct{ Report }
 
+// Error is what was reported.
 func (r *Refusal) Error() string { return r.Report.Error }
 
 // Unwrap is what the kernel answered.
