@@ -61,10 +61,10 @@ type Stage struct {
 	Seed             uint64                                // of every choice
 	Random           *rand.Rand                            // of the choices of one fault; set by Play
 	Leader           func(context.Context) (Victim, error) // the server that leads; an error where none does
-	// Holds: whose lock a server keeps; "": nobody's
+	// Holds says whose lock a server keeps; "": nobody's.
 	Holds func(ctx context.Context, server Victim, key string) (owner string, err error)
 	Note  func(history.Op) // records a fault that never came
-	// Armed: called when all clients are armed, or without a trigger when it is in force; may be nil
+	// Armed is called when all clients are armed, or without a trigger when the fault is in force; it may be nil.
 	Armed    func(fault int)
 	Lie      bool          // no fault is injected: the self-test of the proofs
 	Severed  *Severed      // which nodes faults have hit; set by Play
