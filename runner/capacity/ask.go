@@ -40,7 +40,7 @@ func (a Ask) Fits(locks, sessions int) string {
 	}
 	return fmt.Sprintf("%d locks and %d sessions are %d connections with a process of the server each (a lock is one, a "+
 		"session two, and %d are spare), and this takes %d at most; take fewer, such as --locks %d --sessions %d: the "+
-		"line is drawn out to a million all the same",
+		"line is extrapolated to a million all the same",
 		locks, sessions, n, spare, a.Most, min(locks, a.Most/2), min(sessions, a.Most/4-spare/2))
 }
 

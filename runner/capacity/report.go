@@ -40,7 +40,7 @@ type Row struct {
 	Kind     string  `json:"kind"` // What, whatever the server calls its own figure
 	Unit     string  `json:"unit"` // bytes, or bytes/s
 	Line     Line    `json:"line"`
-	At       float64 `json:"at"` // the size that it is drawn out to
+	At       float64 `json:"at"` // the size that it is extrapolated to
 	Cost     float64 `json:"cost"`
 	Off      float64 `json:"off"`                // the error of Cost, 95 %
 	Usual    float64 `json:"usual,omitempty"`    // the usual estimate of one; 0: there is none
@@ -113,7 +113,7 @@ func (r *Report) Text(w io.Writer) error {
 		if row.Usual > 0 {
 			fmt.Fprintf(&b, "; the usual estimate, %s, says %s", row.UsualIs, per(row.Usual*row.At, row.Unit))
 		}
-		fmt.Fprintf(&b, "\n  drawn out %.0f times beyond what was measured%s\n", row.Distance, row.warning())
+		fmt.Fprintf(&b, "\n  extrapolated %.0f times beyond what was measured%s\n", row.Distance, row.warning())
 	}
 	fmt.Fprintf(&b, "\nNot counted:\n")
 	for _, n := range r.Not {
