@@ -18,7 +18,7 @@ type found struct {
 	list                         []Violation
 	certain, possible, disturbed int // disturbed: certain ones that a stall touches
 	unlisted                     int
-	missing                      int // what may come of records that are missing: they are not listed
+	missing                      int // what may be caused by missing records: they are not listed
 }
 
 // add records a violation whose evidence is ops. The message is only made for
