@@ -77,7 +77,7 @@ vet: ## go vet of all packages
 	$(GO) vet ./...
 
 .PHONY: ready
-ready: ## install and build what tests need, one after the other: Debian's installer stands no neighbour
+ready: ## install and build what tests need, in turn, as apt-get cannot run beside another
 	@MAKEFLAGS= $(MAKE) --no-print-directory test-deps images
 
 .PHONY: test-random

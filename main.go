@@ -57,23 +57,18 @@ func (l Lock) Check() error {
 	case strings.ContainsAny(l.Version, "@ \n"):
 		return fmt.Errorf("lock %s: Lock.Version %q: want a version without spaces and @", l.Name, l.Version)
 	case len(l.Backends) == 0:
-		return fmt.Errorf("lock %s: Lock.Backends is empty: want the backends on whose servers it runs: %s", l.Name, strings.Join(sound(), ", "))
+		return fmt.Errorf("lock %s: Lock.Backends is empty: want the backends on whose servers it runs: %s", l.Name, strings.Join(locks.Intact(), ", "))
 	case l.Open == nil:
 		return fmt.Errorf("lock %s: Lock.Open is nil: want the function that opens a client's session", l.Name)
 	case !l.Promise.Leased && (l.Promise.Extend || l.Promise.Until || l.Promise.Sent || l.Promise.Renews):
 		return fmt.Errorf("lock %s: Promise.Extend, Until, Sent and Renews are about a lease, and Promise.Leased is false", l.Name)
 	}
 	for _, backend := range l.Backends {
-		if !slices.Contains(sound(), backend) {
-			return fmt.Errorf("lock %s: Lock.Backends: no backend is %q%s", l.Name, backend, near.Hint(backend, sound()))
+		if !slices.Contains(locks.Intact(), backend) {
+			return fmt.Errorf("lock %s: Lock.Backends: no backend is %q%s", l.Name, backend, near.Hint(backend, locks.Intact()))
 		}
 	}
 	return nil
-}
-
-// sound are the backends that are not broken on purpose.
-func sound() []string {
-	return slices.DeleteFunc(locks.Names(), func(name string) bool { return locks.Table[name].Broken != nil })
 }
 
 // library is the lock as dlmtest knows one.

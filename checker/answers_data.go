@@ -51,7 +51,7 @@ func answerData(setup history.Setup, result *Result, fenced bool) answer {
 func beside(setup history.Setup, result *Result, by Checker, first *Property) string {
 	switch saved := first.Verdict == Holds; {
 	case by.Fenced && by.OfUse() && saved:
-		return "; the fence saved the table and not what was done beside it"
+		return "; the fence protected the table, not the effect outside of it"
 	case by.Fenced:
 		return ", in spite of the fence"
 	case !setup.Promise.Token && !setup.Use.Lockless && result.Counts.StaleWrites > 0:
@@ -91,7 +91,7 @@ func answerWork(result *Result) answer {
 	case worst.Verdict == Unknown:
 		return answer{Unknown, undecided(worst)}
 	case worst.Verdict == NA:
-		return answer{NA, "Not asked: nothing that was judged tells."}
+		return answer{NA, "Not asked: no judged property answers this."}
 	case during.Verdict == NA:
 		return answer{NA, fmt.Sprintf("Not asked: %s; afterwards: %s.", lower(during.Reason), lower(worst.Reason))}
 	case during.Name != "":

@@ -31,7 +31,7 @@ func TestAnswersOfUses(t *testing.T) {
 		{Violated, Holds, Violated, Holds, "no Yes: it is so."},
 		{Holds, Holds, Holds, Holds, "yes Yes: it is so."},
 		{Violated, NA, Holds, NA, "no Not asked: it is so."},
-		{Violated, Violated, Holds, Holds, "no No: it is so; the fence saved the table and not what was done beside it (charged-once/fenced)."},
+		{Violated, Violated, Holds, Holds, "no No: it is so; the fence protected the table, not the effect outside of it (charged-once/fenced)."},
 		{Violated, Violated, Violated, Violated, "no No: it is so, in spite of the fence (charged-once/fenced)."},
 		{Violated, Violated, Violated, Unknown, "no No: it is so, in spite of the fence (charged-once/fenced)."},
 		{Holds, Holds, Violated, Violated, "no No: it is so, in spite of the fence (no-lost-update/fenced)."},

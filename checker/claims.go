@@ -41,18 +41,18 @@ func honestClaims(r *run) outcome {
 		case beside >= 0:
 			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[beside].Time), Operations: []int{g.Op, p, i, beside}},
 				"%s was told ok at %s to the renewal of %q that it had asked for at %s, and a look at the server "+
-					"meanwhile found %s: whichever was first, one of the two was false.",
+					"meanwhile found %s: in either order, one of the two was false.",
 				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), r.holderOf(beside))
 		case rival.claim >= 0 && rival.grant.OK < invoke.Time:
 			h := rival.grant
 			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[rival.claim].Time), Possible: r.both(g, h),
 				Operations: []int{g.Op, h.Op, p, i, rival.claim}},
-				"%s was told ok to its %s of %q at %s, and %s, which was granted it at %s, %s at %s: whoever was first, one of them held it no more.",
+				"%s was told ok to its %s of %q at %s, and %s, which was granted it at %s, %s at %s: in either order, one of them no longer held it.",
 				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), h.Who(), r.seconds(h.OK), r.claimed(rival.claim), r.seconds(r.Ops[rival.claim].Time))
 		case r.lateOK(g, p, i):
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, g.By), Operations: []int{g.Op, g.By.Op, p, i}},
 				"%s was told ok at %s to the renewal of %q that it had asked for at %s, but %s was granted it at %s, "+
-					"within a lease of that request: whichever came first, one of the two was not to be.",
+					"within a lease of that request: in either order, one of the two was wrong.",
 				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), g.By.Who(), r.seconds(g.By.OK))
 		case maybe != nil && maybe.OK < invoke.Time:
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: true, Operations: []int{g.Op, maybe.Op, p, i}},

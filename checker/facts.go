@@ -22,9 +22,6 @@ type test struct {
 	shows string // what only shows where there is one: "a key that a dead holder keeps"
 }
 
-// shows makes the test of a property by a fact.
-func (f *fact) shows(defect string) test { return test{f, defect} }
-
 var (
 	granted = &fact{"grant", "grants", "nobody was granted a key",
 		func(r *run) int { return len(r.Grants) }}
@@ -159,3 +156,6 @@ func (r *run) queues() (behind, unserved int) {
 
 // words are "2 deaths of holders".
 func (f *fact) words(n int) string { return nouns.Irregular(n, f.one, f.more) }
+
+// shows makes the test of a property by a fact.
+func (f *fact) shows(defect string) test { return test{f, defect} }

@@ -188,7 +188,7 @@ func fencedWrites(r *run) outcome {
 	case s.judged == 0:
 		o.verdict, o.reason = Unknown, "The resource decided no fenced write."
 	case s.refused == 0 && stale == 0 && r.Setup.Expect.StaleWrites == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("The scenario sets no stale write on, and none of %s was one.", nouns.Count(s.judged, "write"))
+		o.verdict, o.reason = NA, fmt.Sprintf("The scenario plans no stale write, and none of %s was one.", nouns.Count(s.judged, "write"))
 	case s.refused == 0:
 		o.verdict = Unknown
 		o.reason = fmt.Sprintf("No stale write was refused: %d of %s %s stale, %d accepted before a later "+

@@ -18,7 +18,7 @@ type found struct {
 	list                         []Violation
 	certain, possible, disturbed int // disturbed: certain ones that a stall touches
 	unlisted                     int
-	missing                      int // what may come of records that are missing: they are not listed
+	missing                      int // what may be caused by missing records: they are not listed
 }
 
 // add records a violation whose evidence is ops. The message is only made for
@@ -65,7 +65,7 @@ func (o outcome) property(name string) Property {
 		p.Verdict, p.Reason = Violated, o.summary
 	case f.missing > 0:
 		p.Verdict = Unknown
-		p.Reason = fmt.Sprintf("%s may come of records that are missing.", nouns.Count(f.missing, "apparent violation"))
+		p.Reason = fmt.Sprintf("%s may be caused by missing records.", nouns.Count(f.missing, "apparent violation"))
 	case f.certain > 0:
 		p.Verdict, p.Disturbed = Unknown, true
 		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches %s.", countOf("each of ", f.certain, "violation"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -109,7 +110,14 @@ func summary(t *testing.T, r Result, property string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(append(b.Bytes(), whole...), '\n')
+	return append(append(b.Bytes(), lists.ReplaceAllFunc(whole, oneLine)...), '\n')
+}
+
+// lists of operations fill a line, and not one for each of them.
+var lists = regexp.MustCompile(`\[[-\d,\s]+\]`)
+
+func oneLine(list []byte) []byte {
+	return []byte("[" + strings.Join(strings.Fields(string(list[1:len(list)-1])), " ") + "]")
 }
 
 func writeScenes(t *testing.T) {

@@ -78,7 +78,8 @@ func (r *run) near(all []*incident, within int64) (joined []*incident) {
 	for _, in := range all {
 		n := len(joined) - 1
 		if n < 0 || in.from > after(joined[n].to, within) {
-			joined = append(joined, &incident{from: in.from, to: in.to, begin: in.begin, kind: in.kind, victims: in.victims, hit: map[string]*hits{}, refused: within / 2})
+			joined = append(joined, &incident{from: in.from, to: in.to, begin: in.begin, kind: in.kind, victims: in.victims,
+				hit: map[string]*hits{}, refused: within / 2})
 			n++
 		}
 		joined[n].take(in)

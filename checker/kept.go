@@ -133,7 +133,7 @@ func (r *run) addDoubles(k *keyLog, doubles map[[2]*trace.Grant]bool, f *found) 
 	for _, pair := range slices.SortedFunc(maps.Keys(doubles), byOp) {
 		g, h := pair[0], pair[1]
 		f.add(r, Violation{Key: k.Name, At: h.OK, Operations: []int{g.Op, h.Op, g.EndOp, h.EndOp}},
-			"%s was granted %q at %s, and %s, which had been granted it at %s, had lost it by nothing.",
+			"%s was granted %q at %s, and %s, which had been granted it at %s, had not lost it.",
 			h.Who(), k.Name, r.seconds(h.OK), g.Who(), r.seconds(g.OK))
 	}
 }

@@ -49,7 +49,7 @@ func (r *run) addOwed(f *found) {
 			}
 			pairs[[2]*trace.Grant{g, h}] = true
 			f.add(r, Violation{Key: k.Name, At: b.From, Operations: []int{g.Op, h.Op, g.EndOp, h.EndOp}},
-				"%s held %q %s from %s, and %s, which had held it %s from %s, had lost it by nothing.",
+				"%s held %q %s from %s, and %s, which had held it %s from %s, had not lost it.",
 				h.Who(), k.Name, roleIn(b), r.seconds(b.From), g.Who(), roleIn(a), r.seconds(a.From))
 		})
 	}

@@ -208,7 +208,7 @@ func TestAnswerOfAUse(t *testing.T) {
 	b.effect(2*sec+500*ms, first, "charge order 1", true, true)
 	b.write(2*sec+502*ms, first)
 	setup, ops := b.done()
-	if r := Judge(setup, ops); r.Answers.Fenced != No || !strings.Contains(r.Sentences.Fenced, "; the fence saved the table and not what was done beside it") {
+	if r := Judge(setup, ops); r.Answers.Fenced != No || !strings.Contains(r.Sentences.Fenced, "; the fence protected the table, not the effect outside of it") {
 		t.Errorf("%+v %+v", r.Answers, r.Sentences)
 	}
 }

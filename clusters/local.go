@@ -168,7 +168,7 @@ func (r *localRun) take(p local.Report) {
 	case local.Up:
 		r.up <- nil
 	case local.Failed:
-		err := errors.New(p.Error)
+		var err error = &local.Refusal{Report: p}
 		if p.Node >= 0 {
 			err = fmt.Errorf("start node %s: %w", r.nodes[p.Node].Spec.Name, err)
 		}

@@ -3,7 +3,9 @@ package clusters
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -53,24 +55,28 @@ func forbidden() error {
 	return nil
 }
 
-// explainLocal adds what to do to a refusal of the kernel. err may come from
-// another process, as text alone.
+// explainLocal adds what to do to a refusal of the kernel.
 func explainLocal(err error) error {
-	text := err.Error()
-	says := func(e syscall.Errno) bool { return errors.Is(err, e) || strings.Contains(text, e.Error()) }
-	refused := says(syscall.EPERM) || says(syscall.EACCES) || says(syscall.ENOSPC) || says(syscall.EINVAL)
-	if cause := forbidden(); cause != nil && refused {
+	is := func(all ...syscall.Errno) bool {
+		return slices.ContainsFunc(all, func(e syscall.Errno) bool { return errors.Is(err, e) })
+	}
+	if cause := forbidden(); cause != nil && is(syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EINVAL) {
 		return fmt.Errorf("%w (%w)", cause, err)
 	}
+	at := new(fs.PathError)
+	if !errors.As(err, &at) {
+		return err
+	}
+	starts := at.Op == "fork/exec"
 	switch {
-	case strings.Contains(text, "fork/exec") && says(syscall.EACCES):
+	case starts && is(syscall.EACCES):
 		return &fixable{err, "the dlmtest binary must be readable and executable by everybody (chmod 755), for a run by root runs as nobody"}
-	case strings.Contains(text, "fork/exec") && says(syscall.ENOSPC):
+	case starts && is(syscall.ENOSPC):
 		return &fixable{fmt.Errorf("%w: %w; too many namespaces", ErrNoNamespaces, err), "raise /proc/sys/user/max_*_namespaces"}
-	case strings.Contains(text, "fork/exec") && (says(syscall.EPERM) || says(syscall.EINVAL)):
+	case starts && is(syscall.EPERM, syscall.EINVAL):
 		return &fixable{fmt.Errorf("%w: %w", ErrNoNamespaces, err),
 			"inside a container, start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or --privileged"}
-	case strings.Contains(text, "folder") && says(syscall.EACCES):
+	case at.Op != "" && is(syscall.EACCES): // it makes files in the folder of the runs alone
 		return &fixable{fmt.Errorf("%w; a run by root runs as nobody", err), "point TMPDIR at a folder that everybody can enter"}
 	}
 	return err

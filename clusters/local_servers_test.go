@@ -1,7 +1,8 @@
 package clusters
 
 import (
-	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,15 +111,24 @@ func TestMapped(t *testing.T) {
 	}
 }
 
+// What to do about a refusal depends on what the kernel refused, here or in the run's first process.
 func TestExplainLocal(t *testing.T) {
-	for text, want := range map[string]string{
-		"fork/exec /proc/self/fd/5: " + syscall.EACCES.Error():    "chmod 755",
-		"fork/exec /proc/self/fd/5: " + syscall.EPERM.Error():     "seccomp=unconfined",
-		"fork/exec /proc/self/fd/5: " + syscall.ENOSPC.Error():    "max_*_namespaces",
-		"folder of the runs: mkdir /x: " + syscall.EACCES.Error(): "point TMPDIR",
-		"start node a: initdb: exit status 1":                     "initdb",
+	for _, c := range []struct {
+		op    string
+		errno syscall.Errno
+		want  string
+	}{
+		{"fork/exec", syscall.EACCES, "chmod 755"},
+		{"fork/exec", syscall.EPERM, "seccomp=unconfined"},
+		{"fork/exec", syscall.ENOSPC, "max_*_namespaces"},
+		{"mkdir", syscall.EACCES, "point TMPDIR"},
+		{"", 0, "start node a"},
 	} {
-		wantError(t, explainLocal(errors.New(text)), want)
+		told := &local.Refusal{Report: local.Report{Error: "told", Op: c.op, Errno: c.errno}}
+		wantError(t, explainLocal(fmt.Errorf("start node a: %w", told)), c.want)
+		if c.op != "" {
+			wantError(t, explainLocal(&fs.PathError{Op: c.op, Path: "x", Err: c.errno}), c.want)
+		}
 	}
 }
 

@@ -38,7 +38,11 @@ func tryLocal(ctx context.Context, self string) ([]local.Trial, error) {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("try namespaces: %w", context.Cause(ctx))
 		}
-		return nil, explainLocal(fmt.Errorf("try namespaces: %w: %s", err, strings.TrimSpace(said.String())))
+		err = fmt.Errorf("try namespaces: %w: %s", err, strings.TrimSpace(said.String()))
+		if cause := forbidden(); cause != nil {
+			err = fmt.Errorf("%w (%w)", cause, err)
+		}
+		return nil, err
 	}
 	var trials []local.Trial
 	if err := json.Unmarshal(out.Bytes(), &trials); err != nil {

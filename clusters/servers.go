@@ -16,6 +16,7 @@ type server struct {
 	profiles []string
 	speaks   wire.Protocol
 	fsyncs   map[string]Settings // by policy: what makes them write to the disk when
+	idle     []string            // of these policies those under which they write nothing at all; "" is their own
 
 	// local is what such a node needs on this machine where there is no Docker.
 	local localServer
@@ -26,8 +27,8 @@ var servers = []server{
 	{name: "client", about: "a plain Debian for lock clients"},
 	{
 		name: "redis", about: "Redis", profiles: []string{"redis", "redlock", "redis-replicated"}, speaks: wire.Redis,
-		fsyncs: redisFsyncs,
-		local:  localServer{programs: []string{"redis-server", "redis-cli"}, packages: "redis-server"},
+		fsyncs: redisFsyncs, idle: []string{"", "memory"},
+		local: localServer{programs: []string{"redis-server", "redis-cli"}, packages: "redis-server"},
 	}, {
 		name: "etcd", about: "etcd and etcdctl", profiles: []string{"etcd", "lockservice"}, speaks: wire.HTTP2,
 		fsyncs: etcdFsyncs, // the data of the lock service lies there
@@ -72,6 +73,12 @@ func row(is func(server) bool) server {
 
 // Speaks is what the servers of a profile speak to clients, "" where it is not one of dlmtest's own.
 func Speaks(profile string) wire.Protocol { return serverOf(profile).speaks }
+
+// Writes says whether the servers of a profile write anything to their disks under a policy of fsync.
+func Writes(profile, fsync string) bool { return !slices.Contains(serverOf(profile).idle, fsync) }
+
+// Programs are those that the servers of a profile consist of.
+func Programs(profile string) []string { return serverOf(profile).local.programs }
 
 var etcdFsyncs = map[string]Settings{ // without settings: always
 	"always": {"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "false"},

@@ -72,15 +72,9 @@ func (p *parser) opField(name []byte, op *Op) (err error) {
 		n, err = p.int()
 		op.Process = int(n)
 	case "type":
-		var s string
-		s, err = p.string()
-		op.Type = Type(s)
+		op.Type, err = word[Type](p)
 	case "f":
-		var s string
-		s, err = p.string()
-		if op.F = operationOf([]byte(s)); op.F == "" {
-			op.F = F(s)
-		}
+		op.F, err = p.operation()
 	case "key":
 		op.Key, err = p.string()
 	case "owner":
@@ -94,9 +88,7 @@ func (p *parser) opField(name []byte, op *Op) (err error) {
 	case "deadline":
 		op.Deadline, err = p.int()
 	case "mode":
-		var s string
-		s, err = p.string()
-		op.Mode = Mode(s)
+		op.Mode, err = word[Mode](p)
 	case "permits":
 		op.Permits, err = p.small()
 	case "depth":
@@ -121,6 +113,20 @@ func (p *parser) opField(name []byte, op *Op) (err error) {
 		err = p.errorf("unknown field %q", name)
 	}
 	return err
+}
+
+// word reads a string that is one of a set.
+func word[T ~string](p *parser) (T, error) {
+	s, err := p.string()
+	return T(s), err
+}
+
+func (p *parser) operation() (F, error) {
+	s, err := p.string()
+	if known := operationOf([]byte(s)); known != "" {
+		return known, err
+	}
+	return F(s), err
 }
 
 func (p *parser) copy() (*Copy, error) {

@@ -220,7 +220,7 @@ func (v *validator) note(op *Op) error {
 	if op.Fault == nil {
 		return fmt.Errorf("a fault note without its fault")
 	}
-	if FaultOf(op.Fault.Kind).About == "" { // what may be concluded from a fault hangs on its kind
+	if FaultOf(op.Fault.Kind).About == "" { // what may be concluded from a fault depends on its kind
 		return fmt.Errorf("fault %d has the kind %q: want one of %q", op.Fault.ID, op.Fault.Kind, FaultsThat(func(FaultKind) bool { return true }))
 	}
 	of := victim{op.Fault.ID, op.Fault.Target}

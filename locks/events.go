@@ -104,15 +104,3 @@ func (e *events) close() {
 	}
 	<-e.drained
 }
-
-// Queue is the queue of events of a lock outside of this package.
-type Queue struct{ *events }
-
-// NewQueue returns an open queue, which is a Notifier.
-func NewQueue() Queue { return Queue{newEvents()} }
-
-// Tell adds an event of now and never blocks.
-func (q Queue) Tell(kind EventKind, owner, why string) { q.tell(kind, owner, why) }
-
-// End closes the channel of Events; more than once is harmless.
-func (q Queue) End() { q.close() }

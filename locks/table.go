@@ -25,6 +25,7 @@ type Lock struct {
 	Renews    bool // an open session renews its grants by itself, so they do not end at their lease
 	Slow      bool // who waits asks once a lease, so what is free is granted up to a lease later than Promise.Bound has it; Bounded adds it
 	Between   bool // an acquire takes the key by one request and needs another: it passes Config.Between
+	Sparse    bool // tokens skip numbers, as they count all that the servers write
 	// CheckLease says whether the driver can ask for a lease at all, before any
 	// server runs. Its error matches ErrConfig; nil: any lease, or the lock has none.
 	CheckLease func(time.Duration) error
@@ -47,6 +48,7 @@ type Flaw struct {
 	Property string        // that it breaks, by its name in checker.Checkers
 	Scenario string        // that shows it; baseline: contention is enough, every other one needs its fault
 	Lease    time.Duration // of its run in the self-test; 0: the scenario's
+	FenceOn  string        // of its run in the self-test; "": write
 	About    string        // what is broken, who did it, and what must happen for it to show
 }
 
@@ -56,6 +58,11 @@ func Names() []string { return slices.Sorted(maps.Keys(Table)) }
 // Controls are the names of the locks that are broken on purpose, sorted.
 func Controls() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { return Table[name].Broken == nil })
+}
+
+// Intact are the names of the locks that are not broken on purpose, sorted.
+func Intact() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return Table[name].Broken != nil })
 }
 
 // Table holds the locks by name.
@@ -73,7 +80,7 @@ var Table = map[string]Lock{
 		}},
 	"redlock": {Open: OpenRedlock, CheckLease: wholeMillis, Profile: "redlock", Port: 6379, Promise: redlockPromise("redlock",
 		"the published Redlock algorithm on a quorum of independent Redis nodes; no fencing token")},
-	"zookeeper": {Open: OpenZooKeeper, CheckLease: wholeMillis, Profile: "zookeeper", Port: 2181, Renews: true, Promise: history.Promise{
+	"zookeeper": {Open: OpenZooKeeper, CheckLease: wholeMillis, Profile: "zookeeper", Port: 2181, Renews: true, Sparse: true, Promise: history.Promise{
 		Backend: "zookeeper", Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
 		Shared: true, Permits: true, WakesOne: true,
 		// A follower notices a leader that is stopped after syncLimit (10) ticks of 200 ms; then come an
@@ -81,7 +88,7 @@ var Table = map[string]Lock{
 		Bound: 3 * time.Second,
 		About: "ephemeral sequential nodes, each waiter watching the one before it; the token is the node's czxid",
 	}},
-	"etcd": {Open: OpenEtcd, CheckLease: checkEtcdLease, Profile: "etcd", Port: 2379, Promise: etcdPromise("etcd",
+	"etcd": {Open: OpenEtcd, CheckLease: checkEtcdLease, Profile: "etcd", Port: 2379, Sparse: true, Promise: etcdPromise("etcd",
 		"a queue of keys, each under a lease of its own, verified before it is claimed; the token is the create revision")},
 	"postgres": {Open: OpenPostgres, Profile: "postgres", Port: 5432, Promise: history.Promise{
 		Backend: "postgres", Token: true, Session: true, Tries: true, Shared: true, Bound: time.Second,
@@ -119,6 +126,7 @@ var Table = map[string]Lock{
 	}),
 	"broken/token-after-lock": inTwo(brokenRedis("token-after-lock", tokenAfterLock, Flaw{
 		Property: "fenced-writes", Scenario: "token-gap",
+		FenceOn: "read", // the wrong client registers its token before the right one writes, every time
 		About: "the token is taken by an INCR of its own after the SET had granted the key, as many recipes for fencing with Redis do. " +
 			"It shows when a client is stopped between the two past its lease: the older grant gets the greater token, " +
 			"and the valid holder's write is refused.",

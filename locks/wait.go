@@ -17,7 +17,7 @@ const grace = 250 * time.Millisecond
 const cleanup = time.Second
 
 // poll asks with a random delay between until attempt grants, leaves it open, finds
-// that asking again is no use, or ctx ends. Between attempts nothing is in flight, so the limit is a plain no.
+// that a retry is useless, or ctx ends. Between attempts nothing is in flight, so the limit is a plain no.
 func poll(ctx context.Context, delay *jitter, attempt func() (*Grant, error)) (*Grant, error) {
 	var last error
 	for {

@@ -58,16 +58,18 @@ type Stage struct {
 	Linked           []string // the servers to which clients have links, where that is not all of them
 	Resource         Victim
 	Feed             *Feed
-	Seed             uint64                                                                         // of every choice
-	Random           *rand.Rand                                                                     // of the choices of one fault; set by Play
-	Leader           func(context.Context) (Victim, error)                                          // the server that leads; an error where none does
-	Holds            func(ctx context.Context, server Victim, key string) (owner string, err error) // whose lock a server keeps; "": nobody's
-	Note             func(history.Op)                                                               // records a fault that never came
-	Armed            func(fault int)                                                                // called when all clients are armed, or without a trigger when it is in force; may be nil
-	Lie              bool                                                                           // no fault is injected: the self-test of the proofs
-	Severed          *Severed                                                                       // which nodes faults have hit; set by Play
-	Limit            time.Duration                                                                  // how long a trigger may take to be reached
-	Patience         time.Duration                                                                  // the same for a fault of a random schedule; 0: Limit
+	Seed             uint64                                // of every choice
+	Random           *rand.Rand                            // of the choices of one fault; set by Play
+	Leader           func(context.Context) (Victim, error) // the server that leads; an error where none does
+	// Holds says whose lock a server keeps; "": nobody's.
+	Holds func(ctx context.Context, server Victim, key string) (owner string, err error)
+	Note  func(history.Op) // records a fault that never came
+	// Armed is called when all clients are armed, or without a trigger when the fault is in force; it may be nil.
+	Armed    func(fault int)
+	Lie      bool          // no fault is injected: the self-test of the proofs
+	Severed  *Severed      // which nodes faults have hit; set by Play
+	Limit    time.Duration // how long a trigger may take to be reached
+	Patience time.Duration // the same for a fault of a random schedule; 0: Limit
 
 	reached *milestones // which faults have begun and ended
 	suffer  *sufferings // who suffers what

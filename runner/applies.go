@@ -176,9 +176,9 @@ func (p *plan) cannot(f scenarios.Fault) string {
 		return fmt.Sprintf("%s does not survive a drift of its clocks: its waits end at absolute times, which the kernel keeps by the true clock. "+
 			"Slew REALTIME instead, let %s alone, or say clock: {drift: %v, anyway: true}", p.ruined(onServers), f.Target, f.Clock.Drift)
 	case f.Target == quorumMember && len(p.servers[0].Holds) == 0:
-		return fmt.Sprintf("no server of %s can be asked for whom it keeps the lock (label dlmtest.holds)", p.Backend)
-	case f.Fault == "disk-stall" && strings.HasPrefix(p.entry.Profile, "red") && (p.Fsync == "" || p.Fsync == "memory"):
-		return "Redis writes nothing to its disk, so none can stall it; try --fsync always"
+		return fmt.Sprintf("no server of %s can be asked which client it keeps the lock for (label dlmtest.holds)", p.Backend)
+	case f.Fault == "disk-stall" && !clusters.Writes(p.entry.Profile, p.Fsync):
+		return fmt.Sprintf("a server of %s writes nothing to its disk, so none can stall it; try --fsync always", p.Backend)
 	}
 	return cmp.Or(p.linked(f), p.diskless(f))
 }
@@ -186,17 +186,14 @@ func (p *plan) cannot(f scenarios.Fault) string {
 // ruined names the program that a drift of the servers or of the clients would ruin; "":
 // none that can be told now. The agent looks at the executables again.
 func (p *plan) ruined(servers bool) string {
-	switch {
-	case servers && p.entry.Profile == "zookeeper":
-		return "a JVM (ZooKeeper)"
-	case servers:
-		return ""
-	}
-	argv := slices.Clone(p.Adapter)
+	programs := slices.Clone(p.Adapter)
 	if l, ok := libraries.Table[p.Library]; ok && len(l.Tells) > 0 {
-		argv = append(argv, l.Image, l.Tells[0])
+		programs = append(programs, l.Image, l.Tells[0])
 	}
-	for _, word := range argv {
+	if servers {
+		programs = clusters.Programs(p.entry.Profile)
+	}
+	for _, word := range programs {
 		if name := agent.Ruined(word); name != "" {
 			return name
 		}

@@ -61,7 +61,7 @@ func TestApplies(t *testing.T) {
 		{"partition-minority", "redis", nil, `"minority" needs at least 3 servers, and redis has 1`},
 		{"partition-ring", "postgres", nil, `"ring" needs at least 3 servers`},
 		{"token-amnesia", "redis", func(o *Options) { o.Compose = unlabelled(t) }, "no label dlmtest.data"},
-		{"clock-drift", "zookeeper", nil, "a JVM (ZooKeeper) does not survive"},
+		{"clock-drift", "zookeeper", nil, "a JVM (java) does not survive"},
 		{"orphan-between", "redis", nil, "nothing between"},
 		{"token-gap", "broken/quorum-two", nil, "nothing between"},
 		{"watchdog-stall", "postgres", nil, "renews its lock"},

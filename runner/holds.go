@@ -18,7 +18,7 @@ func (s *stage) holds(ctx context.Context, v nemesis.Victim, key string) (string
 	}
 	n := s.servers[i]
 	if len(n.Spec.Holds) == 0 {
-		return "", fmt.Errorf("%s cannot be asked for whom it keeps the lock (label dlmtest.holds)", n.Name())
+		return "", fmt.Errorf("%s cannot be asked which client it keeps the lock for (label dlmtest.holds)", n.Name())
 	}
 	child := agent.Child{Argv: append(slices.Clone(n.Spec.Holds), key), Env: n.Spec.Env, User: n.Spec.User}
 	m, err := n.ask(ctx, agent.Command{Do: agent.Run, Child: &child})

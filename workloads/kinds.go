@@ -40,3 +40,9 @@ func Kind(m Mode) (k history.Kind, known bool) {
 	entry, known := modes[m]
 	return entry.kind, known
 }
+
+// aloneRound is the guarded write by a key of the client's own: nobody else asks for
+// it, so whatever keeps the client from it is the lock itself.
+func (c *client) aloneRound(ctx context.Context) {
+	c.locked(ctx, c.spec.Keys[c.spec.Number%len(c.spec.Keys)], c.hold)
+}

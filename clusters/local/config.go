@@ -12,8 +12,11 @@
 package local
 
 import (
+	"errors"
+	"io/fs"
 	"net/netip"
 	"os"
+	"syscall"
 )
 
 // Command is the hidden command line that Main serves.
@@ -82,6 +85,33 @@ type Report struct {
 	State State  //
 	Code  int    // Exited: its exit code, 128 and the signal's number if it was killed
 	Error string // Failed: why
+
+	Op    string        // Failed: what the kernel refused, as Go names it: fork/exec, mkdir, …; empty: something without a path
+	Errno syscall.Errno // Failed: what it answered; 0: it was not the kernel
+}
+
+// failed is the report of a failure.
+func failed(node int, err error) Report {
+	r := Report{Node: node, State: Failed, Error: err.Error()}
+	_ = errors.As(err, &r.Errno)
+	if at := new(fs.PathError); errors.As(err, &at) {
+		r.Op = at.Op
+	}
+	return r
+}
+
+// Refusal is a failure that a Report tells of, as the error that it was.
+type Refusal struct{ Report }
+
+// Error is what was reported.
+func (r *Refusal) Error() string { return r.Report.Error }
+
+// Unwrap is what the kernel answered.
+func (r *Refusal) Unwrap() error {
+	if r.Errno == 0 {
+		return nil
+	}
+	return &fs.PathError{Op: r.Op, Err: r.Errno}
 }
 
 // State is what has become of a node.

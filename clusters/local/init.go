@@ -50,7 +50,7 @@ func runInit() error {
 	ended := make(chan struct{})
 	go func() { _, _ = io.Copy(io.Discard, control); close(ended) }()
 	if err := r.prepare(); err != nil {
-		r.tell(Report{Node: -1, State: Failed, Error: err.Error()})
+		r.tell(failed(-1, err))
 	} else {
 		r.start()
 	}
@@ -82,7 +82,7 @@ func (r *run) start() {
 		r.nodes.Go(func() {
 			cmd, err := r.startNode(i)
 			if err != nil {
-				r.tell(Report{Node: i, State: Failed, Error: err.Error()})
+				r.tell(failed(i, err))
 				return
 			}
 			r.tell(Report{Node: i, State: Up})

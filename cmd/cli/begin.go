@@ -43,10 +43,10 @@ type beginning struct {
 // languages are those that init writes for.
 var languages = []string{"go", "java", "python"}
 
-const beginLong = `Write into a project what tests its lock with dlmtest: the folder dlmtest with an adapter
-that runs as it is, a gate file and a README, and .github/workflows/dlmtest.yml. Nothing
-that is there is ever written over. For Go the folder is a module of its own, so that the
-project's go.mod and go.sum stay as they are. With --conform the adapter is then tried.`
+const beginLong = `Add the files that test a project's lock with dlmtest: the folder dlmtest with an adapter that
+runs unchanged, a gate file and a README, and .github/workflows/dlmtest.yml. Existing files are
+never overwritten. For Go the folder is a module of its own, so that the project's go.mod and
+go.sum stay as they are. With --conform the adapter is then tried.`
 
 func newInit() *cobra.Command {
 	var conform, asJSON bool

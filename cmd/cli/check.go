@@ -29,8 +29,8 @@ input; of a folder it is its history.jsonl. Nothing is written then, unless --ev
 names a folder for the smallest histories that show the first violations.
 
 Porcupine is a second judge with limited time and memory, in a child process: --oracle
-windows asks it about these smallest histories, full about the whole history too, off about
-nothing, and registers are then not decided. Where it gives up, the verdict stands and the
+windows asks it about these smallest histories, full about the whole history too, and off about
+nothing, which leaves registers undecided. Where it gives up, the verdict stands and the
 output says so.`
 
 func newCheck() *cobra.Command {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/internal/near"
+	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -42,7 +43,7 @@ func chooseScenarios(words []string) ([]named, error) {
 
 // chooseBackends resolves names, all and globs. all leaves out those that are broken on purpose.
 func chooseBackends(words []string) ([]string, error) {
-	chosen, err := choose("backend", words, backends(), sound())
+	chosen, err := choose("backend", words, backends(), locks.Intact())
 	for _, b := range chosen {
 		if err == nil && !slices.Contains(backends(), b) {
 			err = usageError{unknown("backend", b, near.Nearest(b, backends()), "dlmtest list")}

@@ -14,9 +14,9 @@ import (
 func TestChooseBackends(t *testing.T) {
 	for _, c := range []struct{ words, want []string }{
 		{[]string{"redis"}, []string{"redis"}},
-		{[]string{"all"}, sound()},
+		{[]string{"all"}, locks.Intact()},
 		{[]string{"broken/*"}, locks.Controls()},
-		{[]string{"all", "broken/*"}, append(sound(), locks.Controls()...)},
+		{[]string{"all", "broken/*"}, append(locks.Intact(), locks.Controls()...)},
 		{[]string{"redlock", "postgres*", "redlock", "", "redis"}, []string{"redlock", "postgres", "postgres-advisory", "redis"}},
 		{[]string{"redlock,redis", "etcd"}, []string{"redlock", "redis", "etcd"}},
 		{[]string{"red*"}, []string{"redis", "redis-replicated", "redlock"}},

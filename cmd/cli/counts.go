@@ -11,13 +11,13 @@ import (
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
-const countsLong = `Print saved matrices as one table in Markdown: what the runs of each cell violated, of how many of them
-that is true where it is not true of all, and how long after the first grant at the soonest. Runs of
-one cell that stand in several matrices are counted together.
+const countsLong = `Print saved matrices as one table in Markdown. A cell names what its runs violated, in how many runs
+(unless it was all of them), and the shortest time from the first grant to the violation. Runs of one
+cell in several matrices are counted together.
 
 ME mutual-exclusion, LE lease-exclusion, FM fencing-monotonic, FW fenced-writes, LU and LF an update lost
 in the unfenced and in the fenced copy, AV availability; other properties have their full names. A run
-that was repeated, as the machine disturbed it, does not count.`
+that was repeated because the machine disturbed it does not count.`
 
 func newCounts() *cobra.Command {
 	return &cobra.Command{

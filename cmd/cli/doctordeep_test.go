@@ -12,7 +12,7 @@ import (
 // What doctor --deep exits with says whether every fault was measured and does what it says, and its words
 // name what does not and what that spoils.
 func TestDeepTells(t *testing.T) {
-	good := faultcheck.Row{Runtime: "local", Fault: "pause of a client for 600ms", What: "nothing runs", Measured: "a gap of 602 ms", State: faultcheck.Agrees}
+	good := faultcheck.Row{Runtime: "local", Kinds: []string{"pause"}, Fault: "pause of a client for 600ms", What: "nothing runs", Measured: "a gap of 602 ms", State: faultcheck.Agrees}
 	bad, unseen := good, good
 	bad.State, bad.Why = faultcheck.Disagrees, "daemon ran 3 times"
 	unseen.State, unseen.Why = faultcheck.Unmeasured, "no time was left"

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/eventually"
+	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/figures"
 	"github.com/dlmtest/dlmtest/reports/pages"
@@ -300,7 +301,7 @@ func TestGCPauseRead(t *testing.T) {
 // A sound lock without faults is green: a false red is the second worst bug.
 func TestBaseline(t *testing.T) {
 	t.Parallel()
-	for _, backend := range sound() {
+	for _, backend := range locks.Intact() {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			f := runScenario(t, "--scenario", "baseline", "--backend", backend)
@@ -336,7 +337,7 @@ func TestCheckJudgesAgain(t *testing.T) {
 // leases for the most part, so two go side by side.
 func TestConform(t *testing.T) {
 	t.Parallel()
-	for _, backend := range sound() {
+	for _, backend := range locks.Intact() {
 		if backend == "grpc" {
 			continue // the same service as http; by grpc it is TestServiceConforms of locktest
 		}

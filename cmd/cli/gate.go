@@ -25,10 +25,10 @@ The file lists scenario × backend with counts, seeds and flags of dlmtest run, 
 each property holds (all that is not named must hold), known-weakness (with a reason
 and a link), must-detect (a lock that is broken on purpose), or not-judged (with a
 reason). A new violation fails. A known weakness does not, and one that is not seen any
-more is reported. A fault that was not observed, too little contention, a run that
-failed or did not take place: inconclusive, never green. A run that the machine
-disturbed is repeated once, and both are listed. Beside each pass stands the upper bound of the
-failure rate that it proves, with 95 % confidence.
+more is reported. A fault that was not observed, too little contention, or a run that
+failed or did not take place makes the gate inconclusive, never green. A run that the machine
+disturbed is repeated once, and both are listed. Each pass is printed with the upper bound of the
+failure rate that it proves, at 95 % confidence.
 
 A cell ends when no further run can change its result (--all executes them anyway). Under
 --budget no run begins that would not end in time; what did not run is listed.

@@ -23,8 +23,8 @@ What was violated becomes a known weakness where the scenario expects that of th
 violation and the run's report, and no gate runs with the file until you have said of
 each whether it is a bug (holds) or a weakness that you accept (known-weakness).
 
-What a run could not put to the test for want of luck is written as holds, so that a run
-must show it; what a scenario never puts to the test is written as not-judged.`
+A property that this run happened not to test is written as holds, so that a later run must
+test it; a property that the scenario never tests is written as not-judged.`
 
 func newGateInit() *cobra.Command {
 	var out string

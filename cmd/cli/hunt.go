@@ -29,9 +29,9 @@ when the service itself owes the property and no fault of the trial excuses it. 
 client that writes too late is no finding: every leased lock shows that.
 
 The hunt's folder has index.html (findings first, then what was tried), index.md, hunt.json,
-junit.xml, and of each finding a scenario file with its command. All is saved as it goes:
-Ctrl-C keeps it, and --resume DIR goes on with it, for --for more. --shard i/n hunts in a part of
-the trials, for --for on each machine; dlmtest report merge makes one hunt of the parts.
+junit.xml, and of each finding a scenario file with its command. Everything is saved as it goes:
+Ctrl-C loses nothing, and --resume DIR continues the hunt, for another --for. --shard i/n runs one part
+of the trials, for --for on each machine; dlmtest report merge makes one hunt of the parts.
 
 Exit codes: 0 nothing was found, 1 a finding, 2 too little was tried to say so, 3 dlmtest or its
 infrastructure failed, 64 wrong usage.`

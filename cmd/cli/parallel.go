@@ -50,8 +50,8 @@ func matrixParallel(where string) int {
 	return min(most, runtime.NumCPU())
 }
 
-// chooseParallel settles how many runs of a matrix go on at a time. How a matrix is split into shards hangs on
-// that, and their machines may differ, so a shard goes by no machine.
+// chooseParallel settles how many runs of a matrix go on at a time. A shard runs one at a time unless told
+// otherwise: the split into shards depends on that number, and must not differ from machine to machine.
 func (f *runFlags) chooseParallel(given bool) {
 	switch {
 	case given:

@@ -15,7 +15,7 @@ import (
 const reportLong = `Render the report of a saved run or matrix again, as a page, as Markdown for a pull
 request, as JSON, or as a picture for slides: the timeline around its first violation, or
 around --violation N. DIR is the folder of a run or of a matrix; latest is runs/latest, and
-what is taken if DIR is left out.
+the default.
 
 Of several runs it makes a comparison on one time axis, each run aligned at its first
 fault, or with --align start at its begin.

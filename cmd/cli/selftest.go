@@ -38,7 +38,7 @@ func trials() []trial {
 			return p != nil && p.Verdict == checker.Violated
 		}})
 	}
-	for _, name := range sound() {
+	for _, name := range locks.Intact() {
 		all = append(all, trial{"sound", "baseline", name, false, "every property holds", func(r checker.Result) bool { return r.Verdict == checker.Holds }})
 	}
 	for _, k := range history.FaultKinds {
@@ -49,11 +49,6 @@ func trials() []trial {
 		}
 	}
 	return all
-}
-
-// sound lists the locks that are meant to be sound.
-func sound() []string {
-	return slices.DeleteFunc(locks.Names(), func(name string) bool { return locks.Table[name].Broken != nil })
 }
 
 // selfFlags are the flags of `dlmtest selftest`.

@@ -17,7 +17,7 @@ import (
 )
 
 const serveLong = `Browse the folders of runs: a list of runs and matrices, the newest first, with their
-verdicts, reports, files and logs. DIR is runs if it is left out. Ctrl-C ends it.
+verdicts, reports, files and logs. DIR defaults to runs. Ctrl-C ends it.
 
 Nothing can be changed, and nothing outside DIR is read. Only this machine can ask, unless
 --listen names another address: then everybody who reaches that can read all of DIR, as

@@ -88,8 +88,8 @@ func (f selfFlags) play(ctx context.Context, w io.Writer) (all []*tested, err er
 
 func (t *tested) options(f selfFlags) runner.Options {
 	s := settings.Settings{Oracle: "off", Runtime: f.runtime}
-	if strings.HasPrefix(t.want, "fenced-writes") {
-		s.FenceOn = "read" // then the wrong client registers its token before the right one writes, every time
+	if flaw := locks.Table[t.backend].Broken; flaw != nil {
+		s.FenceOn = flaw.FenceOn
 	}
 	return runner.Options{Scenario: *t.file, Backend: t.backend, Seed: newSeed(), Out: f.out, Settings: s, Self: self(), Version: version, Lie: t.lie}
 }

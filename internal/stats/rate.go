@@ -92,3 +92,14 @@ func Percent(rate float64) string { return fmt.Sprintf("%.1f %%", rate*100) }
 func (i Interval) String() string {
 	return Percent(math.Floor(i.Low*1000)/1000) + " to " + Percent(math.Ceil(i.High*1000)/1000)
 }
+
+// Rate is how often something was seen.
+type Rate struct {
+	Seen int `json:"seen"`
+	Of   int `json:"of"`
+}
+
+// String says it with its interval: "19 of 20 (95 %: 76.3 % to 99.2 %)".
+func (r Rate) String() string {
+	return fmt.Sprintf("%d of %d (95 %%: %s)", r.Seen, r.Of, Wilson(r.Seen, r.Of))
+}

@@ -191,3 +191,9 @@ func ExampleBound() {
 	fmt.Println("20 of 20 hold: a failure rate below", Bound(20))
 	// Output: 20 of 20 hold: a failure rate below 16.2 %
 }
+
+func TestRate(t *testing.T) {
+	if got := (Rate{19, 20}).String(); got != "19 of 20 (95 %: 76.3 % to 99.2 %)" {
+		t.Error(got)
+	}
+}

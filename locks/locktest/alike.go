@@ -33,7 +33,7 @@ func (t *trial) apart(a, b locks.Client, one, other string) error {
 	t.key = other
 	h, err := t.acquire(b, t.soon())
 	if err != nil {
-		return fmt.Errorf("%q cannot be had while %q is held: %w", other, one, err)
+		return fmt.Errorf("%q cannot be acquired while %q is held: %w", other, one, err)
 	}
 	if err := t.release(b, h); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 func TestAlike(t *testing.T) {
 	t.Parallel()
 	h := memory(func(c locks.Client, _ *locks.Memory) locks.Client { return cutsKeys{full(c)} })
-	if got := locktest.Run(t.Context(), h, "alike-keys"); len(got) != 1 || !strings.Contains(got[0].Err.Error(), "cannot be had while") {
+	if got := locktest.Run(t.Context(), h, "alike-keys"); len(got) != 1 || !strings.Contains(got[0].Err.Error(), "cannot be acquired while") {
 		t.Error(got)
 	}
 	h = memory(nil)

@@ -37,8 +37,9 @@ var Advice = map[Kind]string{
 	Mistaken:   "answer with the fields and codes that docs/protocol.md lists for this request",
 	Floods:     "send an event when something changes, not again and again",
 	StaysOn:    "answer close, then end when stdin ends; do not leave threads or children that keep the process alive",
-	NoStart:    "try the command by hand where clients run, with Docker in the image that --client-image names (as it comes that has no Python and no Java); it must read requests on stdin",
-	NoVersion:  "answer hello with one of the versions that it names",
+	NoStart: "try the command by hand where clients run, with Docker in the image that --client-image names (the default one has " +
+		"no Python and no Java); it must read requests on stdin",
+	NoVersion: "answer hello with one of the versions that it names",
 }
 
 // Fault is a mistake of an adapter: it says nothing about the lock.

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
@@ -195,3 +197,7 @@ func (t *tail) last() string {
 	lines := bytes.Split(bytes.TrimSpace(t.kept), []byte("\n"))
 	return string(bytes.Join(lines[max(0, len(lines)-4):], []byte(" | ")))
 }
+
+// Adopt makes this process the parent of all that adapters leave behind, so that a
+// pause or a kill of it finds them below it. A worker calls it once.
+func Adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }

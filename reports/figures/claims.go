@@ -150,7 +150,7 @@ func (m *Measurement) claims() (all []Claim) {
 }
 
 // timed says whether a claim is about how long something takes.
-func (c Claimed) timed() bool { return strings.HasSuffix(c.Measure, "latency") }
+func (c Claimed) timed() bool { return latencyMeasures[c.Measure] != nil }
 
 // doubtOf is why the run says nothing of a claim, or "". For how long something takes
 // it does not matter that the scenario saw too little of what it is about, but it does

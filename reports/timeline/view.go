@@ -1,5 +1,11 @@
 // Package timeline lays the trace of a history out for showing: stretches of time, faults as they struck
 // together, and lanes with what each node did.
+//
+// Three drawings are made of it, and they stay three, for their readers do different things: a run's page
+// draws in JavaScript, which zooms and finds every operation; a comparison puts many runs on one axis,
+// joins what is closer than a pixel and titles each mark; a picture is one violation as SVG and PNG, with
+// fonts of its own and no browser. One of them for all would put a browser behind each PNG, or take the
+// zoom and the titles away, so they share what must not differ: the trace, Tracks and Scale.
 package timeline
 
 import (

@@ -146,7 +146,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"memory a lock, used_memory of INFO\n  200.0 ± 0.0 bytes each (95 %, 6 sizes, R² 1.000)\n  1,000,000 locks: 200 MB ± 0 B; the usual estimate, 200 bytes a lock, says 200 MB\n  drawn out 200 times",
+		"memory a lock, used_memory of INFO\n  200.0 ± 0.0 bytes each (95 %, 6 sizes, R² 1.000)\n  1,000,000 locks: 200 MB ± 0 B; the usual estimate, 200 bytes a lock, says 200 MB\n  extrapolated 200 times",
 		"memory a session, used_memory of INFO\n  8000.0 ± 0.0 bytes each",
 		"heartbeat of a session, at its client\n  160.0 ± 0.0 bytes/s each", "that is 320 bytes a heartbeat, one each 2.0 s", "100,000 clients: 16.0 MB/s ± 0 B/s; the usual estimate, 64 bytes each 2 s, says 3.20 MB/s", "- replicas",
 	} {

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -36,9 +37,10 @@ type Report struct {
 // Row is one fitted line and what it comes to.
 type Row struct {
 	What     string  `json:"what"`
+	Kind     string  `json:"kind"` // What, whatever the server calls its own figure
 	Unit     string  `json:"unit"` // bytes, or bytes/s
 	Line     Line    `json:"line"`
-	At       float64 `json:"at"` // the size that it is drawn out to
+	At       float64 `json:"at"` // the size that it is extrapolated to
 	Cost     float64 `json:"cost"`
 	Off      float64 `json:"off"`                // the error of Cost, 95 %
 	Usual    float64 `json:"usual,omitempty"`    // the usual estimate of one; 0: there is none
@@ -52,38 +54,34 @@ const (
 	ManyClients = 100_000
 )
 
-// The usual estimates.
-const (
-	usualLock  = 200      // bytes
-	usualZnode = 500      // bytes
-	usualPing  = 64 / 2.0 // bytes a second: 64 bytes each 2 s
-)
+// usualPing is the usual estimate of a heartbeat, in bytes a second: 64 bytes each 2 s.
+const usualPing = 64 / 2.0
 
 // Conclude fits the lines.
 func (r *Report) Conclude() {
 	memory := func(s Sample) float64 { return s.Memory }
 	own := func(s Sample) float64 { return s.Own }
-	usual, words := float64(usualLock), "200 bytes a lock"
-	if r.Backend == "zookeeper" {
-		usual, words = usualZnode, "500 bytes a znode"
-	}
 	locks := func(s Sample) float64 { return float64(s.Locks) }
 	sessions := func(s Sample) float64 { return float64(s.Sessions) }
 	r.Rows = nil
-	if r.OwnName != "" {
-		r.row("memory a lock, "+r.OwnName, "bytes", r.Locks, locks, own, ManyLocks, usual, words)
+	hold := func(what string, samples []Sample, x func(Sample) float64, at, usual float64, words string) {
+		if r.OwnName != "" {
+			r.row(Row{What: what + ", " + r.OwnName, Kind: what + ", what the server holds", Unit: "bytes", At: at, Usual: usual, UsualIs: words}, samples, x, own)
+		}
+		r.row(Row{What: what + ", as the kernel counts it", Unit: "bytes", At: at, Usual: usual, UsualIs: words}, samples, x, memory)
 	}
-	r.row("memory a lock, as the kernel counts it", "bytes", r.Locks, locks, memory, ManyLocks, usual, words)
-	if r.OwnName != "" {
-		r.row("memory a session, "+r.OwnName, "bytes", r.Sessions, sessions, own, ManyClients, 0, "")
+	hold("memory a lock", r.Locks, locks, ManyLocks, Asks[r.Backend].Usual, Asks[r.Backend].UsualIs)
+	hold("memory a session", r.Sessions, sessions, ManyClients, 0, "")
+	beats := func(where string, bytes func(Sample) float64) {
+		r.row(Row{What: "heartbeat of a session, " + where, Unit: "bytes/s", At: ManyClients, Usual: usualPing, UsualIs: "64 bytes each 2 s"},
+			r.Sessions, sessions, bytes)
 	}
-	r.row("memory a session, as the kernel counts it", "bytes", r.Sessions, sessions, memory, ManyClients, 0, "")
-	ping := "64 bytes each 2 s"
-	r.row("heartbeat of a session, at its client", "bytes/s", r.Sessions, sessions, func(s Sample) float64 { return s.Client }, ManyClients, usualPing, ping)
-	r.row("heartbeat of a session, at all servers", "bytes/s", r.Sessions, sessions, func(s Sample) float64 { return s.Server }, ManyClients, usualPing, ping)
+	beats("at its client", func(s Sample) float64 { return s.Client })
+	beats("at all servers", func(s Sample) float64 { return s.Server })
 }
 
-func (r *Report) row(what, unit string, samples []Sample, x, y func(Sample) float64, at, usual float64, words string) {
+// row fits the line of a row, where it was measured at enough sizes.
+func (r *Report) row(row Row, samples []Sample, x, y func(Sample) float64) {
 	var xs, ys []float64
 	for _, s := range samples {
 		xs, ys = append(xs, x(s)), append(ys, y(s))
@@ -91,8 +89,9 @@ func (r *Report) row(what, unit string, samples []Sample, x, y func(Sample) floa
 	if len(xs) < 3 {
 		return
 	}
-	row := Row{What: what, Unit: unit, Line: Fit(xs, ys), At: at, Usual: usual, UsualIs: words, Distance: at / max(1, xs[len(xs)-1])}
-	row.Cost, row.Off = row.Line.At(at)
+	row.Kind = cmp.Or(row.Kind, row.What)
+	row.Line, row.Distance = Fit(xs, ys), row.At/max(1, xs[len(xs)-1])
+	row.Cost, row.Off = row.Line.At(row.At)
 	r.Rows = append(r.Rows, row)
 }
 
@@ -114,7 +113,7 @@ func (r *Report) Text(w io.Writer) error {
 		if row.Usual > 0 {
 			fmt.Fprintf(&b, "; the usual estimate, %s, says %s", row.UsualIs, per(row.Usual*row.At, row.Unit))
 		}
-		fmt.Fprintf(&b, "\n  drawn out %.0f times beyond what was measured%s\n", row.Distance, row.warning())
+		fmt.Fprintf(&b, "\n  extrapolated %.0f times beyond what was measured%s\n", row.Distance, row.warning())
 	}
 	fmt.Fprintf(&b, "\nNot counted:\n")
 	for _, n := range r.Not {

@@ -202,7 +202,7 @@ func (e Evidence) enough() error {
 func (e *Evidence) Measured(r capacity.Report) {
 	c := Capacity{Backend: r.Backend, Version: r.Version}
 	for _, row := range r.Rows {
-		c.Rows = append(c.Rows, Slope{What: row.What, Unit: row.Unit, One: row.Line.Slope, Error: row.Line.Error})
+		c.Rows = append(c.Rows, Slope{What: cmp.Or(row.Kind, row.What), Unit: row.Unit, One: row.Line.Slope, Error: row.Line.Error})
 	}
 	e.Capacity = slices.DeleteFunc(e.Capacity, func(o Capacity) bool { return o.Backend == c.Backend })
 	e.Capacity = append(e.Capacity, c)

@@ -149,8 +149,8 @@ func (e Evidence) capacity(b *strings.Builder) {
 	for _, c := range e.Capacity {
 		fmt.Fprintf(b, " %s %s |", c.Backend, c.Version)
 		for _, r := range c.Rows {
-			if !slices.Contains(rows, general(r.What)) {
-				rows = append(rows, general(r.What))
+			if !slices.Contains(rows, r.What) {
+				rows = append(rows, r.What)
 			}
 		}
 	}
@@ -159,22 +159,13 @@ func (e Evidence) capacity(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s |", what)
 		for _, c := range e.Capacity {
 			text := ""
-			if i := slices.IndexFunc(c.Rows, func(r Slope) bool { return general(r.What) == what }); i >= 0 {
+			if i := slices.IndexFunc(c.Rows, func(r Slope) bool { return r.What == what }); i >= 0 {
 				text = c.Rows[i].text()
 			}
 			fmt.Fprintf(b, " %s |", text)
 		}
 		b.WriteString("\n")
 	}
-}
-
-// general is what a row measures, whatever a server calls its own figure.
-func general(what string) string {
-	first, own, ok := strings.Cut(what, ", ")
-	if ok && strings.HasPrefix(first, "memory") && own != "as the kernel counts it" {
-		return first + ", what the server holds"
-	}
-	return what
 }
 
 func (s Slope) text() string {

@@ -127,7 +127,8 @@ func (s *seen) diskStall(k *strike) []Row {
 
 // full: a disk that is full says so, as a plain one does.
 func (s *seen) full(k *strike) []Row {
-	c := &check{Row{Fault: "(a full disk)", What: "writes end with ENOSPC when the room is used, and removing makes room again", State: Agrees,
+	c := &check{Row{Kinds: []string{"crash"}, Fault: "(a full disk)", State: Agrees,
+		What: "writes end with ENOSPC when the room is used, and removing makes room again",
 		Said: fmt.Sprintf("the data folder of %s holds 16 MB", k.target)}}
 	fills := s.of(k.target, outside.Full)
 	if len(fills) == 0 {

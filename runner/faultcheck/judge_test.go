@@ -144,7 +144,10 @@ func TestTally(t *testing.T) {
 	if rows := (&seen{strikes: []*strike{k}}).judge(); len(rows) != 1 || rows[0].State != Disagrees {
 		t.Errorf("%+v", rows)
 	}
-	lines := Tally([]Row{{Fault: "kill x", What: "a", State: Agrees, Measured: "1"}, {Fault: "kill x", What: "a", State: Disagrees, Measured: "2", Why: "no"}, {Fault: "kill x", What: "a", State: Unmeasured}})
+	killed := func(state State, measured string) Row {
+		return Row{Kinds: []string{"kill"}, Fault: "kill x", What: "a", State: state, Measured: measured}
+	}
+	lines := Tally([]Row{killed(Agrees, "1"), killed(Disagrees, "2"), killed(Unmeasured, "")})
 	if len(lines) != 1 || lines[0].Agreed != 1 || lines[0].Runs != 2 || lines[0].Missed != 1 || lines[0].Measured != "2" {
 		t.Errorf("%+v", lines)
 	}

@@ -23,11 +23,7 @@ func BrokenOf(lines []Line) (all []Broken) {
 		if l.State != Disagrees {
 			continue
 		}
-		for _, kind := range strings.Split(l.Fault, ", ") {
-			kind, _, _ = strings.Cut(kind, " ")
-			if kind == "(a" {
-				kind = "crash"
-			}
+		for _, kind := range l.Kinds {
 			i := slices.IndexFunc(all, func(b Broken) bool { return b.Runtime == l.Runtime && b.Fault == kind })
 			if i < 0 {
 				all = append(all, Broken{Runtime: l.Runtime, Fault: kind, Scenarios: having(kind)})

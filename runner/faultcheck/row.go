@@ -9,13 +9,14 @@ import (
 
 // Row is one thing that was measured of one fault, beside what the run's own proof said of it.
 type Row struct {
-	Runtime  string `json:"runtime"`
-	Fault    string `json:"fault"`    // in the words of scenarios
-	What     string `json:"what"`     // what was measured, and what it must be
-	Said     string `json:"said"`     // by the proof in the history
-	Measured string `json:"measured"` // from outside
-	State    State  `json:"state"`
-	Why      string `json:"why,omitempty"` // it disagrees, or was not measured
+	Runtime  string   `json:"runtime"`
+	Kinds    []string `json:"kinds"`    // of the faults that it is about
+	Fault    string   `json:"fault"`    // in the words of scenarios
+	What     string   `json:"what"`     // what was measured, and what it must be
+	Said     string   `json:"said"`     // by the proof in the history
+	Measured string   `json:"measured"` // from outside
+	State    State    `json:"state"`
+	Why      string   `json:"why,omitempty"` // it disagrees, or was not measured
 }
 
 // State is what came of a measurement.
@@ -78,7 +79,7 @@ func worse(s State) int {
 type check struct{ Row }
 
 func (s *strike) check(what string, said string) *check {
-	return &check{Row{Fault: s.label, What: what, Said: said, State: Agrees}}
+	return &check{Row{Kinds: []string{s.fault.Fault}, Fault: s.label, What: what, Said: said, State: Agrees}}
 }
 
 // unless notes what disagrees; the first is kept.

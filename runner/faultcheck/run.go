@@ -114,7 +114,7 @@ func (o Options) row(scenario string, state State, why string) Row {
 	if err != nil {
 		why = err.Error()
 	}
-	return Row{Runtime: o.Runtime, Fault: strings.Join(kinds, ", "), What: "the faults work", State: state, Why: why}
+	return Row{Runtime: o.Runtime, Kinds: kinds, Fault: strings.Join(kinds, ", "), What: "the faults work", State: state, Why: why}
 }
 
 // scenario runs one. missed says that it failed, that its own proof has missed a fault, or that something was not

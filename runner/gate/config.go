@@ -114,7 +114,7 @@ func (c Cell) wants(property string) (e Expectation, named bool) {
 		return e, true
 	}
 	if c.Others == NotJudged {
-		return Expectation{Is: NotJudged, Reason: "the file names it not, and the lock is broken on purpose"}, false
+		return Expectation{Is: NotJudged, Reason: "the file does not name it, and the lock is broken on purpose"}, false
 	}
 	return Expectation{Is: Holds}, false
 }

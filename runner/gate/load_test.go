@@ -84,7 +84,7 @@ var mistakes = []struct{ old, new, want string }{
 	{"release-by-owner: {is: must-detect, at-least: 4}", "release-by-owner: holds", "nothing here is must-detect"},
 	{"  - name: mine\n    scenario: my/own.yaml\n    backend: etcd", "  - scenario: gc-pause\n    backend: redis", "gc-pause/redis stands twice; give one of them a name"},
 	{"flags: {lease: 2s, wait: 1}", "flags: [lease]", "want a map of fields, not a list"},
-	{good[strings.Index(good, "cells:"):], "", "a gate of nothing proves nothing"},
+	{good[strings.Index(good, "cells:"):], "", "an empty gate proves nothing"},
 	{"cells:", "cells: &a", "anchors and aliases are not supported"},
 	{good, "", "the file is empty"},
 	{"name: release", "name: release\n---\n", "a second document starts"},

@@ -93,7 +93,7 @@ func documented(t *testing.T) []byte {
 	return []byte(text)
 }
 
-// beyond are the messages of what a schema cannot say: what hangs on two fields or on another file, and YAML itself.
+// beyond are the messages of what a schema cannot say: what depends on two fields or on another file, and YAML itself.
 var beyond = regexp.MustCompile(`unknown library|needs a reason|want an address|from 1 to the count|for must-detect alone|nothing here is must-detect|stands twice|anchors`)
 
 func TestSchemaRefusesWhatTheLoaderRefuses(t *testing.T) {

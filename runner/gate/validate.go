@@ -40,7 +40,7 @@ func (v *validator) validate() {
 		}
 	}
 	if len(c.Cells) == 0 {
-		v.problem("cells", "cells: there is none; a gate of nothing proves nothing")
+		v.problem("cells", "cells: there are none; an empty gate proves nothing")
 	}
 	seen := map[string]bool{}
 	for i, cell := range c.Cells {

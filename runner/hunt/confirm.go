@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -110,7 +108,7 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 			}
 			decision, why := Decide(c.Evidence)
 			if decision == Excused && l.unmet >= Repeats {
-				why = fmt.Sprintf("the reference lock met not all faults of the trial in %s, so nothing can be compared, and %s",
+				why = fmt.Sprintf("the reference lock did not meet every fault of the trial in %s, so nothing can be compared, and %s",
 					nouns.Count(l.unmet, "run"), "the service alone does not owe it")
 			}
 			if decision == Worse {
@@ -167,156 +165,4 @@ func (h *Hunt) dismiss(c *candidate, decision Decision, why string) string {
 	h.Report.Left = append(h.Report.Left, &Dismissed{Property: c.Property, Cause: c.cause, Decision: decision,
 		Why: why, Times: 1})
 	return why
-}
-
-// look runs the trial of a suspect again, each time in a fresh cluster, until each candidate is decided.
-type look struct {
-	h         *Hunt
-	s         *suspect
-	reference bool // there is one, and it can run the trial
-
-	attempts int
-
-	mu    sync.Mutex        // of what follows, and of the candidates
-	alone bool              // a run was disturbed, so that the next ones have no company
-	unmet int               // runs of the reference lock that did not meet a fault that the trial had met
-	shows map[string]string // by property, a run that shows it
-	runs  []string          // folders
-}
-
-// mostAttempts are the runs after which a violation is not decided.
-const mostAttempts = 12
-
-// all makes runs until everything is decided, those that nothing depends on at the same time.
-// The reference lock comes first: what it shows as well is done with after one run.
-func (l *look) all(ctx context.Context) error {
-	if l.reference = l.h.Reference != nil; l.reference {
-		o := *l.h.Reference
-		o.Scenario = l.h.beside(l.s.trial)
-		why, err := l.h.Applies(ctx, o)
-		if err != nil {
-			return err
-		}
-		l.reference = why == ""
-	}
-	for _, c := range l.s.all {
-		c.Compared = l.reference
-	}
-	for l.attempts < mostAttempts && ctx.Err() == nil {
-		ours, theirs := l.need()
-		if ours+theirs == 0 {
-			return nil
-		}
-		l.tell(ours, theirs)
-		alone := l.alone
-		var runs sync.WaitGroup
-		for n := range ours + theirs {
-			if l.h.Parallel > 1 && !alone {
-				runs.Go(func() { l.once(ctx, n < ours, false) })
-			} else {
-				l.once(ctx, n < ours, alone)
-			}
-		}
-		runs.Wait()
-		l.attempts += ours + theirs
-	}
-	return nil
-}
-
-// need is how many runs the next step takes, of this lock and of the reference lock.
-func (l *look) need() (ours, theirs int) {
-	for _, c := range l.s.all {
-		switch decision, _ := Decide(c.Evidence); {
-		case decision != Open:
-		case c.Compared && c.Reference.Of == 0:
-			return 0, 1
-		case c.Found.Of < Again:
-			ours = max(ours, Again-c.Found.Of)
-		case c.Found.Seen < Again:
-			ours = max(ours, 1)
-		case c.Compared:
-			theirs = max(theirs, Repeats-c.Reference.Of)
-		}
-	}
-	if ours > 0 {
-		return ours, 0
-	}
-	return 0, theirs
-}
-
-func (l *look) tell(ours, theirs int) {
-	what := "again, " + nouns.Count(ours, "run")
-	if theirs > 0 {
-		what = "the reference lock, " + nouns.Count(theirs, "run")
-	}
-	if l.alone {
-		what += ", with nothing beside them"
-	}
-	l.h.says(fmt.Sprintf("looking into %s: %s", names(l.s.all), what))
-}
-
-func names(all []*candidate) string {
-	var words []string
-	for _, c := range all {
-		words = append(words, c.Property)
-	}
-	return strings.Join(words, ", ")
-}
-
-// once makes one run more and counts it for each candidate. A run that reached no judgement,
-// or that the machine disturbed, counts for nobody. Each has the seed of the trial: with another one
-// a fault would strike somebody else, and half of what is real would not come again.
-func (l *look) once(ctx context.Context, ours, alone bool) {
-	o, trial := l.h.Options, l.s.trial
-	if !ours {
-		o, trial = *l.h.Reference, l.h.beside(trial)
-	}
-	out, err := l.h.run(ctx, o, trial, l.s.seed, alone)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if out == nil {
-		_ = l.h.locked(func() error { l.h.last = err; return nil })
-		return
-	}
-	l.runs = append(l.runs, out.Dir)
-	l.alone = l.alone || l.h.Parallel > 1 && !usable(out)
-	met := ours || l.meets(out)
-	if !met {
-		l.unmet++
-	}
-	for _, c := range l.s.all {
-		rate := &c.Found
-		if !ours {
-			rate = &c.Reference
-		}
-		p := out.Result.Property(c.Property)
-		switch {
-		case rate.Of >= Repeats:
-		case p == nil || p.Verdict == checker.NA:
-			c.Compared = c.Compared && ours // the reference does not promise it, so it cannot be compared
-		case !ours && c.stale() && !out.Setup.Promise.Leased:
-			c.Compared = false // it ends no lease, so nobody acts after one there
-		case p.Verdict == checker.Violated, !ours && c.stale() && strays(out):
-			rate.Seen++
-			rate.Of++
-			if ours {
-				l.shows[c.Property] = out.Dir
-			}
-		case l.unmet >= Repeats && c.Reference.Of == 0:
-			c.Compared = false
-		case met && usable(out):
-			rate.Of++
-		}
-	}
-}
-
-// meets says that each fault that struck in the trial has struck in a run of the reference lock, too: a
-// message that this lock alone sends may be what a fault waits for, and then nothing was compared.
-func (l *look) meets(out *runner.Outcome) bool {
-	for i, seen := range outcomes(l.s.trial, out.Ops) {
-		if i < len(l.s.met) && l.s.met[i][history.Observed] && !seen[history.Observed] {
-			return false
-		}
-	}
-	return true
 }

@@ -82,7 +82,7 @@ func (h *Hunt) shrink(ctx context.Context, f *Finding, budget time.Duration) err
 	case !yes && err != nil:
 		return l.write(*start, "there was no time to make it smaller")
 	case !yes:
-		return l.done("it did not show again at once, so it was made no smaller")
+		return l.done("it did not appear again at once, so it was not shrunk")
 	}
 	_, why := shrink.Smallest(*start, oracle)
 	if why != nil && !errors.Is(why, shrink.ErrBudget) {
@@ -176,7 +176,7 @@ func (l *least) smallest(ctx context.Context, best shrink.Candidate, why error) 
 		case err != nil:
 			return ignoreCancel(ctx, err)
 		case seen > 0 && !f.Owed:
-			return l.asFirst(fmt.Sprintf("made smaller, the reference lock showed it too (%d of %d)", seen, of))
+			return l.asFirst(fmt.Sprintf("after shrinking, the reference lock showed it too (%d of %d)", seen, of))
 		}
 	}
 	note := ""

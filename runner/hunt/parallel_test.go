@@ -120,7 +120,7 @@ func TestReferenceMeetsOtherFaults(t *testing.T) {
 		if err := h.examine(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		if len(h.Report.Findings) != findings || !met && !strings.Contains(h.Report.Left[0].Why, "met not all faults") {
+		if len(h.Report.Findings) != findings || !met && !strings.Contains(h.Report.Left[0].Why, "did not meet every fault") {
 			t.Errorf("met: %v, %+v %+v", met, h.Report.Findings, h.Report.Left)
 		}
 	}

@@ -40,7 +40,7 @@ func TestPress(t *testing.T) {
 	}
 }
 
-// A trial that is looked into keeps its seed, at this lock and at the reference lock: what strikes whom hangs on it.
+// A trial that is looked into keeps its seed, at this lock and at the reference lock: which client a fault strikes depends on it.
 func TestRepeatsKeepTheSeed(t *testing.T) {
 	w := &world{}
 	w.shows = w.renewing

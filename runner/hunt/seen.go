@@ -10,6 +10,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
+	"github.com/dlmtest/dlmtest/locks"
 )
 
 // Seen is what one trial has shown, as far as it says where to look next.
@@ -181,7 +182,7 @@ func (w *watcher) tokens(k *trace.Key) {
 		case a == 0 || b == 0:
 		case b <= a:
 			w.add("a token that does not rise")
-		case b > a+1 && w.setup.Promise.Backend != "etcd" && w.setup.Promise.Backend != "zookeeper": // those count all that is written
+		case b > a+1 && !locks.Table[w.setup.Promise.Backend].Sparse:
 			w.add("tokens skipped: %s", band(float64(b-a-1)))
 		}
 	}

@@ -100,11 +100,11 @@ func belong(a, b part) error {
 	case a.Shard != nil && a.Shard.Count != b.Shard.Count:
 		return differ("the number of shards", a.Shard.Count, b.Shard.Count)
 	case a.Shard != nil && !slices.Equal(a.Shard.Plan, b.Shard.Plan):
-		return partsf("%s and %s have split the matrix otherwise: give every shard the same flags, --seed and --timings too", a.dir, b.dir)
+		return partsf("%s and %s have split the matrix differently: give every shard the same flags, --seed and --timings too", a.dir, b.dir)
 	case !slices.EqualFunc(a.Cells, b.Cells, func(x, y pages.Cell) bool {
 		return x.Name() == y.Name() && x.Reason == y.Reason && x.Alone == y.Alone && (x.Verdict == reports.NoSense) == (y.Verdict == reports.NoSense)
 	}):
-		return partsf("%s and %s have other cells, or leave out others as n/a", a.dir, b.dir)
+		return partsf("%s and %s have different cells, or call different cells n/a", a.dir, b.dir)
 	}
 	return nil
 }

@@ -263,7 +263,7 @@ func TestMergeOfOthers(t *testing.T) {
 		"the number of shards":    func(x *pages.Index) { *x = made(2, 4) },
 		"split the matrix":        func(x *pages.Index) { x.Shard.Plan[0], x.Shard.Plan[3] = x.Shard.Plan[3], x.Shard.Plan[0] },
 		"one is a shard":          func(x *pages.Index) { x.Shard = nil; *x = wholeOf(*x) },
-		"have other cells":        func(x *pages.Index) { x.Cell("a", "etcd").Reason = "another" },
+		"have different cells":    func(x *pages.Index) { x.Cell("a", "etcd").Reason = "another" },
 		"two cells a × redis":     func(x *pages.Index) { x.Cells = append(x.Cells, x.Cells[0]) },
 		"no outcome of a run":     func(x *pages.Index) { runOf(*x, "a", "redis", 8).Verdict = "green" },
 		"is \"splendid\"":         func(x *pages.Index) { x.Cell("a", "redis").Verdict = "splendid" },

@@ -42,7 +42,7 @@ function row(s, step, k) {
   if (step.fault) what.append(" ", element("small", "during the " + step.fault, "during"));
   const number = element("td");
   number.append(link);
-  const left = element("td", step.left || "", step.left && step.left.startsWith("over") ? "past" : "");
+  const left = element("td", step.left || "", step.over ? "past" : "");
   r.append(number, element("td", step.time, "time"), who, what, element("td", step.token || ""), left, copyCell(step.unfenced), copyCell(step.fenced));
   return r;
 }
