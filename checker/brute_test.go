@@ -120,7 +120,7 @@ func (b brute) explained(l trace.Loss) bool {
 	g, told, from := l.Grant, b.r.Ops[l.Op].Time, b.r.Ops[l.Claim.Op].Sent
 	for i := range b.r.Ops { // a renewal without an answer
 		op := &b.r.Ops[i]
-		if op.Type == history.Invoke && op.F == history.Extend && op.Owner == g.Owner && i > g.Op && op.Time >= from {
+		if op.Type == history.Invoke && op.F == history.Extend && op.Owner == g.Owner && i > g.Op && op.Time >= from && op.Time <= told {
 			j := slices.IndexFunc(b.r.Ops[i+1:], func(o history.Op) bool { return o.Process == op.Process && o.Type != history.Note })
 			if j < 0 || b.r.Ops[i+1+j].Type == history.Info {
 				return true

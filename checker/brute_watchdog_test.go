@@ -91,7 +91,7 @@ func (b brute) unnoticed() (late []int, renewed, told int) {
 			case history.Acquire:
 				deadline = op.Deadline
 			}
-			if end := deadline - ahead; deadline != 0 && next > end && !b.stoppedBefore(g.Node, end-ms) {
+			if end := deadline - ahead; deadline != 0 && next > end && !b.stoppedBefore(g.Node, end-ms, next) {
 				late = append(late, i)
 			}
 		}
@@ -99,10 +99,11 @@ func (b brute) unnoticed() (late []int, renewed, told int) {
 	return late, renewed, told
 }
 
-// stoppedBefore says whether a program of a node was stopped in the half of a lease before a time.
-func (b brute) stoppedBefore(node string, at int64) bool {
+// stoppedBefore says whether a program of a node was stopped in the half of a lease before a time,
+// and did not run again for a lease before another.
+func (b brute) stoppedBefore(node string, at, believed int64) bool {
 	return slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
-		return f.Target == node && f.Kind != "partition" && f.From <= at && at <= f.To+sec/2
+		return f.Target == node && f.Kind != "partition" && f.From <= at && at <= f.To+sec/2 && believed <= max(f.To, at)+sec
 	})
 }
 

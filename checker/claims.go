@@ -24,16 +24,20 @@ func honestClaims(r *run) outcome {
 		seen++
 		op, invoke := &r.Ops[i], &r.Ops[p]
 		maybe, rival := r.maybeKept(g), r.rivalClaim(g)
-		gone, beside := r.lookedWithout(g, invoke.Time), r.lookedBeside(g, p, i)
+		gone, beside, by, denied := r.lookedWithout(g, invoke.Time), r.lookedBeside(g, p, i), r.supersededBy(g), r.deniedBefore(g, p)
 		switch {
-		case g.SupersededAt(invoke.Time):
-			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, g.By), Operations: []int{g.Op, g.By.Op, p, i}},
+		case by != nil && by.OK < invoke.Time:
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, by), Operations: []int{g.Op, by.Op, p, i}},
 				"%s was told ok to its %s of %q at %s, but %s had been granted it at %s, before that was asked.",
-				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), g.By.Who(), r.seconds(g.By.OK))
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), by.Who(), r.seconds(by.OK))
 		case g.Released >= 0 && g.Released < p:
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, g.Released, p, i}},
 				"%s was told ok to its %s of %q at %s, but it had released it by %s.",
 				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.seconds(r.Ops[g.Released].Time))
+		case denied >= 0:
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, denied, p, i}},
+				"%s was told ok to its %s of %q at %s, but had been told at %s (%s) that it does not hold it.",
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.seconds(r.Ops[denied].Time), r.Ops[denied].F)
 		case gone >= 0:
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, gone, p, i}},
 				"%s was told ok to its %s of %q at %s, but a look at the server had found %s at %s.",
@@ -72,6 +76,21 @@ func honestClaims(r *run) outcome {
 		o.verdict, o.reason = Unknown, "No extend or release said ok."
 	}
 	return o
+}
+
+// deniedBefore is an answer to a renewal or a release of g, from before p, that it is not held; -1: there is none. That is
+// the service's own word where it alone ends leases and no fault made it forget, or remember, what it said.
+func (r *run) deniedBefore(g *trace.Grant, p int) int {
+	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 {
+		return -1
+	}
+	for _, i := range g.Events {
+		if op := &r.Ops[i]; i < p && op.Type == history.Fail && (op.F == history.Extend || op.F == history.Release) &&
+			!trace.Meets(r.serversFaults(), g.Sent, r.Ops[p].Time) {
+			return i
+		}
+	}
+	return -1
 }
 
 // lateOK says that the renewal invoked by p was told ok by i when another had been granted the key

@@ -23,6 +23,9 @@ func (r *run) count() {
 	}
 	seen := map[int]bool{} // by fault: all its victims were observed
 	skipped := map[int]bool{}
+	for _, f := range r.idle {
+		skipped[f.ID] = true
+	}
 	for _, f := range r.Faults {
 		if f.Skipped {
 			skipped[f.ID] = true

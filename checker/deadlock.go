@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
@@ -64,7 +65,7 @@ func (r *run) turns() (all []waitTurn) {
 				all = append(all, waitTurn{g.OK, true, true, who, k, g.Op, g}, waitTurn{to, false, true, who, k, op, g})
 			}
 		}
-		for _, w := range k.Waits {
+		for _, w := range r.goneOn(k) {
 			who := r.client(w.Invoke)
 			if w.To > w.From {
 				all = append(all, waitTurn{w.From, true, false, who, k, w.Invoke, nil}, waitTurn{w.To, false, false, who, k, w.Done, nil})
@@ -78,6 +79,23 @@ func (r *run) turns() (all []waitTurn) {
 		return 0
 	}
 	slices.SortStableFunc(all, func(a, b waitTurn) int { return cmp.Or(cmp.Compare(a.at, b.at), order(a)-order(b)) })
+	return all
+}
+
+// goneOn are the waits for a key; who was refused and asks for it again within a quarter of a lease waits on.
+func (r *run) goneOn(k *keyLog) (all []trace.Wait) {
+	last := map[string]int{} // by client
+	for _, w := range k.Waits {
+		who := r.client(w.Invoke)
+		if i, asked := last[who]; asked {
+			if before := &all[i]; before.Done >= 0 && r.Ops[before.Done].Type == history.Fail && w.From-before.To <= int64(r.Setup.Lease)/4 {
+				before.Done, before.To = w.Done, max(w.To, before.To)
+				continue
+			}
+		}
+		last[who] = len(all)
+		all = append(all, w)
+	}
 	return all
 }
 

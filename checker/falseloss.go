@@ -91,7 +91,7 @@ func (r *run) hasCause(l trace.Loss) bool {
 	if sent := r.Ops[l.Claim.Op].Sent; sent != 0 {
 		from = sent
 	}
-	return l.Claim.Cut || r.Unanswered(g, from) || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) ||
+	return l.Claim.Cut || r.UnansweredIn(g, from, told) || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) ||
 		r.starved(told)
 }
 

@@ -19,13 +19,7 @@ import (
 func (r *run) keptUntil(g *trace.Grant) int64 {
 	until := min(g.End, g.Told)
 	if r.Setup.Promise.Leased {
-		sent, lease := g.Sent, r.LeaseOf(&r.Ops[g.Op])
-		for _, c := range g.Claims {
-			if op := &r.Ops[c.Op]; !c.Cut { // a renewal may make the lease shorter
-				sent, lease = max(sent, op.Sent), min(lease, r.LeaseOf(op))
-			}
-		}
-		until = min(until, sent+lease)
+		until = min(until, r.leaseEnd(g))
 	}
 	for _, c := range g.Claims {
 		if c.Cut {
@@ -36,6 +30,18 @@ func (r *run) keptUntil(g *trace.Grant) int64 {
 		until = min(until, r.Ops[stop].Time)
 	}
 	return min(until, r.firstCause(g))
+}
+
+// leaseEnd is when the lease of g ends at the earliest, by the last of its requests that was answered, and by
+// servers whose clocks run as fast as the lock allows for.
+func (r *run) leaseEnd(g *trace.Grant) int64 {
+	sent, lease := g.Sent, r.LeaseOf(&r.Ops[g.Op])
+	for _, c := range g.Claims {
+		if op := &r.Ops[c.Op]; !c.Cut { // a renewal may make the lease shorter
+			sent, lease = max(sent, op.Sent), min(lease, r.LeaseOf(op))
+		}
+	}
+	return sent + lease - int64(r.Setup.Promise.DriftFactor*float64(lease)) - int64(r.Setup.Promise.DriftFixed)
 }
 
 // firstCause is the first time from which a fault may have ended a hold of g.

@@ -155,18 +155,24 @@ func validityBound(r *run) outcome {
 			}
 			return
 		}
-		if op.Mono == 0 || op.Sent == 0 {
+		if op.Mono == 0 {
 			missing++
 			return
 		}
-		seen++
 		lease := r.LeaseOf(op)
 		drift := int64(r.Setup.Promise.DriftFactor*float64(lease)) + int64(r.Setup.Promise.DriftFixed)
 		own, elapsed := op.Mono, int64(0)
 		if c := r.Clock(op.Node); c != nil && c.Constant {
-			own, elapsed = op.Time+c.Offset, op.Time-op.Sent
+			if own = op.Time + c.Offset; op.Sent != 0 {
+				elapsed = op.Time - op.Sent
+			}
 		}
 		claimed, allowed := op.Deadline-own, lease-elapsed-drift
+		if op.Sent == 0 && claimed <= allowed+trace.ClockNoise { // that it is within its lease does not say that it is short enough
+			missing++
+			return
+		}
+		seen++
 		if claimed > allowed+trace.ClockNoise {
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
 				"%s claimed %q at %s for %s, %s more than its lease allows.",

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -11,7 +12,7 @@ import (
 // lossNoticed looks at each claim that ran out while its holder believed in it. The
 // watchdog knows, by the holder's own clock and without any answer, that the last
 // renewal that was answered ends then, so the holder must have been told before. Who
-// was stopped itself could tell nobody.
+// was stopped itself could tell nobody, until it ran again.
 func lossNoticed(r *run) outcome {
 	var f found
 	told, open, stopped, renewals := 0, 0, 0, 0
@@ -26,7 +27,7 @@ func lossNoticed(r *run) outcome {
 			case !known:
 				open++
 			case until <= after(deadline, trace.ClockNoise):
-			case r.stoppedIn(g.Node, deadline-int64(r.Setup.Lease)/2, deadline):
+			case until <= r.mayNotKnow(g.Node, deadline):
 				stopped++
 			default:
 				f.add(r, Violation{Key: g.Key.Name, At: deadline, Operations: []int{g.Op, by, g.EndOp}},
@@ -75,10 +76,16 @@ func lossNoticed(r *run) outcome {
 	return o
 }
 
-// stoppedIn says whether a fault stopped the programs of a node in a time.
-func (r *run) stoppedIn(node string, from, to int64) bool {
+// mayNotKnow is until when a holder may not know that a claim of its has ended, as a fault had stopped its programs
+// shortly before or at that time: who runs again has a lease to learn what it missed. Long ago where there was none.
+func (r *run) mayNotKnow(node string, deadline int64) int64 {
 	if r.known.stopped == nil {
 		r.known.stopped = r.Stopping()
 	}
-	return trace.Meets(r.known.stopped[node], from, to)
+	until, from := int64(-trace.Forever), deadline-int64(r.Setup.Lease)/2
+	spans := r.known.stopped[node]
+	for i := sort.Search(len(spans), func(i int) bool { return spans[i].To >= from }); i < len(spans) && spans[i].From <= deadline; i++ {
+		until = after(max(spans[i].To, deadline), int64(r.Setup.Lease))
+	}
+	return until
 }

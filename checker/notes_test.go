@@ -38,7 +38,7 @@ func TestFaultsAreFiled(t *testing.T) {
 			ops = append(ops, history.Op{Index: i, Time: int64(i + 1), Type: history.Note, F: history.Fault, Fault: fault1(1, "c", phase)})
 		}
 		r, got := newRun(history.Setup{}, ops), ""
-		for _, f := range r.Faults {
+		for _, f := range slices.Concat(r.Faults, r.idle) {
 			got += fmt.Sprint(f.Begin, " ", f.From, " ", f.To, " ", f.Observed, " ", f.Missed, " ", f.Skipped, ";")
 		}
 		if got != c.want || r.counts.FaultsSkipped != c.skipped {

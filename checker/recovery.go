@@ -97,10 +97,14 @@ func (k *keyLog) nextAfter(g *trace.Grant, t int64) *trace.Grant {
 // lease-exclusion alone: what it measures is no lease.
 func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Grant) bool {
 	r := d.run
-	if !r.Setup.Promise.Leased || next == nil || r.Deadline(g) == 0 {
+	untold := r.Deadline(g) == 0
+	if !r.Setup.Promise.Leased || next == nil || untold && (!r.keepsLeases() || r.firstCause(g) <= next.OK) {
 		return true
 	}
 	deadline, known := r.DeadlineAt(g, r.Deadline(g))
+	if untold { // the service keeps it for its time all the same
+		deadline = r.leaseEnd(g) - trace.ClockNoise
+	}
 	bent := r.faultyAs("clock", func(f *trace.Fault) bool { return f.Kind == "clock" })
 	switch {
 	case trace.Meets(bent, g.Sent, next.OK):

@@ -15,8 +15,9 @@ type run struct {
 	keys      []*keyLog     // as those of the trace
 	stalls    []trace.Stall // unplanned and long enough to matter, by start
 	cuts      []cut
-	rests     rests // of the property that is being judged
-	tooLittle bool  // was seen to judge one
+	rests     rests          // of the property that is being judged
+	idle      []*trace.Fault // that met nothing to hit: see dropIdle
+	tooLittle bool           // was seen to judge one
 	counts    Counts
 
 	known   known
@@ -41,10 +42,11 @@ type keyLog struct {
 	gaps              *peaks       // see keyLog.dry
 	held              []trace.Span // see run.holds
 	heldReach         []int64
-	heldBy            map[string]int // by node: its first grant
-	suspects          []trace.Span   // made once: see run.suspects
-	others            []int          // made once: see run.otherLook
-	longest           int64          // made once: see run.longestLook; 0: not yet
+	heldBy            map[string]int        // by node: its first grant
+	after             map[rival]superseders // see run.supersededBy
+	suspects          []trace.Span          // made once: see run.suspects
+	others            []int                 // made once: see run.otherLook
+	longest           int64                 // made once: see run.longestLook; 0: not yet
 }
 
 func newRun(setup history.Setup, ops []history.Op) *run {
@@ -52,10 +54,22 @@ func newRun(setup history.Setup, ops []history.Op) *run {
 	for _, k := range r.Trace.Keys {
 		r.keys = append(r.keys, &keyLog{Key: k})
 	}
+	r.dropIdle()
 	r.findCuts()
 	r.pickStalls()
 	r.count()
 	return r
+}
+
+// dropIdle takes out the faults that met nothing to hit: they excuse nothing.
+func (r *run) dropIdle() {
+	idle := func(f *trace.Fault) bool { return f.Skipped }
+	for _, f := range r.Faults {
+		if idle(f) {
+			r.idle = append(r.idle, f)
+		}
+	}
+	r.Faults = slices.DeleteFunc(r.Faults, idle)
 }
 
 // logOf is what checkers know of the key of a trace; nil where there is none.

@@ -1,19 +1,36 @@
 package checker
 
-import "github.com/dlmtest/dlmtest/history"
+import (
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+)
 
-// strangers finds writes of owners that nobody was ever granted a key as, nor may have been.
+// strangers finds writes and effects of owners that nobody was ever granted a key as, nor may have been, or
+// that had given it back by then.
 func (r *run) strangers(f *found) {
 	for _, w := range r.Writes {
-		if w.Grant != nil || w.Invoke < 0 {
-			continue
+		if w.Invoke >= 0 {
+			r.strange(f, w.Invoke, w.Apply, w.Done)
 		}
-		op := &r.Ops[w.Invoke]
-		if op.Owner == "" || r.mayHold(op) {
-			continue
+	}
+	for i := range r.Ops {
+		if op := &r.Ops[i]; op.Type == history.Invoke && op.F == history.Effect {
+			e := r.ByEffect[op.Value]
+			r.strange(f, i, e.Note, e.Done)
 		}
-		f.add(r, Violation{Key: op.Key, At: op.Time, Operations: []int{w.Invoke, w.Apply, w.Done}},
-			"%s wrote %q to %q at %s as %q, which was never granted it.", r.client(w.Invoke), op.Value, op.Key, r.seconds(op.Time), op.Owner)
+	}
+}
+
+func (r *run) strange(f *found, invoke, noted, done int) {
+	op := &r.Ops[invoke]
+	v := Violation{Key: op.Key, At: op.Time, Operations: []int{invoke, noted, done}}
+	switch g := r.ByOwner[op.Owner]; {
+	case op.Owner == "":
+	case !r.mayHold(op):
+		f.add(r, v, "%s wrote %q to %q at %s as %q, which was never granted it.", r.client(invoke), op.Value, op.Key, r.seconds(op.Time), op.Owner)
+	case g != nil && r.Setup.Kind != history.Reentrant && g.Released >= 0 && g.Released < invoke && r.Ops[g.Released].Time < op.Time:
+		v.Operations = append(v.Operations, g.Released)
+		f.add(r, v, "%s wrote %q to %q at %s, which it had given back by %s.", g.Who(), op.Value, op.Key, r.seconds(op.Time), r.seconds(r.Ops[g.Released].Time))
 	}
 }
 
@@ -29,7 +46,15 @@ func (r *run) mayHold(op *history.Op) bool {
 // may have been: no acquire of its client came to an unknown end.
 func (r *run) strangeClaims(f *found) {
 	type by struct{ node, key string }
-	unknown := map[by]bool{}
+	unknown := map[by]int64{} // until when what it may have been granted lasts, unless it is renewed
+	lasts := int64(trace.Forever)
+	if r.keepsLeases() && r.Setup.Promise.DriftFactor == 0 {
+		lasts = r.aftermath()
+	}
+	maybe := func(node string, asked *history.Op) bool {
+		until, was := unknown[by{node, asked.Key}]
+		return was && asked.Time <= until
+	}
 	for i := range r.Ops {
 		op := &r.Ops[i]
 		p, completes := r.Started(i)
@@ -39,9 +64,16 @@ func (r *run) strangeClaims(f *found) {
 		invoke := &r.Ops[p]
 		switch {
 		case op.Type == history.Info && (op.F == history.Acquire || op.F == history.Try):
-			unknown[by{op.Node, invoke.Key}] = true
+			if op.Owner == "" && invoke.Owner == "" { // else it is known as whom it may hold
+				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts)
+			}
 		case op.Type != history.OK || op.F != history.Extend && (op.F != history.Release || r.Setup.Promise.Mute):
-		case invoke.Owner != "" && !r.mayHold(invoke) && !unknown[by{op.Node, invoke.Key}]:
+		case invoke.Owner == "" || r.mayHold(invoke):
+		case maybe(op.Node, invoke):
+			if op.F == history.Extend {
+				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts)
+			}
+		default:
 			f.add(r, Violation{Key: invoke.Key, At: op.Time, Operations: []int{p, i}},
 				"%s was told ok to its %s of %q at %s as %q, which was never granted it.",
 				r.client(p), op.F, invoke.Key, r.seconds(op.Time), invoke.Owner)

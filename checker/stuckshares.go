@@ -139,18 +139,20 @@ func (r *run) room(k *keyLog) []trace.Span {
 type roomChange struct{ at, by int64 }
 
 // demand is how much may be taken beside a request, and the times at which that changes: by
-// holders until the answer to their release and, of a read-write lock, by writers that wait.
+// holders until the answer to their release, by who waits for several permits and, of a read-write lock, by
+// writers that wait.
 func (r *run) demand(k *keyLog) (most int64, changes []roomChange) {
 	take := func(from, to, by int64) {
 		if by > 0 && from < to {
 			changes = append(changes, roomChange{from, by}, roomChange{to, -by})
 		}
 	}
-	semaphore, asked := r.Setup.Kind == history.Semaphore, int64(1)
+	semaphore := r.Setup.Kind == history.Semaphore
 	for _, w := range k.Waits {
-		op := &r.Ops[w.Invoke]
-		asked = max(asked, int64(op.Permits))
-		if !semaphore && trace.ModeOf(op) != history.Shared {
+		switch op := &r.Ops[w.Invoke]; {
+		case semaphore: // who waits for more, and may be the first of the queue, waits for all of them
+			take(w.From, w.To, int64(op.Permits)-1)
+		case trace.ModeOf(op) != history.Shared:
 			take(w.From, w.To, 1)
 		}
 	}
@@ -167,7 +169,7 @@ func (r *run) demand(k *keyLog) (most int64, changes []roomChange) {
 		}
 	}
 	if semaphore {
-		most = int64(r.Setup.Permits) - asked
+		most = int64(r.Setup.Permits) - 1
 	}
 	return most, changes
 }

@@ -102,7 +102,11 @@ func (t *Trace) told(op *history.Op, f func(*Grant)) {
 		}
 		return
 	}
-	t.toldNode(op.Node, op.Process, f)
+	t.toldNode(op.Node, op.Process, func(g *Grant) {
+		if op.Key == "" || op.Key == g.Key.Name {
+			f(g)
+		}
+	})
 }
 
 func (t *Trace) fault(i int, op *history.Op) {

@@ -91,6 +91,11 @@ func (t *Trace) Unanswered(g *Grant, from int64) bool {
 	return len(g.open) > 0 && t.Ops[g.open[len(g.open)-1]].Time >= from
 }
 
+// UnansweredIn says whether a renewal of g that was asked for between two times has no answer.
+func (t *Trace) UnansweredIn(g *Grant, from, to int64) bool {
+	return slices.ContainsFunc(g.open, func(asked int) bool { return t.Ops[asked].Time >= from && t.Ops[asked].Time <= to })
+}
+
 // acted chains an act to its grant, as long as the holder believes.
 func (t *Trace) acted(g *Grant, i int, op *history.Op, at int64) {
 	if g == nil {
@@ -217,7 +222,7 @@ func (t *Trace) granted(i int, op *history.Op, k *Key, invoke *history.Op) {
 	t.slab = append(t.slab, Grant{
 		Owner: op.Owner, Node: op.Node, Key: k, Process: op.Process, Token: op.Token,
 		Invoke: invoke.Index, Op: i, Invoked: invoke.Time, Sent: cmp.Or(op.Sent, invoke.Time), OK: op.Time,
-		Mode: ModeOf(op), Permits: int(max(op.Permits, 1)), Nest: Nesting{depth: 1},
+		Mode: modeOf(op, invoke), Permits: int(max(cmp.Or(op.Permits, invoke.Permits), 1)), Nest: Nesting{depth: 1},
 		End: Forever, EndOp: -1, Told: Forever, Release: -1, Done: -1, Released: -1, LastSeen: op.Time,
 	})
 	g := &t.slab[len(t.slab)-1]

@@ -20,6 +20,14 @@ func ModeOf(op *history.Op) history.Mode {
 	return history.Exclusive
 }
 
+// modeOf is the mode of a grant; an answer that says none grants what was asked for.
+func modeOf(ok, invoke *history.Op) history.Mode {
+	if ok.Mode == "" {
+		return ModeOf(invoke)
+	}
+	return ModeOf(ok)
+}
+
 // shareInvoked takes a read or a change of a kind that shares. To look at the resource is
 // to act on a grant there, and a writer that asks to be a reader is none from then on.
 func (t *Trace) shareInvoked(i int, op *history.Op, g *Grant) {

@@ -13,7 +13,8 @@ import (
 // TestMoreFilesThanDescriptors: files are found again by their places after their
 // descriptors were closed, through renames and removals, and at the crash.
 func TestMoreFilesThanDescriptors(t *testing.T) {
-	defer func(n int) { descriptorsMax = n }(descriptorsMax)
+	most := descriptorsMax
+	t.Cleanup(func() { descriptorsMax = most }) // once the file system is away: it ends before what was noted first
 	descriptorsMax = 20
 	m := mountAt(t, nil)
 	const files = 300

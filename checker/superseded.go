@@ -1,0 +1,67 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+)
+
+// superseders are the grants of a key that must not be beside some others, by the send of their requests;
+// first is the one of them that was proven first, of each and all after it.
+type superseders struct{ bySent, first []*trace.Grant }
+
+// supersededBy is the first grant that was certainly made after g and must not be beside it, of a lock that several
+// clients may hold as well; nil: there is none. Who changes its mode leaves open what it had by then.
+func (r *run) supersededBy(g *trace.Grant) *trace.Grant {
+	k := r.logOf(g.Key)
+	if !r.Setup.Kind.Shares() {
+		return g.By
+	}
+	if r.Setup.Promise.Changes && len(g.Turns) > 0 {
+		return nil
+	}
+	rivals, least := g.Mode == history.Exclusive, 0
+	if r.Setup.Kind == history.Semaphore { // what leaves no room for it
+		rivals, least = false, r.Setup.Permits-g.Permits+1
+	}
+	name := rival{rivals, least}
+	s, made := k.after[name]
+	if !made {
+		s = r.supersedersOf(k, name)
+		if k.after == nil {
+			k.after = map[rival]superseders{}
+		}
+		k.after[name] = s
+	}
+	i := sort.Search(len(s.bySent), func(i int) bool { return s.bySent[i].Sent > g.OK })
+	if i == len(s.bySent) {
+		return nil
+	}
+	return s.first[i]
+}
+
+// rival says whom a grant must not be beside: anybody, or writers; of a semaphore, who has so many permits at least.
+type rival struct {
+	all   bool
+	least int
+}
+
+func (r *run) supersedersOf(k *keyLog, of rival) (s superseders) {
+	for _, h := range k.Grants {
+		if of.least > 0 && h.Permits < of.least || of.least == 0 && !of.all && h.Mode != history.Exclusive {
+			continue
+		}
+		s.bySent = append(s.bySent, h)
+	}
+	slices.SortStableFunc(s.bySent, func(a, b *trace.Grant) int { return cmp.Compare(a.Sent, b.Sent) })
+	s.first = make([]*trace.Grant, len(s.bySent))
+	var first *trace.Grant
+	for i, h := range slices.Backward(s.bySent) {
+		first = trace.Earlier(first, h)
+		s.first[i] = first
+	}
+	return s
+}
