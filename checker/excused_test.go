@@ -63,6 +63,14 @@ func TestWhatExplainsALoss(t *testing.T) {
 			}
 		}
 	}
+	outlived := func(renews bool) func(*builder) { // the deadline was reckoned from the acquire alone
+		return func(b *builder) {
+			b.setup.Kind, b.setup.Promise.Session, b.setup.Promise.Renews = history.Watchdog, true, renews
+			h := b.grantOf(0, 10*ms, "client-1", 1)
+			b.write(2*sec, h)
+			b.does(2100*ms, h, history.Release, history.OK)
+		}
+	}
 	looked := func(apart bool) func(*builder) {
 		return func(b *builder) {
 			if apart {
@@ -101,6 +109,8 @@ func TestWhatExplainsALoss(t *testing.T) {
 		{"one that is told after a third of it", "false-loss", starved(true, 2*sec, 750*ms), true},
 		{"one whose server was away for a moment", "false-loss", starved(true, 500*ms, 1200*ms), true},
 		{"a grant that its holder renews", "false-loss", starved(false, 2*sec, 1200*ms), true},
+		{"a session that renews unseen", "loss-noticed", outlived(true), false},
+		{"a claim that nobody renews", "loss-noticed", outlived(false), true},
 		{"a look at who was cut off", "honest-claims", looked(true), false},
 		{"a look", "honest-claims", looked(false), true},
 		{"looks at who was cut off", "fencing-monotonic", named(true), false},

@@ -24,6 +24,7 @@ func lossNoticed(r *run) outcome {
 		ranOut := func(until int64) {
 			switch {
 			case warned:
+			case r.Setup.Promise.Renews && by == g.Op: // its session may have renewed it, and tells nobody of that
 			case !known:
 				open++
 			case until <= after(deadline, trace.ClockNoise):
