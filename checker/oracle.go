@@ -134,7 +134,7 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: it has no model of a write without a grant", none
 	case property == "honest-claims" && !m.names(v, history.Acquire, history.Try):
 		return "not asked: it has no model of a claim without a grant", none
-	case property == "honest-claims" && m.names(v, history.Holder):
+	case property == "honest-claims" && (m.names(v, history.Holder) || m.namesRefusal(v)):
 		return "not asked: it has no model of what the servers say", none
 	case q.entry && !m.namesLog(v):
 		return "not asked: it has no model of a log from which an entry is missing", none
