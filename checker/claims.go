@@ -78,21 +78,6 @@ func honestClaims(r *run) outcome {
 	return o
 }
 
-// deniedBefore is an answer to a renewal or a release of g, from before p, that it is not held; -1: there is none. That is
-// the service's own word where it alone ends leases and no fault made it forget, or remember, what it said.
-func (r *run) deniedBefore(g *trace.Grant, p int) int {
-	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 {
-		return -1
-	}
-	for _, i := range g.Events {
-		if op := &r.Ops[i]; i < p && op.Type == history.Fail && (op.F == history.Extend || op.F == history.Release) &&
-			!trace.Meets(r.serversFaults(), g.Sent, r.Ops[p].Time) {
-			return i
-		}
-	}
-	return -1
-}
-
 // lateOK says that the renewal invoked by p was told ok by i when another had been granted the key
 // since, within the lease that the ok speaks of and that nothing else had ended. Had the renewal
 // come first, its lease was still owed then; else there was nothing left to renew. What is
@@ -158,18 +143,6 @@ func (r *run) lastClaim(g *trace.Grant) int {
 		return claim
 	}
 	return -1
-}
-
-// maybeKept is the first grant that may have come after g and was never given back.
-func (r *run) maybeKept(g *trace.Grant) *trace.Grant {
-	k := r.logOf(g.Key)
-	if k.Sure || r.Setup.Kind.Shares() {
-		return nil
-	}
-	if k.kept == nil {
-		k.kept = k.openAfter(func(h *trace.Grant) bool { return h.Release < 0 })
-	}
-	return k.kept[g.Pos]
 }
 
 // both says that h was granted while the lease of g was valid. The service has two

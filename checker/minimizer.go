@@ -193,3 +193,8 @@ func (m *minimizer) shows(c Checker, v *Violation, indexes []int) bool {
 func (v *Violation) same(w *Violation) bool {
 	return v.At == w.At && v.Key == w.Key && v.Possible == w.Possible && v.Disturbed == w.Disturbed && slices.Equal(v.Operations, w.Operations)
 }
+
+// namesRefusal says whether a violation names an answer that something is not held.
+func (m *minimizer) namesRefusal(v *Violation) bool {
+	return slices.ContainsFunc(v.Operations, func(i int) bool { return m.ops[i].Type == history.Fail })
+}

@@ -134,7 +134,7 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: it has no model of a write without a grant", none
 	case property == "honest-claims" && !m.names(v, history.Acquire, history.Try):
 		return "not asked: it has no model of a claim without a grant", none
-	case property == "honest-claims" && (m.names(v, history.Holder) || m.denies(v)):
+	case property == "honest-claims" && (m.names(v, history.Holder) || m.namesRefusal(v)):
 		return "not asked: it has no model of what the servers say", none
 	case q.entry && !m.namesLog(v):
 		return "not asked: it has no model of a log from which an entry is missing", none
@@ -156,11 +156,6 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 // names says whether a violation names an operation or a note of one of some kinds.
 func (m *minimizer) names(v *Violation, kinds ...history.F) bool {
 	return slices.ContainsFunc(v.Operations, func(i int) bool { return slices.Contains(kinds, m.ops[i].F) })
-}
-
-// denies says whether a violation names an answer that refused what was asked.
-func (m *minimizer) denies(v *Violation) bool {
-	return slices.ContainsFunc(v.Operations, func(i int) bool { return m.ops[i].Type == history.Fail })
 }
 
 // namesLog says whether a violation names an entry of the resource's log, other than the
