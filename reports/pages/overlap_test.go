@@ -119,7 +119,8 @@ func (d *drawer) disagrees(property string, v checker.Violation, bars map[int]*d
 		stranger := slices.ContainsFunc(v.Operations, func(i int) bool {
 			op := &d.Trace.Ops[i]
 			g := d.ByOwner[op.Owner]
-			return op.Owner != "" && (g == nil || g.Key.Name != op.Key || g.Sent > op.Time) // or granted it later, or another key
+			return op.Owner != "" && (g == nil || g.Key.Name != op.Key || g.Sent > op.Time || // or granted it later, or another key
+				g.Released >= 0 && d.Trace.Ops[g.Released].Time < op.Time) // or it had given that back
 		})
 		if v.Possible || stranger {
 			return "" // of an acquire without an answer, or of none, there is no lane
