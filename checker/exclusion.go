@@ -35,7 +35,7 @@ func mutualExclusion(r *run) outcome {
 	o.reason = fmt.Sprintf("No stale holder acted on its grant in %s", nouns.Count(len(r.Grants), "grant"))
 	o.summary = fmt.Sprintf("%s acted after a later grant of %d was made", nouns.Count(acted, "stale holder"), len(r.Grants))
 	if strange := f.certain - twice - acted; strange > 0 {
-		o.summary += fmt.Sprintf("; %s of owners that were granted nothing", nouns.Count(strange, "write"))
+		o.summary += fmt.Sprintf("; %s of owners that did not hold it", nouns.Count(strange, "write"))
 	}
 	if twice > 0 {
 		o.summary += fmt.Sprintf("; %s to another while nothing had ended the one before", nouns.Count(twice, "grant"))

@@ -57,7 +57,12 @@ func (c *Conn) ask(ctx context.Context, r Request, limit time.Duration, late fun
 	case <-c.failed:
 		return nil, c.broken
 	case <-c.over:
-		return nil, errClosed
+		select {
+		case <-c.failed: // which is why it is over
+			return nil, c.broken
+		default:
+			return nil, errClosed
+		}
 	case <-timeout:
 		return nil, c.fail(fault(Hangs, "it did not answer %s within %v", r.Do, limit))
 	case <-ctx.Done():

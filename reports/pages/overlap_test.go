@@ -120,7 +120,7 @@ func (d *drawer) disagrees(property string, v checker.Violation, bars map[int]*d
 			op := &d.Trace.Ops[i]
 			g := d.ByOwner[op.Owner]
 			return op.Owner != "" && (g == nil || g.Key.Name != op.Key || g.Sent > op.Time || // or granted it later, or another key
-				op.F == history.Write && g.Released >= 0 && g.Released < i) // or given back before
+				g.Released >= 0 && d.Trace.Ops[g.Released].Time < op.Time) // or it had given that back
 		})
 		if v.Possible || stranger {
 			return "" // of an acquire without an answer, or of none, there is no lane

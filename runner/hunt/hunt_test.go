@@ -27,6 +27,7 @@ type world struct {
 	mu            sync.Mutex
 	runs          map[string]int // by the name of the lock
 	running, most int            // runs at a time
+	takes         time.Duration  // each run
 	disturbs      func(running int) bool
 	unmet         func(o runner.Options) bool // its faults do not strike
 	endless       func(o runner.Options) bool // its lock ends no lease
@@ -43,7 +44,7 @@ func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*
 	w.running++
 	w.most = max(w.most, w.running)
 	w.mu.Unlock()
-	time.Sleep(time.Millisecond) // so that others begin meanwhile
+	time.Sleep(max(w.takes, time.Millisecond)) // so that others begin meanwhile
 	w.mu.Lock()
 	defer func() { w.running-- }()
 	if w.after != nil {

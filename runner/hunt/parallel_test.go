@@ -37,7 +37,7 @@ func TestParallel(t *testing.T) {
 	if err := hunting(t, alone, one, 60).Go(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	dir, w := t.TempDir(), &world{}
+	dir, w := t.TempDir(), &world{takes: 20 * time.Millisecond}
 	w.shows = w.renewing
 	h := hunting(t, w, dir, 90)
 	h.Parallel = 4
