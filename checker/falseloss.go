@@ -101,10 +101,13 @@ func (r *run) hasCause(l trace.Loss) bool {
 func (r *run) starved(told int64) bool {
 	beat := int64(r.Setup.Lease) / 3
 	return r.Setup.Promise.Renews && slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool {
-		return f.Begin >= 0 && !f.Missed && slices.ContainsFunc(append([]string{f.Target}, f.Cut...), func(node string) bool { return slices.Contains(r.Setup.Servers, node) }) &&
+		return f.Begin >= 0 && !f.Missed && (r.isServer(f.Target) || slices.ContainsFunc(f.Cut, r.isServer)) &&
 			min(told, f.To)-f.From >= beat && told-f.From >= 2*beat && told <= r.faded(f, f.To)
 	})
 }
+
+// isServer says whether a node is a server of the run.
+func (r *run) isServer(node string) bool { return slices.Contains(r.Setup.Servers, node) }
 
 // fewKnow says whether, of a lock that has its grants from a majority of independent servers,
 // so many were hit by faults meanwhile that less than a majority may know a grant: each alone
@@ -115,7 +118,7 @@ func (r *run) fewKnow(from, to int64) bool {
 	}
 	hit := map[string]bool{}
 	for _, f := range r.Faults {
-		if f.Begin >= 0 && slices.Contains(r.Setup.Servers, f.Target) && f.From <= to && r.faded(f, f.To) >= from {
+		if f.Begin >= 0 && r.isServer(f.Target) && f.From <= to && r.faded(f, f.To) >= from {
 			hit[f.Target] = true
 		}
 	}

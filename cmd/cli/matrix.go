@@ -46,7 +46,8 @@ func endOfMatrix(x pages.Index, err error) error {
 	if x.Stopped == "" {
 		return matrixError(x, err)
 	}
-	return errors.Join(err, errors.New(x.Stopped+" It has no verdict as a whole; the index has what was seen, and marks what had not begun. Nothing is left running."))
+	return errors.Join(err, errors.New(x.Stopped+
+		" It has no verdict as a whole; the index has what was seen, and marks what had not begun. Nothing is left running."))
 }
 
 // matrixError gives a matrix its exit code: the worst of its cells.

@@ -195,3 +195,19 @@ func TestSettleCountsARepeatOnly(t *testing.T) {
 		t.Errorf("before its repeat has ended: %s", c.Verdict)
 	}
 }
+
+// What an interrupted matrix has not run is not as expected: nobody knows.
+func TestSummaryOfWhatRan(t *testing.T) {
+	good := Cell{Scenario: "baseline", Backend: "redis", Runs: []CellRun{{Verdict: reports.Good, Properties: []Decided{{Name: "mutual-exclusion", Verdict: checker.Holds}}}}}
+	good.Runs[0].answered()
+	good.Settle()
+	missing := Cell{Scenario: "baseline", Backend: "etcd", Verdict: reports.NotRun, Runs: []CellRun{{Verdict: reports.NotRun}}}
+	for want, cells := range map[string][]Cell{
+		"1 cell: 1 holds; all as expected":                      {good},
+		"2 cells: 1 not run, 1 holds; all that ran as expected": {good, missing},
+	} {
+		if got := (Index{Cells: cells}).Summary(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -112,6 +112,8 @@ func (x Index) Summary() string {
 	switch {
 	case different > 0:
 		text += fmt.Sprintf("; %s: %d", reports.NotAsExpected, different)
+	case judged && slices.Contains(all, reports.NotRun):
+		text += "; all that ran " + reports.AsExpected
 	case judged:
 		text += "; all " + reports.AsExpected
 	}

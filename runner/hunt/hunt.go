@@ -159,7 +159,7 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	h.taken[number] = true
 	seed := h.Seed + uint64(number)
 	at := placed((number-1)/max(h.Shard.Count, 1), h.Shard)
-	at.turn += int(h.Seed % uint64(len(themes))) // hunts of other seeds begin elsewhere
+	at.turn += int(h.Seed % uint64(len(rota))) // hunts of other seeds begin elsewhere
 	t := h.pool.Next(seed, at, h.Space)
 	t.Name = fmt.Sprintf("trial-%d", number)
 	return func(ctx context.Context) error { return h.trial(ctx, number, seed, t) }

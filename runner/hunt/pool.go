@@ -88,7 +88,7 @@ const variesEach = 3
 // placed is the place of the n-th trial, from 0, of a shard of so many.
 func placed(n int, shard matrix.Shard) place {
 	p := place{turn: n, drawn: true}
-	if late := n - len(themes); late >= 0 {
+	if late := n - len(rota); late >= 0 {
 		p = place{turn: n - (late+1)/variesEach, drawn: (late+1)%variesEach != 0}
 	}
 	if shard.Count > 0 { // their turns meet all themes: the number of themes is a prime

@@ -1,7 +1,6 @@
 package hunt
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -15,24 +14,21 @@ import (
 // waits for longer than that. Drawn one by one, such numbers meet too seldom.
 type theme func(d die, s Space, t scenarios.Scenario) scenarios.Scenario
 
-// themes have their turns one after the other, so that a hunt of few trials has tried most. Each is a class of what
-// goes wrong with locks, and none is a bug that somebody knows. nil: a trial on no theme.
-var themes = []theme{contention, stoppedHolder, serverAway, sweep, nil, stoppedWaiter, badLeader, slowLinks, contention, lostMessage, lateRenewal,
-	serverAway, sweep, resets, badLeader, alike, nil}
+// rota is the order in which themes have their turns, so that a hunt of few trials has tried most. Each is a class of
+// what goes wrong with locks, and none is a bug that somebody knows. A theme that stands here twice has two turns.
+var rota = []struct {
+	draw    theme // nil: a trial on no theme
+	nth, of int   // this turn of the theme in a round, from 0, and how many it has
+}{
+	{contention, 0, 2}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 2}, {nil, 0, 1}, {stoppedWaiter, 0, 1},
+	{badLeader, 0, 2}, {slowLinks, 0, 1}, {contention, 1, 2}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {serverAway, 1, 2},
+	{sweep, 1, 2}, {resets, 0, 1}, {badLeader, 1, 2}, {alike, 0, 1}, {nil, 0, 1},
+}
 
 // visit says how often the theme of a turn has had its turn before.
 func visit(turn int) int {
-	at := func(n int) uintptr { return reflect.ValueOf(themes[n]).Pointer() }
-	place, copies, before := turn%len(themes), 0, 0
-	for n := range themes {
-		if at(n) == at(place) {
-			copies++
-			if n < place {
-				before++
-			}
-		}
-	}
-	return turn/len(themes)*copies + before
+	now := rota[turn%len(rota)]
+	return turn/len(rota)*now.of + now.nth
 }
 
 // themed is a trial on the theme of its turn, or on another where that cannot be run; ok: one could be run.
@@ -40,14 +36,16 @@ func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario
 	if slices.Contains(s.Workloads, usual) && !d.one(3) {
 		t.Workload = usual // most themes are about several clients and one key
 	}
-	draw := themes[turn%len(themes)]
+	draw := rota[turn%len(rota)].draw
 	if draw == nil {
 		return t, false
 	}
 	d.visit = visit(turn)
 	for n := range redraws {
 		if n >= redraws/2 {
-			draw = pick(d, slices.DeleteFunc(slices.Clone(themes), func(t theme) bool { return t == nil }))
+			if draw = pick(d, rota).draw; draw == nil {
+				continue
+			}
 		}
 		c := draw(d, s, t)
 		c.Faults = slices.Clone(c.Faults)
