@@ -74,6 +74,22 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// A hunt begins with each use of the lock, with several clients and no fault.
+func TestEachUseComesFirst(t *testing.T) {
+	s := spaceOf(t, "zookeeper")
+	used := map[string]bool{}
+	for n := range s.Workloads {
+		first, ok := s.plainUse(n)
+		if why := s.trouble(first); !ok || why != "" || len(first.Faults) > 0 || first.Clients < 3 {
+			t.Errorf("%v %s\n%s", ok, why, first.YAML())
+		}
+		used[first.Workload] = true
+	}
+	if _, ok := s.plainUse(len(s.Workloads)); ok || len(used) != len(s.Workloads) {
+		t.Errorf("the uses %v", used)
+	}
+}
+
 // A variation differs in little: no more than one fault, or one number of the loop.
 func TestMutateChangesOneThing(t *testing.T) {
 	s := Space{Workloads: []string{"guarded-write", "try", "two-keys"}, Leases: []time.Duration{time.Second},

@@ -158,9 +158,12 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	number := h.number()
 	h.taken[number] = true
 	seed := h.Seed + uint64(number)
-	at := placed((number-1)/max(h.Shard.Count, 1), h.Shard)
-	at.turn += int(h.Seed % uint64(len(rota))) // hunts of other seeds begin elsewhere
-	t := h.pool.Next(seed, at, h.Space)
+	t, plainly := h.Space.plainUse(number - 1)
+	if !plainly {
+		at := placed((number-1-len(h.Space.Workloads))/max(h.Shard.Count, 1), h.Shard)
+		at.turn += int(h.Seed % uint64(len(rota))) // hunts of other seeds begin elsewhere
+		t = h.pool.Next(seed, at, h.Space)
+	}
 	t.Name = fmt.Sprintf("trial-%d", number)
 	return func(ctx context.Context) error { return h.trial(ctx, number, seed, t) }
 }

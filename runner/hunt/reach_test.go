@@ -39,11 +39,11 @@ var away = []string{"pause", "partition", "blackhole", "hold-answer", "hold-requ
 // oneServer are the targets that are one server, or few.
 var oneServer = []string{"a-server", "a-follower", "minority", "reached", "leader", "a-quorum-member-of-the-holder"}
 
-func plainUse(t scenarios.Scenario) bool {
+func ordinary(t scenarios.Scenario) bool {
 	return among(t.Workload, "guarded-write", "try", "leader", "watchdog", "two-keys", "reentrant", "semaphore", "read-write")
 }
 
-func contended(t scenarios.Scenario) bool { return plainUse(t) && t.Clients >= 2 && t.Keys <= 2 }
+func contended(t scenarios.Scenario) bool { return ordinary(t) && t.Clients >= 2 && t.Keys <= 2 }
 
 // schedules are those of the corpus (docs/corpus.md), and of classes beside it. Those that need a server to forget,
 // or its clock to step, are left out: the reference lock of the same servers shows what follows, too.
@@ -60,7 +60,7 @@ var schedules = []schedule{
 		return contended(t) && t.Renew && of(t, t.Wait) > 1.2 && hit(t, stopsHolder)
 	}},
 	{name: "a long hold over slow links", backend: "redis", library: "rueidislock@v1.0.69", has: func(t scenarios.Scenario) bool {
-		return plainUse(t) && hit(t, func(f scenarios.Fault, n float64) bool {
+		return ordinary(t) && hit(t, func(f scenarios.Fault, n float64) bool {
 			return f.Fault == "latency" && n >= of(t, t.Work) && of(t, f.Latency)*of(t, t.Work) > 0.25 // each renewal slides by a round trip
 		})
 	}},
@@ -68,7 +68,7 @@ var schedules = []schedule{
 		return contended(t) && t.Clients >= 3 && t.Renew && of(t, t.Work) >= 1.5 && of(t, t.Wait) > 2*of(t, t.Work)
 	}},
 	{name: "the leader's disk stalls beyond a lease, holders renew", backend: "etcd", library: "etcd-concurrency@v3.5.13", has: func(t scenarios.Scenario) bool {
-		return plainUse(t) && of(t, t.Work) >= 0.3 && t.Clients > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
+		return ordinary(t) && of(t, t.Work) >= 0.3 && t.Clients > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
 			return f.Fault == "disk-stall" && f.Target == "leader" && n > 1.5
 		})
 	}},
