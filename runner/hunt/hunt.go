@@ -66,6 +66,7 @@ type Hunt struct {
 	before float64 // seconds of earlier sessions
 	trials *os.File
 	slots  chan struct{} // one for each run at a time
+	less   int           // how many of them the machine does not bear
 	single sync.RWMutex  // held for writing by a run that nothing may go on beside
 	enough context.CancelFunc
 
@@ -160,12 +161,17 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	seed := h.Seed + uint64(number)
 	t, plainly := h.Space.plainUse(number - 1)
 	if !plainly {
-		at := placed((number-1-len(h.Space.Workloads))/max(h.Shard.Count, 1), h.Shard)
-		at.turn += int(h.Seed % uint64(len(rota))) // hunts of other seeds begin elsewhere
-		t = h.pool.Next(seed, at, h.Space)
+		t = h.pool.Next(seed, h.place(number), h.Space)
 	}
 	t.Name = fmt.Sprintf("trial-%d", number)
 	return func(ctx context.Context) error { return h.trial(ctx, number, seed, t) }
+}
+
+// place is that of a trial among those after the plain uses; hunts of other seeds begin elsewhere.
+func (h *Hunt) place(number int) place {
+	at := placed((number-1-len(h.Space.Workloads))/max(h.Shard.Count, 1), h.Shard)
+	at.turn += int(h.Seed % uint64(len(rota)))
+	return at
 }
 
 // number is that of the next trial: of those of this shard, the first that was not tried.

@@ -1,6 +1,8 @@
 package hunt
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +54,7 @@ func TestParallel(t *testing.T) {
 	}
 	before, now := triedIn(t, one), triedIn(t, dir)
 	for n := 1; n <= min(len(before), len(now)); n++ {
-		if placed(n-1, h.Shard).drawn && before[n] != now[n] {
+		if h.place(n).drawn && before[n] != now[n] {
 			t.Errorf("trial %d is another one:\n%s\n%s", n, before[n], now[n])
 		}
 	}
@@ -79,6 +81,33 @@ func TestDisturbedIsRepeatedAlone(t *testing.T) {
 	c := s.all[0]
 	if c.Found.Seen < Again || c.Reference.Of != Repeats || len(h.Report.Findings) != 1 {
 		t.Errorf("%+v", c.Evidence)
+	}
+}
+
+// What comes to no judgement in company is tried alone, and fewer go on beside each other from then on.
+func TestFewerWhereTheMachineDoesNotBearThem(t *testing.T) {
+	w := &world{takes: 5 * time.Millisecond}
+	w.shows = func(runner.Options) []string { return nil }
+	h := hunting(t, w, t.TempDir(), 60)
+	run, crowd := h.Run, 0
+	h.Parallel, h.Run = 4, func(ctx context.Context, o runner.Options, p runner.Progress) (*runner.Outcome, error) {
+		w.mu.Lock()
+		tooMany := w.running >= 2
+		if tooMany {
+			crowd++
+		}
+		w.mu.Unlock()
+		if tooMany {
+			time.Sleep(5 * time.Millisecond)
+			return nil, errors.New("the cluster did not come up")
+		}
+		return run(ctx, o, p)
+	}
+	if err := h.Go(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if crowd == 0 || h.Report.Stopped != "" || h.less == 0 || h.less >= h.Parallel {
+		t.Errorf("%d of %d runs at a time given up, %d were too many: %s", h.less, h.Parallel, crowd, h.Report.Stopped)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -84,6 +85,21 @@ func (h *Hunt) within(ctx context.Context, o runner.Options, p runner.Progress, 
 	return out, err
 }
 
+// fewer has one run less go on at a time: a trial that reached no judgement in company has reached one alone.
+func (h *Hunt) fewer() {
+	h.mu.Lock()
+	left := h.Parallel - h.less - 1
+	if left > 0 {
+		h.less++
+	}
+	h.mu.Unlock()
+	if left == 0 {
+		return
+	}
+	go func() { h.slots <- struct{}{} }() // once a run has ended
+	h.says(fmt.Sprintf("a trial came to a judgement only with nothing beside it: %s at a time from now on", nouns.Count(left, "run")))
+}
+
 var errAdapter = errors.New("the adapter broke the lock client protocol, or ended; dlmtest conform shows what it does wrong")
 
 // folder is a new one for a run alone.
@@ -146,6 +162,11 @@ func (h *Hunt) failed(ctx context.Context, err error) error {
 func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.Scenario) error {
 	begun := time.Now()
 	out, err := h.run(ctx, h.Options, t, seed, false)
+	if out == nil && h.Parallel > 1 && ctx.Err() == nil && !errors.Is(err, runner.ErrUsage) && !errors.Is(err, errAdapter) {
+		if out, err = h.run(ctx, h.Options, t, seed, true); out != nil {
+			h.fewer()
+		}
+	}
 	tried := Tried{Number: number, Seed: seed, Scenario: string(t.YAML()), Seconds: round(time.Since(begun))}
 	if ctx.Err() != nil {
 		return nil // it is tried again by a session that goes on
