@@ -106,6 +106,7 @@ test-race-quick: ## some of them, in about a minute; without gcc it says so and 
 	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -vet=off -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
 
 .PHONY: test-kubernetes
+test-kubernetes: SERVERS += libseccomp-dev pkg-config
 test-kubernetes: test-deps images ## run examples/kubernetes on a real control plane, kubelet and containerd that are built here: root, gcc; half an hour, later minutes; SCENARIOS= BACKENDS=
 	@.ci/kubernetes
 
