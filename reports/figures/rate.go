@@ -13,36 +13,38 @@ import (
 // GrantRate is how many grants a run had, and how fast they came.
 type GrantRate struct {
 	Count            int     `json:"count"`
-	PerSecond        float64 `json:"per_second"`         // over the whole run
+	PerSecond        float64 `json:"per_second"`         // of the load, without the start of the cluster and the final acquires
 	BusiestPerSecond float64 `json:"busiest_per_second"` // of the busiest bin
 	Longest          int64   `json:"longest_without_ns"` // between two grants of anybody, of any key
 	Bin              int64   `json:"bin_ns"`
 }
 
 func (m *Measurement) measureGrants() string {
-	if len(m.Trace.Grants) == 0 {
+	if len(m.grantTimes()) == 0 {
 		return "Nobody was granted the lock."
 	}
 	bin := roundBin(m.Length / windows)
 	m.rate = make([]float64, m.Length/bin+1)
-	g := GrantRate{Count: len(m.Trace.Grants), Bin: bin, PerSecond: float64(len(m.Trace.Grants)) / math.Max(float64(m.Length)/1e9, 1e-3)}
-	last := int64(-1)
-	for _, at := range m.grantTimes() {
+	times := m.grantTimes()
+	g := GrantRate{Count: len(times), Bin: bin, PerSecond: float64(len(times)) / math.Max(m.Load().Length().Seconds(), 1e-3)}
+	for i, at := range times {
 		m.rate[min(max(at-m.Begin, 0)/bin, int64(len(m.rate)-1))] += float64(time.Second) / float64(bin)
-		if last >= 0 {
-			g.Longest = max(g.Longest, at-last)
+		if i > 0 {
+			g.Longest = max(g.Longest, at-times[i-1])
 		}
-		last = at
 	}
 	g.BusiestPerSecond = slices.Max(m.rate)
 	m.Grants = &g
 	return ""
 }
 
-func (m *Measurement) grantTimes() []int64 {
-	times := make([]int64, len(m.Trace.Grants))
-	for i, g := range m.Trace.Grants {
-		times[i] = g.OK
+// grantTimes are those of the load: the final acquires are the harness's own.
+func (m *Measurement) grantTimes() (times []int64) {
+	load := m.Load()
+	for _, g := range m.Trace.Grants {
+		if g.OK <= load.To {
+			times = append(times, g.OK)
+		}
 	}
 	return times
 }
@@ -72,9 +74,9 @@ func drawGrants(m *Measurement, f *Figure) {
 	c.Entries = append([]chart.Entry{{Ink: "valid", Name: "grants a second, in bins of " + say.Length(time.Duration(g.Bin)), Shape: "band"}}, c.Entries...)
 	f.add("Grants per second over time", c)
 	f.Says = fmt.Sprintf("%s in %s: %s a second, and %s in the busiest %s. The longest time between two was %s.",
-		say.Count(g.Count, "grant"), say.Length(time.Duration(m.Length)), say.Figure(g.PerSecond),
+		say.Count(g.Count, "grant"), say.Length(m.Load().Length()), say.Figure(g.PerSecond),
 		say.Number(math.Round(g.BusiestPerSecond*float64(g.Bin)/1e9)), say.Length(time.Duration(g.Bin)), say.Length(time.Duration(g.Longest)))
-	f.Head = []string{"Part of the run", "time", "grants", "per second"}
+	f.Head = []string{"Part of the load", "time", "grants", "per second"}
 	m.rateRow(f, "no fault in force", false)
 	if len(m.Faults) > 0 {
 		m.rateRow(f, "a fault in force", true)
@@ -83,12 +85,12 @@ func drawGrants(m *Measurement, f *Figure) {
 
 // rateRow counts the grants while a fault was in force, or while none was.
 func (m *Measurement) rateRow(f *Figure, name string, faulty bool) {
-	spans, n, lasted := m.faultSpans(), 0, 0.0
+	load, spans, n, lasted := m.Load(), m.faultSpans(), 0, 0.0
 	for _, s := range spans {
-		lasted += s[1] - s[0]
+		lasted += max(min(s[1], m.since(load.To))-max(s[0], m.since(load.From)), 0)
 	}
 	if !faulty {
-		lasted = m.since(m.End) - lasted
+		lasted = load.Length().Seconds() - lasted
 	}
 	next := 0
 	for _, at := range m.grantTimes() {

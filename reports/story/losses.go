@@ -58,14 +58,12 @@ func (s *telling) tellLoss(w *trace.Write) {
 	for _, l := range s.losses(w) {
 		where := "the unfenced copy; the fenced copy keeps it"
 		switch {
-		case l.unfenced && l.fenced && s.Setup.Promise.Token:
-			where = "both copies, in spite of fencing"
+		case l.unfenced && (s.Ops[w.Apply].Fenced == nil || !s.Setup.Promise.Token): // without a token nothing can be fenced
+			where = "the unfenced copy"
 		case l.unfenced && l.fenced:
-			where = "both copies"
+			where = "both copies, in spite of fencing"
 		case l.fenced:
 			where = "the fenced copy"
-		case s.Ops[w.Apply].Fenced == nil:
-			where = "the unfenced copy"
 		}
 		of := ""
 		if by := s.WriteOf(l.value); by != nil {
@@ -82,7 +80,7 @@ func (s *telling) tellVictim(w *trace.Write) {
 	if g := w.Grant; g != nil && w.Apply >= 0 && !slices.Contains(s.grants, g) {
 		a := &s.Ops[w.Apply]
 		s.tellAcquire(g)
-		s.addOp(w.Apply, g.Node, StepWrite, "writes %s as the rightful holder. %s", say.Value(a.Value), decided(a)).Brief =
+		s.addOp(w.Apply, g.Node, StepWrite, "writes %s as the rightful holder. %s", say.Value(a.Value), decided(a, s.Setup.Promise.Token)).Brief =
 			"writes " + say.Value(a.Value) + " as the rightful holder."
 	}
 }

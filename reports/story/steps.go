@@ -150,7 +150,7 @@ func (s *telling) tellWrite(g *trace.Grant, w *trace.Write) {
 	if kind == StepZombie && a.Fenced != nil && a.Fenced.Accepted && g.Token != 0 && a.Fenced.Token == g.Token {
 		why = " No higher token had reached the fenced copy."
 	}
-	s.addOp(w.Apply, g.Node, kind, "%s. %s%s", lead, decided(a), why).Brief = lead + "." + why
+	s.addOp(w.Apply, g.Node, kind, "%s. %s%s", lead, decided(a, s.Setup.Promise.Token), why).Brief = lead + "." + why
 	s.tellLoss(w)
 }
 
@@ -164,10 +164,13 @@ func (s *telling) late(g, h *trace.Grant, at int64) string {
 	return "is a zombie (" + granted + ")"
 }
 
-// decided says what both copies made of a write, with the state before and after.
-func decided(a *history.Op) string {
+// decided says what both copies made of a write, with the state before and after. Where no grant has a token nothing
+// is fenced, and both are one.
+func decided(a *history.Op, token bool) string {
 	u, f := copyWords(a, a.Unfenced), copyWords(a, a.Fenced)
 	switch {
+	case u != "" && u == f && !token:
+		return strings.ToUpper(u[:1]) + u[1:] + "."
 	case f == "":
 		return "Unfenced copy: " + u + "."
 	case u == f:

@@ -59,16 +59,23 @@ type Write struct {
 	Stale            bool  // on a grant that had been superseded
 }
 
+// Load is when clients used the lock: from their first operation to the harness's own final acquires. What comes before is
+// the start of the cluster, and takes as long as the machine likes.
+func (t *View) Load() Span {
+	load := Span{t.Begin, t.End}
+	if i := slices.IndexFunc(t.Ops, func(op history.Op) bool { return op.Type == history.Invoke }); i >= 0 {
+		load.From = t.Ops[i].Time
+	}
+	if i := slices.IndexFunc(t.Ops, func(op history.Op) bool { return op.F == history.Final }); i >= 0 {
+		load.To = t.Ops[i].Time
+	}
+	return load
+}
+
 // NewTracks takes a trace apart. Nothing in it looks at a verdict. What the harness
 // does after all was healed is no part of it.
 func NewTracks(t *View) *Tracks {
-	s := &Tracks{Span: Span{t.Begin, t.End}}
-	if i := slices.IndexFunc(t.Ops, func(op history.Op) bool { return op.Type == history.Invoke }); i >= 0 {
-		s.From = t.Ops[i].Time // before that servers say that they are there
-	}
-	if i := slices.IndexFunc(t.Ops, func(op history.Op) bool { return op.F == history.Final }); i >= 0 {
-		s.To = t.Ops[i].Time
-	}
+	s := &Tracks{Span: t.Load()}
 	b := trackBuilder{Tracks: s, trace: t, byName: map[string]*Lane{}}
 	for _, name := range t.Setup.Clients {
 		b.lane(name, reports.Client)
