@@ -141,7 +141,10 @@ func TestLearntByHowOftenItCame(t *testing.T) {
 	request := func(name string) links.Passed { return links.Passed{Direction: links.Request, Name: name} }
 	s := Space{}.Learnt([]agent.Passed{{Passed: request("connect"), To: "zk-1", Count: 2}, {Passed: request("delete"), To: "zk-1", Count: 20},
 		{Passed: request("create"), To: "zk-1", Count: 15}, {Passed: request("create"), To: "zk-2", Count: 7}, {Passed: request("read"), To: "resource", Count: 99}},
-		[]string{"zk-1", "zk-2"})
+		[]string{"zk-1", "zk-2"}, 20)
+	if want := []links.Passed{request("create"), request("delete")}; !slices.Equal(s.Usual, want) {
+		t.Errorf("usual are %v, want %v", s.Usual, want)
+	}
 	if want := []links.Passed{request("create"), request("delete"), request("connect")}; !slices.Equal(s.Messages, want) {
 		t.Errorf("learnt %v, want %v", s.Messages, want)
 	}

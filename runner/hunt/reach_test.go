@@ -155,7 +155,7 @@ func TestReach(t *testing.T) {
 		if err := spec.ForLock(t.Context()); err != nil {
 			t.Fatal(c.library, err)
 		}
-		spec.Space.Messages = c.messages
+		spec.Space.Messages, spec.Space.Usual = c.messages, c.messages
 		n := 0
 		for seed := range uint64(draws) {
 			if c.has(Draw(seed, int(seed), spec.Space)) {

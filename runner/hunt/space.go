@@ -27,6 +27,7 @@ type Space struct {
 	Bound     time.Duration   // how long after the end of a lease the next grant may take
 	Servers   bool            // there are servers of this run's own, which faults can hit
 	Messages  []links.Passed  // that were seen on the links of a client
+	Usual     []links.Passed  // the requests among them that come with about every use of the lock
 	// Cannot says why a scenario cannot be run, or "". It is asked after the scenario's own
 	// validation; nil: everything can.
 	Cannot func(scenarios.Scenario) string
@@ -100,15 +101,15 @@ func (s Space) trouble(t scenarios.Scenario) string {
 // a millisecond, as there are no links without a fault of theirs.
 func (s Space) Learn() scenarios.Scenario {
 	t := s.loop("guarded-write", s.Leases[0])
-	t.Name, t.Renew, t.Work = "learn", s.Extends, scenarios.Duration{Leases: 0.5}
+	t.Name, t.Renew, t.Work, t.Duration = "learn", s.Extends, scenarios.Duration{Leases: 0.4}, scenarios.Duration{Leases: 6}
 	t.Faults = []scenarios.Fault{{Fault: "latency", Target: "clients", On: "at", Count: 1,
 		Latency: fixed(time.Millisecond), For: span(scenarios.Duration{Leases: 1})}}
 	return t
 }
 
-// Learnt adds the messages that a run has shown on the links to servers, those that came most often first: each
-// use of the lock sends these.
-func (s Space) Learnt(passed []agent.Passed, servers []string) Space {
+// Learnt adds the messages that a run with so many grants has shown on the links to servers, those that came most often
+// first. What came for half of the grants or more is usual; what opens and closes a session is not.
+func (s Space) Learnt(passed []agent.Passed, servers []string, grants int) Space {
 	seen := map[links.Passed]int{}
 	for _, p := range passed {
 		if slices.Contains(servers, p.To) {
@@ -120,6 +121,9 @@ func (s Space) Learnt(passed []agent.Passed, servers []string) Space {
 	})
 	s.Messages = slices.DeleteFunc(s.Messages, func(m links.Passed) bool { // a name that no scenario may say
 		return scenarios.Unnamed(scenarios.When{Direction: string(m.Direction), Name: m.Name}, wire.Protocols...) != ""
+	})
+	s.Usual = slices.DeleteFunc(slices.Clone(s.Messages), func(m links.Passed) bool {
+		return m.Direction != links.Request || 2*seen[m] < grants
 	})
 	return s
 }

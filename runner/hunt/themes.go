@@ -6,7 +6,6 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis"
-	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -192,28 +191,30 @@ func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
-// sweep loses one message after the other, each of another acquire: of the requests that were learnt, each name has its
-// turn, broken off before it and after it, and held up. Where a lock asks for several things in turn, so the place
-// that matters is met without knowing it. The load goes on until whoever is kept out for good is seen to be.
+// sweep loses one message after the other, each of another acquire: of the requests that come with each use of the lock each
+// name has its turn, broken off before it and after it, and held up. Where a lock asks for several things in turn, so the
+// place that matters is met without knowing it. The load goes on until whoever is kept out for good is seen to be.
 func sweep(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Work, t.Think = 1, 2+d.IntN(3), leases(d.log(0.01, 0.2)), leases(d.log(0.01, 0.1))
-	t.Wait, t.Duration = leases(d.log(1, 4)), leases(0.7*mostFaults+s.longest(t))
-	asked := slices.DeleteFunc(slices.Clone(s.Messages), func(m links.Passed) bool { return m.Direction != links.Request })
-	chunks := max((len(asked)+mostFaults-1)/mostFaults, 1)
+	t.Wait, t.Duration = leases(d.log(1, 4)), leases(0.7*swept+s.longest(t))
+	chunks := max((len(s.Usual)+swept-1)/swept, 1)
 	how := d.visit % 4
-	first := (d.visit + d.visit/4) % chunks * mostFaults
+	first := (d.visit + d.visit/4) % chunks * swept
 	f := scenarios.Fault{Fault: []string{"cut-link", "hold-answer", "cut-link", "hold-request"}[how], Target: "holder", On: "waiting"}
-	for n := range mostFaults {
+	for n := range swept {
 		f.At, f.For = leases(0.05+0.7*float64(n)), span(leases(d.log(0.1, 2)))
 		f.When = scenarios.When{Contains: "key-1", Skip: n, After: how == 2} // whatever it is called
-		if len(asked) > 0 && (len(asked) >= mostFaults || d.one(2)) {
-			m := asked[(first+n)%len(asked)]
+		if len(s.Usual) > 0 && (len(s.Usual) >= swept || d.one(2)) {
+			m := s.Usual[(first+n)%len(s.Usual)]
 			f.When = scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains, After: how == 2}
 		}
 		t.Faults = append(slices.Clone(t.Faults), f)
 	}
 	return t
 }
+
+// swept are the messages that one trial of a sweep loses.
+const swept = 6
 
 // resets breaks connections again and again, as locks are asked for, renewed and given back.
 func resets(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
