@@ -216,6 +216,9 @@ func (a *agent) heal(s *active) {
 
 // tell records one phase of a fault on this node.
 func (a *agent) tell(s *active, phase history.Phase, at int64, proof string) {
-	a.note(history.Op{Time: at, F: history.Fault, Length: s.arm.slow(), Fault: &history.FaultNote{
-		ID: s.arm.Fault, Kind: s.arm.Kind, Target: a.name, Phase: phase, Proof: proof, Cut: s.arm.Cut}})
+	note := &history.FaultNote{ID: s.arm.Fault, Kind: s.arm.Kind, Target: a.name, Phase: phase, Proof: proof, Cut: s.arm.Cut}
+	if l, ok := s.fault.(interface{ lasted() int64 }); ok && phase == history.Observed {
+		note.Lasted = l.lasted()
+	}
+	a.note(history.Op{Time: at, F: history.Fault, Length: s.arm.slow(), Fault: note})
 }

@@ -2,6 +2,7 @@ package faultcheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +87,7 @@ func (s *seen) reset(k *strike) Row {
 	var how []string
 	for _, r := range broken {
 		for _, word := range []string{"connection reset by peer", "EOF", "broken pipe", "i/o timeout"} {
-			if strings.Contains(r.Text, word) && !strings.Contains(strings.Join(how, ", "), word) {
+			if strings.Contains(r.Text, word) && !slices.Contains(how, word) {
 				how = append(how, word)
 			}
 		}
