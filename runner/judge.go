@@ -149,6 +149,9 @@ func draw(out *Outcome, why error) error {
 	reason := why.Error()
 	const not = "Not judged."
 	r := checker.Result{Sentences: checker.Sentences{Promise: not, Unfenced: not, Fenced: not, WentOn: not}, Doubts: []string{reason}}
+	if out.Run.Interrupted != "" {
+		r.Doubts = append(r.Doubts, out.Run.Interrupted)
+	}
 	return Write(out.Dir, reportFile, func(w io.Writer) error { return pages.HTML(w, out.Run, out.Setup, out.Ops, r) })
 }
 

@@ -44,7 +44,7 @@ func Write(w io.Writer, run reports.Run, setup history.Setup, ops []history.Op, 
 	p.early(r)
 	p.serverEnds(ops)
 	p.silences(setup)
-	p.doubts(run, r)
+	p.doubts(r)
 	p.skipped(ops)
 	p.properties(r)
 	p.story(setup, ops, r)
@@ -130,8 +130,8 @@ func (p *printer) serverEnds(ops []history.Op) {
 }
 
 // doubts come before the table: they say how far to believe it.
-func (p *printer) doubts(run reports.Run, r checker.Result) {
-	doubts := reports.Doubts(run, r)
+func (p *printer) doubts(r checker.Result) {
+	doubts := reports.Doubts(r)
 	if len(doubts) == 0 {
 		return
 	}
