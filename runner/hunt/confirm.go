@@ -53,8 +53,8 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 			continue
 		}
 		row, _ := checker.Find(p.Name)
-		c := &candidate{cause: causeOf(out.Setup, out.Ops, p), unfenced: row.Owed == checker.Data && !row.Fenced, Evidence: Evidence{Property: p.Name, Owed: row.Owed,
-			Compared: h.Reference != nil, Excuse: excuse(t, out.Setup.Clients)}}
+		c := &candidate{cause: causeOf(out.Setup, out.Ops, p), unfenced: row.Owed == checker.Data && !row.Fenced}
+		c.Evidence = Evidence{Property: p.Name, Owed: row.Owed, Compared: h.Reference != nil, Excuse: excuse(t, out.Setup.Clients)}
 		if v := firmest(p); v != nil {
 			c.message = v.Message
 		}
