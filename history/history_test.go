@@ -256,11 +256,11 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-func TestSortAndMerge(t *testing.T) {
-	a := []Op{{Time: 1, Key: "a"}, {Time: 5, Key: "b"}}
-	b := []Op{{Time: 0, Key: "c"}, {Time: 5, Key: "d"}, {Time: 2, Key: "e"}}
+func TestSort(t *testing.T) {
+	ops := []Op{{Time: 1, Key: "a"}, {Time: 5, Key: "b"}, {Time: 0, Key: "c"}, {Time: 5, Key: "d"}, {Time: 2, Key: "e"}}
+	Sort(ops)
 	var order []string
-	for i, op := range Merge(a, b) {
+	for i, op := range ops {
 		if op.Index != i {
 			t.Errorf("index of %q: %d, want %d", op.Key, op.Index, i)
 		}
