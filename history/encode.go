@@ -103,6 +103,7 @@ func appendFault(b []byte, f *FaultNote) []byte {
 		b = append(b, ']')
 	}
 	b = appendString(b, `,"proof":`, f.Proof)
+	b = appendInt(b, `,"lasted":`, f.Lasted)
 	return append(b, '}')
 }
 

@@ -90,7 +90,7 @@ func anyOp(t *rapid.T) Op {
 		Value: s("value"), Unfenced: copies("unfenced"), Fenced: copies("fenced"), Length: n("length"), Error: s("error"),
 	}
 	if rapid.Bool().Draw(t, "fault") {
-		op.Fault = &FaultNote{ID: int(n("id")), Kind: s("kind"), Target: s("target"), Phase: Phase(s("phase")), Proof: s("proof")}
+		op.Fault = &FaultNote{ID: int(n("id")), Kind: s("kind"), Target: s("target"), Phase: Phase(s("phase")), Proof: s("proof"), Lasted: n("lasted")}
 		for range rapid.IntRange(0, 3).Draw(t, "cut") {
 			op.Fault.Cut = append(op.Fault.Cut, s("peer"))
 		}
@@ -256,11 +256,11 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-func TestSortAndMerge(t *testing.T) {
-	a := []Op{{Time: 1, Key: "a"}, {Time: 5, Key: "b"}}
-	b := []Op{{Time: 0, Key: "c"}, {Time: 5, Key: "d"}, {Time: 2, Key: "e"}}
+func TestSort(t *testing.T) {
+	ops := []Op{{Time: 1, Key: "a"}, {Time: 5, Key: "b"}, {Time: 0, Key: "c"}, {Time: 5, Key: "d"}, {Time: 2, Key: "e"}}
+	Sort(ops)
 	var order []string
-	for i, op := range Merge(a, b) {
+	for i, op := range ops {
 		if op.Index != i {
 			t.Errorf("index of %q: %d, want %d", op.Key, op.Index, i)
 		}

@@ -37,12 +37,6 @@ const (
 	Shared    Mode = "shared"
 )
 
-// Together says whether two holds of this kind of lock may last at once, apart from
-// how many permits there are.
-func (k Kind) Together(a, b Mode) bool {
-	return k == Semaphore || k == ReadWrite && a == Shared && b == Shared
-}
-
 // check refuses a kind that is none, and permits where they mean nothing.
 func (s *Setup) checkKind() error {
 	switch {

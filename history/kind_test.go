@@ -67,16 +67,3 @@ func TestValidateKindOfSetup(t *testing.T) {
 		}
 	}
 }
-
-func TestTogether(t *testing.T) {
-	for _, k := range Kinds {
-		for _, a := range []Mode{Exclusive, Shared} {
-			for _, b := range []Mode{Exclusive, Shared} {
-				want := k == Semaphore || k == ReadWrite && a == Shared && b == Shared
-				if k.Together(a, b) != want || want && !k.Shares() {
-					t.Errorf("%s: %s beside %s: not %v", k, a, b, want)
-				}
-			}
-		}
-	}
-}

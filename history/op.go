@@ -133,4 +133,7 @@ type FaultNote struct {
 	// it a server that is a victim counts as cut off from all.
 	Cut   []string `json:"cut,omitempty"`
 	Proof string   `json:"proof,omitempty"` // what was seen at the victim, in words with figures
+	// Lasted is for how long the proof has seen a pause, in ns: until all programs of a busy machine stand takes a while.
+	// 0: it does not say.
+	Lasted int64 `json:"lasted,omitempty"`
 }

@@ -5,14 +5,6 @@ import (
 	"slices"
 )
 
-// Merge joins the histories of several recorders into one: by time, and for
-// equal times in the order given.
-func Merge(parts ...[]Op) []Op {
-	ops := slices.Concat(parts...)
-	Sort(ops)
-	return ops
-}
-
 // Sort orders ops by time, keeps the order of equal times, and numbers them.
 func Sort(ops []Op) {
 	if !slices.IsSortedFunc(ops, byTime) {

@@ -177,6 +177,8 @@ func (p *parser) fault() (*FaultNote, error) {
 			n.Cut, err = p.strings()
 		case "proof":
 			n.Proof, err = p.string()
+		case "lasted":
+			n.Lasted, err = p.int()
 		default:
 			err = p.errorf("unknown field %q of a fault", name)
 		}

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -10,11 +9,8 @@ import (
 )
 
 // Doubts is why the run as a whole may not be believed.
-func Doubts(run Run, r checker.Result) []string {
+func Doubts(r checker.Result) []string {
 	var all []string
-	if run.Interrupted != "" {
-		all = append(all, "The run ended early: "+run.Interrupted)
-	}
 	for _, p := range r.Properties {
 		n := 0
 		for _, v := range p.Violations {
@@ -27,10 +23,5 @@ func Doubts(run Run, r checker.Result) []string {
 				say.Length(time.Duration(r.Counts.MaxStall)), n, say.Count(len(p.Violations), "violation")))
 		}
 	}
-	for _, d := range r.Doubts {
-		if run.Interrupted == "" || !strings.EqualFold(strings.TrimSuffix(d, "."), strings.TrimSuffix(run.Interrupted, ".")) { // said already
-			all = append(all, d)
-		}
-	}
-	return all
+	return append(all, r.Doubts...)
 }

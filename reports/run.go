@@ -43,7 +43,7 @@ type Run struct {
 	Machine        string            `json:"machine,omitempty"`     // that all nodes share
 	Planned        []Planned         `json:"planned,omitempty"`     // the faults that the scenario names
 	History        *HistoryFile      `json:"history,omitempty"`     // as it was when this was written
-	Interrupted    string            `json:"interrupted,omitempty"` // why it ended early, or ""
+	Interrupted    string            `json:"interrupted,omitempty"` // why it ended early, a sentence that its judge has among the doubts; or ""
 	Logs           []string          `json:"logs,omitempty"`        // server logs, relative to the run's folder
 	Doubts         []string          `json:"doubts,omitempty"`      // of the recording: why it may be incomplete
 	Schedule       []Planned         `json:"schedule,omitempty"`    // of the random faults, as drawn from the seed

@@ -150,7 +150,6 @@ func TestFewest(t *testing.T) {
 	servers := []string{"a", "b", "c", "d"}
 	for shape, part := range map[string]func([]string, *rand.Rand) []cut.Grudge{
 		"halves": cut.Halves, "ring": cut.MajoritiesRing, "bridge": cut.Bridge,
-		"minority": func(s []string, r *rand.Rand) []cut.Grudge { return cut.Minority(s, []string{"client"}, r) },
 	} {
 		n := fewest[shape]
 		if len(part(servers[:n], r)) == 0 || len(part(servers[:n-1], r)) != 0 {

@@ -43,7 +43,7 @@ func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 	run := s.begun(s.dir, s.where, started)
 	run.Took = time.Since(started)
 	if interrupted {
-		run.Interrupted = "the run was interrupted before its end"
+		run.Interrupted = "The run was interrupted before its end."
 	}
 	for _, n := range s.nodes() {
 		role := reports.Server

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -149,6 +150,9 @@ func draw(out *Outcome, why error) error {
 	reason := why.Error()
 	const not = "Not judged."
 	r := checker.Result{Sentences: checker.Sentences{Promise: not, Unfenced: not, Fenced: not, WentOn: not}, Doubts: []string{reason}}
+	if out.Run.Interrupted != "" {
+		r.Doubts = append(r.Doubts, out.Run.Interrupted)
+	}
 	return Write(out.Dir, reportFile, func(w io.Writer) error { return pages.HTML(w, out.Run, out.Setup, out.Ops, r) })
 }
 
@@ -237,4 +241,22 @@ func readRun(dir string) (reports.Run, error) {
 		return run, err
 	}
 	return settled(run), nil
+}
+
+// minimize saves the smallest history of each of the first violations in N.jsonl of a
+// folder, which will be that of the run's violations.
+func minimize(ctx context.Context, dir string, out *Outcome) error {
+	return checker.Minimize(ctx, out.Setup, out.Ops, &out.Result,
+		func(number int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
+			name := fmt.Sprintf("%d.jsonl", number)
+			var text bytes.Buffer
+			err := errors.Join(os.MkdirAll(dir, 0o755), history.Encode(&text, setup, ops))
+			if err == nil {
+				err = Write(dir, name, func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err })
+			}
+			if err == nil {
+				setup, ops, err = history.Decode(&text)
+			}
+			return violationsDir + "/" + name, setup, ops, err
+		})
 }

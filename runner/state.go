@@ -14,7 +14,7 @@ import (
 )
 
 // wasKilled is why a run has no end of its own.
-const wasKilled = "the run was killed before its end"
+const wasKilled = "The run was killed before its end."
 
 // saveRun writes run.json.
 func saveRun(dir string, run reports.Run) error {

@@ -33,8 +33,8 @@ func newCorpus() *cobra.Command {
 		Use:   "corpus [NAME… | all]",
 		Short: "Reproduce published bugs of real lock libraries, and show that the fixed versions are free of them",
 		Long: `Without a name: list the known bugs, each with the version that has it.
-With names, or all: run each in the affected version, where its property must be violated in
-every run, and in the control, where it must hold. Libraries are built from their modules
+With names, or all: run each bug in the affected version, where its property must be violated
+in every run, and in the control, a version without the bug, where it must hold. Libraries are built from their modules
 with the go command of this machine, once; servers of other versions too.
 
 Exit codes: 0 every bug was found and no control was violated, 1 otherwise, 3 dlmtest or its

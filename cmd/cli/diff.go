@@ -22,7 +22,7 @@ more are needed. All tests are judged together (Holm, 5 %), and a significant ch
 less than --threshold is none.
 
 Exit codes: 0 no regression, 1 a regression, 2 inconclusive (a cell or a test is missing
-on one side, some new runs do not put a property to the test that all old ones did, or
+on one side, some new runs do not test a property that all old runs tested, or
 there are too few runs to tell; --latency=false asks for properties alone).`
 
 func newDiff() *cobra.Command {

@@ -31,11 +31,11 @@ namespaces, nf_tables, ptrace, /dev/fuse, and the servers' programs.
 Exits 0 when at least one runtime works, 3 when none does.
 
 With --deep the faults are measured from outside too, in one runtime, within a minute:
-programs that share no code with what injects them run as victims, and what they see of
-their pauses, clocks, files and packets is held beside the proof in the run's history.
+the victims are programs that share no code with the faults, and what they see of their
+pauses, clocks, files and packets is compared with the proof in the run's history.
 Kernels differ, so do that once on each kind of machine. Exits 0 when every fault does
-what it says, 3 when one does not, which is then named with the scenarios that have it,
-2 when something could not be measured.`,
+what it says; 3 when one does not, and names it and the scenarios that use it; 2 when
+something could not be measured.`,
 		Example: `  dlmtest doctor
   dlmtest doctor --deep --runtime local
   dlmtest doctor --deep --json >faults.json`,

@@ -33,9 +33,9 @@ failure rate that it proves, at 95 % confidence.
 A cell ends when no further run can change its result (--all executes them anyway). Under
 --budget no run begins that would not end in time; what did not run is listed.
 
-With --of DIR nothing runs: the runs of a matrix, or those that many machines did and
-dlmtest merged, are decided by the file. They must have been done with its flags and
-scenarios, and a run whose own folder says otherwise than the index is inconclusive.
+With --of DIR nothing is run: the file decides on the saved runs of a matrix, which may be
+merged from many machines. They must have used its flags and scenarios, and a run whose own
+folder contradicts the index is inconclusive.
 
 The gate's folder has gate.html, gate.txt, gate.json, gate.jsonl, gate.xml (JUnit), gate.sarif and
 gate.md, beside the index of all runs. Where GITHUB_STEP_SUMMARY is set, gate.md is

@@ -30,8 +30,8 @@ client that writes too late is no finding: every leased lock shows that.
 
 The hunt's folder has index.html (findings first, then what was tried), index.md, hunt.json,
 junit.xml, and of each finding a scenario file with its command. Everything is saved as it goes:
-Ctrl-C loses nothing, and --resume DIR continues the hunt, for another --for. --shard i/n runs one part
-of the trials, for --for on each machine; dlmtest report merge makes one hunt of the parts.
+Ctrl-C loses nothing, and --resume DIR continues the hunt for another --for. --shard i/n runs
+one part of the trials, and each part lasts --for; dlmtest report merge combines the parts.
 
 Exit codes: 0 nothing was found, 1 a finding, 2 too little was tried to say so, 3 dlmtest or its
 infrastructure failed, 64 wrong usage.`

@@ -18,7 +18,7 @@ around --violation N. DIR is the folder of a run or of a matrix; latest is runs/
 the default.
 
 Of several runs it makes a comparison on one time axis, each run aligned at its first
-fault, or with --align start at its begin.
+fault, or with --align start at the start of the run.
 
 Nothing is judged, unless results.json is missing: then the run is judged as by dlmtest
 check, and the output says so. The exit code says whether the report was written, not the verdict.
@@ -59,7 +59,7 @@ func newReport() *cobra.Command {
 	flags.StringVar(&f.format, "format", "", "html, md, svg, png or json (default: by the name of FILE, else html)")
 	flags.BoolVar(&f.json, "json", false, "the same as --format json")
 	flags.IntVar(&f.violation, "violation", 0, "of svg and png: the number of the violation to draw (default: the first)")
-	flags.StringVar(&f.align, "align", "fault", "of a comparison: the event of each run at which its time axis begins: fault (the first) or start")
+	flags.StringVar(&f.align, "align", "fault", "of a comparison: the event at which the time axis of each run begins: fault (the first one) or start")
 	flags.BoolVar(&f.force, "force", false, "replace FILE even if it is no report of dlmtest")
 	_ = cmd.RegisterFlagCompletionFunc("format", complete(reportFormats))
 	_ = cmd.RegisterFlagCompletionFunc("align", complete(alignments))

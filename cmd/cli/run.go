@@ -38,7 +38,7 @@ const runLong = `Run a scenario against a lock and judge it, or a matrix of many
 
 --scenario and --backend take a name, all, a glob such as 'partition-*' or 'broken/*',
 a list of these with commas, and may stand several times; scenarios are also given as
-the path of a YAML file. all means every backend that is not broken on purpose; broken/* chooses those. --library
+the path of a YAML file. all means every backend but those that are broken on purpose, which broken/* selects. --library
 tests the lock of a library instead of the reference lock, on the named backend or else on
 the first one that the library supports; --library NAME,reference runs both. Combinations
 that make no sense are skipped and shown as n/a with the reason. A failed run does not stop

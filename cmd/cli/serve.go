@@ -19,10 +19,10 @@ import (
 const serveLong = `Browse the folders of runs: a list of runs and matrices, the newest first, with their
 verdicts, reports, files and logs. DIR defaults to runs. Ctrl-C ends it.
 
-Nothing can be changed, and nothing outside DIR is read. Only this machine can ask, unless
---listen names another address: then everybody who reaches that can read all of DIR, as
-there is no password. Browsers may use localhost or an address in the URL; another name
-must be allowed with --host, so that no page of somebody else can read along.`
+Nothing can be changed, and nothing outside DIR is read. Only this machine can connect,
+unless --listen names another address: then everybody who can reach it can read all of DIR,
+as there is no password. In the URL browsers may use localhost or an IP address; any other
+name must be allowed with --host, so that no web page of somebody else can read the runs.`
 
 func newServe() *cobra.Command {
 	var listen string
@@ -45,7 +45,7 @@ func newServe() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8421", "`ADDRESS:PORT` to listen on; port 0 takes a free one")
-	cmd.Flags().StringSliceVar(&hosts, "host", nil, "`name` by which browsers may ask, beside localhost and addresses")
+	cmd.Flags().StringSliceVar(&hosts, "host", nil, "host `name` that browsers may use in the URL, beside localhost and IP addresses")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the address as JSON")
 	return cmd
 }

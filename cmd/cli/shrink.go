@@ -27,13 +27,14 @@ import (
 const shrinkLong = `Find the smallest scenario in which a property is still violated as in a saved run: leave out
 faults (by delta debugging), then clients, keys and time, each on the live system.
 
-A live system is random. A candidate counts as still violating only when the violation was
-seen, in one of up to --tries runs; with --reliable, in all of them. At the end the smallest scenario is run --prove times; where
-it does not show the violation every time, the next larger one is taken, as long as there is time.
+A live system is random. A candidate counts as still violating if one of up to --tries runs
+shows the violation; with --reliable, only if all of them do. At the end the smallest scenario
+is run --prove times. If it does not show the violation every time, the next larger one is
+taken, as long as there is time.
 
 The file is ready to be committed: its heading says where it comes from and how to run it. It is
-written with each step, so that Ctrl-C keeps the smallest so far. RUNS/…_shrink/ has all
-candidates and their runs.
+written after each step, so that Ctrl-C keeps the smallest scenario so far. RUNS/…_shrink/ has
+all candidates and their runs.
 
 Exit codes: 0 saved and proven; 2 the violation was not seen again, or not in every run of the
 proof, or there was no time for it; 3 dlmtest failed; 64 wrong usage.` + trustLong

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/dlmtest/dlmtest/internal/scratch"
 )
 
 // ErrNoGo says that this machine has no go command.
@@ -59,4 +61,38 @@ func parallel() string {
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// Versions are those of a module that its proxy knows, the oldest first, with those that
+// its author has taken back; none: there is no such module, or none has a tag.
+func Versions(ctx context.Context, module string) ([]string, error) {
+	aside, err := scratch.New("versions")
+	if err != nil {
+		return nil, err
+	}
+	defer aside.Remove()
+	if err := (Program{}).Write(aside.Path); err != nil {
+		return nil, err
+	}
+	out, err := Command(ctx, aside.Path, "list", "-m", "-versions", "-retracted", "-f", "{{range .Versions}}{{.}} {{end}}", module)
+	return strings.Fields(string(out)), err
+}
+
+// leash makes a process group that ends with this process, by SIGKILL too: its leader is
+// a shell that waits for the end of a pipe. end ends the group now.
+func leash() (group int, end func(), err error) {
+	shell := exec.Command("/bin/sh", "-c", "read -r line; kill -KILL 0")
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	pipe, err := shell.StdinPipe()
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := shell.Start(); err != nil {
+		return 0, nil, err
+	}
+	return shell.Process.Pid, func() {
+		_ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) // what a compiler left in the background, too
+		_ = pipe.Close()
+		_ = shell.Wait() // it was killed
+	}, nil
 }

@@ -42,15 +42,15 @@ var Table = map[string]Library{
 	"rueidislock": golang(goLibrary{
 		Adapter: rueidislock.Adapter, On: []string{"redis"}, Millis: true,
 		Source: pins.Source{Module: "github.com/redis/rueidis", Since: "v1.0.60", Folder: "rueidislock", Name: "Adapter"},
-		Left:   map[string]string{"sent": "a lease ends at a moment that is reckoned before the request is sent, so nothing is owed from that on"},
+		Left:   map[string]string{"sent": "the end of a lease is computed before the request is sent, so from the sending on the service owes less than a lease"},
 		Promise: history.Promise{Bound: time.Second, Mute: true,
 			About: "rueidislock on one Redis node with KeyMajority 1, as its documents have it for one; WithContext renews by itself " +
-				"and tells of a loss by its context, which says nothing of until when; Release is that context's cancel, which answers nothing"},
+				"and tells of a loss by its context, which does not say until when the lock is held; Release is that context's cancel, which answers nothing"},
 	}),
 	"go-zero": golang(goLibrary{
 		Adapter: gozero.Adapter, On: []string{"redis"}, Millis: true,
 		Source: pins.Source{Module: "github.com/zeromicro/go-zero", Since: "v1.3.0", Folder: "gozero", Name: "Adapter"},
-		Left:   map[string]string{"reentrant": "an Acquire of who holds renews the lease, and one Release ends it"},
+		Left:   map[string]string{"reentrant": "an Acquire by the holder renews the lease, and one Release ends it"},
 		Promise: history.Promise{Bound: 2 * time.Second,
 			About: "go-zero's RedisLock: Acquire, Acquire once more to renew, Release; the server keeps it 0.5 to 1 s longer than asked for"},
 	}),
@@ -64,7 +64,7 @@ var Table = map[string]Library{
 		Adapter: etcd.Election, On: []string{"etcd"}, Source: etcdSource("Election"),
 		Promise: history.Promise{
 			About: "etcd's concurrency.Election on one Session a client: Campaign waits until the client leads, Resign " +
-				"says yes to who leads no more; the token is Rev(), the create revision of the leader's key"},
+				"says yes to a client that does not lead any more; the token is Rev(), the create revision of the leader's key"},
 	}),
 	"etcd-rwmutex": golang(goLibrary{
 		Adapter: etcd.RWMutex, On: []string{"etcd"}, Source: etcdSource("RWMutex"),
@@ -94,7 +94,7 @@ var Table = map[string]Library{
 		Promise: history.Promise{
 			About: "cirello.io/pglock: AcquireContext with a heartbeat of a quarter of the lease, as its defaults have " +
 				"it; a loss is found by asking IsReleased; " +
-				"who waits asks once a lease, so a lock that is free is granted up to a lease later; its record version is not monotonic and no token"},
+				"a waiting client asks once a lease, so a free lock is granted up to a lease later; its record version is not monotonic and no token"},
 	}),
 	"pglock-do": golang(goLibrary{
 		Adapter: pglock.Do, On: []string{"postgres"}, Millis: true, Slow: true, Source: pglockSource("Do"),

@@ -228,6 +228,9 @@ func TestPauseAtTheCheckpoint(t *testing.T) {
 	if heal.Time-begin.Time < int64(100*time.Millisecond) {
 		t.Errorf("the pause ended after %d ns, before its least length", heal.Time-begin.Time)
 	}
+	if least, most := int64(100*time.Millisecond), heal.Time-begin.Time; observed.Fault.Lasted < least || observed.Fault.Lasted > most || heal.Fault.Lasted != 0 {
+		t.Errorf("proven for %d ns: want %d to %d, and of no other phase", observed.Fault.Lasted, least, most)
+	}
 	if write.Time < heal.Time {
 		t.Errorf("the write was invoked %d ns before the end of the pause", heal.Time-write.Time)
 	}

@@ -216,6 +216,37 @@ func (a *agent) heal(s *active) {
 
 // tell records one phase of a fault on this node.
 func (a *agent) tell(s *active, phase history.Phase, at int64, proof string) {
-	a.note(history.Op{Time: at, F: history.Fault, Length: s.arm.slow(), Fault: &history.FaultNote{
-		ID: s.arm.Fault, Kind: s.arm.Kind, Target: a.name, Phase: phase, Proof: proof, Cut: s.arm.Cut}})
+	note := &history.FaultNote{ID: s.arm.Fault, Kind: s.arm.Kind, Target: a.name, Phase: phase, Proof: proof, Cut: s.arm.Cut}
+	if l, ok := s.fault.(interface{ lasted() int64 }); ok && phase == history.Observed {
+		note.Lasted = l.lasted()
+	}
+	a.note(history.Op{Time: at, F: history.Fault, Length: s.arm.slow(), Fault: note})
+}
+
+// slow is by how much a round trip takes longer under a latency, at most; 0: it is none.
+// With it the judge knows whether who is slow was still in reach.
+func (a Arm) slow() int64 {
+	if a.Kind != "latency" || a.Link == nil {
+		return 0
+	}
+	return int64(a.Link.RTT + a.Link.Jitter)
+}
+
+// ErrRefused says that an agent did not begin a fault, since its node suffers
+// another that is in the way. Nothing was done.
+var ErrRefused = errors.New("refused")
+
+// refusal is an ErrRefused with its reason.
+type refusal string
+
+func (r refusal) Error() string        { return string(r) }
+func (r refusal) Is(target error) bool { return target == ErrRefused }
+
+// Clash says whether two faults cannot be on one node together: the same kind
+// twice, but for cuts, which compose. One that is optional, as those of a random
+// schedule are, also gives way where one of the two would spoil the other's proof: a kill during a pause leaves nothing that could be seen
+// stopped, and a stopped program cannot tell its time. Cuts are seen in the network alone. A
+// scenario that writes both knows what it does.
+func Clash(a, b string, optional bool) bool {
+	return a == b && a != "partition" || optional && history.FaultOf(a).Proof && history.FaultOf(b).Proof
 }

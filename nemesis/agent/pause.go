@@ -20,6 +20,7 @@ type pause struct {
 	pids    []int
 	at      activity // of the victims when all had stopped
 	since   int64    // raw ns: when all had
+	stood   int64    // for so long, when it was proven
 }
 
 // activity is what processes have done so far: none of it changes in one that is stopped.
@@ -141,8 +142,9 @@ func (p *pause) prove() (string, bool) {
 	if len(p.pids) != 1 {
 		processes = fmt.Sprintf("%d processes", len(p.pids))
 	}
+	p.stood = history.Raw() - p.since
 	text := fmt.Sprintf("%d of %d threads of %s in state T for %.3f s, %d ticks of CPU used, %d heartbeats of the agent meanwhile",
-		now.threads-now.running, now.threads, processes, float64(history.Raw()-p.since)/1e9, now.ticks-p.at.ticks, p.heart.count.Load()-p.beats)
+		now.threads-now.running, now.threads, processes, float64(p.stood)/1e9, now.ticks-p.at.ticks, p.heart.count.Load()-p.beats)
 	if ran := now.switches - p.at.switches; ran != 0 {
 		text += fmt.Sprintf("; a thread has run meanwhile: %d context switches", int64(ran))
 	}
@@ -151,6 +153,8 @@ func (p *pause) prove() (string, bool) {
 	}
 	return text, seen
 }
+
+func (p *pause) lasted() int64 { return p.stood }
 
 // heal sends SIGCONT, the root last, so that it does not see children stopped.
 func (p *pause) heal() (string, error) { return "", resume(p.pids, syscall.Kill) }

@@ -43,7 +43,7 @@ func Write(w io.Writer, run reports.Run, r checker.Result) error {
 
 // wholeRun says as a property whether the run may be believed.
 func wholeRun(run reports.Run, r checker.Result) checker.Property {
-	doubts := reports.Doubts(run, r)
+	doubts := reports.Doubts(r)
 	p := checker.Property{Name: "run", Verdict: checker.Holds, Reason: strings.Join(doubts, "; ")}
 	if r.Verdict == checker.Unknown || run.Interrupted != "" {
 		p.Verdict = checker.Unknown

@@ -100,7 +100,7 @@ func (c *Comparison) Add(run reports.Run, setup history.Setup, ops []history.Op,
 	t := timeline.New(setup, ops)
 	run = run.Known(setup)
 	one := &Compared{
-		ID: run.ID, Link: link, Verdict: r.Verdict, Answers: r.Answers, Sentences: r.Sentences, Doubts: reports.Doubts(run, r),
+		ID: run.ID, Link: link, Verdict: r.Verdict, Answers: r.Answers, Sentences: r.Sentences, Doubts: reports.Doubts(r),
 		run: run, setup: setup, counts: r.Counts, result: r, tracks: timeline.NewTracks(t), ZeroAt: "its begin",
 	}
 	zero := one.tracks.From

@@ -97,7 +97,7 @@ func HTML(w io.Writer, run reports.Run, setup history.Setup, ops []history.Op, r
 	p := page{
 		Run: run, Setup: setup, Result: r, CSS: template.CSS(sheet.Style), JS: template.JS(code), Policy: policy,
 		Overall: reports.Overall(setup, r), Tone: reports.Tone(r), Fence: setup.Promise.Token || setup.Use.Lockless,
-		Questions: reports.Questions(setup, r), Doubts: reports.Doubts(run, r), Ended: reports.ServerEnds(ops),
+		Questions: reports.Questions(setup, r), Doubts: reports.Doubts(r), Ended: reports.ServerEnds(ops),
 		Silences: reports.Silences(setup.Promise), Prose: remedies.Of(t, r),
 		Name: run.Name(), Facts: run.Facts("2006-01-02 15:04:05 MST"), Tally: reports.Tally(r.Counts), Command: say.Shell(run.Command),
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestKilledRunLeavesOutWhatIsNotKnown(t *testing.T) {
-	r := sample.Report{Run: reports.Run{ID: "20261121T090000.000_gc-pause_redis", Interrupted: "the run was killed before its end"}}
+	r := sample.Report{Run: reports.Run{ID: "20261121T090000.000_gc-pause_redis", Interrupted: "The run was killed before its end."}}
 	r.Setup = history.Setup{Promise: history.Promise{Backend: "redis"}, Lease: sample.Lease}
 	var b strings.Builder
 	if err := text.Write(&b, r.Run, r.Setup, nil, checker.Result{}, text.Options{}); err != nil {

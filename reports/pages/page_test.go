@@ -442,7 +442,7 @@ func odd() map[string]sample.Report {
 	cut := sample.GCPause(false, 40)
 	cut.Ops = cut.Ops[:len(cut.Ops)/3]
 	cut.Result = checker.Result{Doubts: []string{"The history ends in the middle of a line: what came after it is missing."}}
-	cut.Run = reports.Run{Format: reports.Format, ID: "killed", Interrupted: "the run was killed before its end"}
+	cut.Run = reports.Run{Format: reports.Format, ID: "killed", Interrupted: "The run was killed before its end."}
 	return map[string]sample.Report{"unknown": unknown, "truncated": cut, "empty": {}}
 }
 

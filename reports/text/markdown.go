@@ -49,7 +49,7 @@ func Markdown(w io.Writer, run reports.Run, setup history.Setup, ops []history.O
 	if r.Early != "" {
 		fmt.Fprintf(out, "- %s\n", Escaped(r.Early))
 	}
-	for _, d := range reports.Doubts(run, r) {
+	for _, d := range reports.Doubts(r) {
 		fmt.Fprintf(out, "- **Doubt:** %s\n", Escaped(d))
 	}
 	for _, s := range reports.ServerEnds(ops) {

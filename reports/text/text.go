@@ -44,7 +44,7 @@ func Write(w io.Writer, run reports.Run, setup history.Setup, ops []history.Op, 
 	p.early(r)
 	p.serverEnds(ops)
 	p.silences(setup)
-	p.doubts(run, r)
+	p.doubts(r)
 	p.skipped(ops)
 	p.properties(r)
 	p.story(setup, ops, r)
@@ -130,8 +130,8 @@ func (p *printer) serverEnds(ops []history.Op) {
 }
 
 // doubts come before the table: they say how far to believe it.
-func (p *printer) doubts(run reports.Run, r checker.Result) {
-	doubts := reports.Doubts(run, r)
+func (p *printer) doubts(r checker.Result) {
+	doubts := reports.Doubts(r)
 	if len(doubts) == 0 {
 		return
 	}
@@ -262,4 +262,22 @@ func (p *printer) tone(class, s string) string {
 		}
 	}
 	return p.bold(s)
+}
+
+// skippedShown is how many skipped faults a terminal shows; run.json and the history have all.
+const skippedShown = 8
+
+// skipped says which faults of the random schedule could not be.
+func (p *printer) skipped(ops []history.Op) {
+	all := reports.Skipped(ops)
+	if len(all) == 0 {
+		return
+	}
+	p.line("\n%s", p.bold("Skipped faults of the random schedule"))
+	for _, text := range all[:min(len(all), skippedShown)] {
+		p.wrap("   ", visible.Line(text))
+	}
+	if more := len(all) - skippedShown; more > 0 {
+		p.line("   and %d more, in history.jsonl", more)
+	}
 }

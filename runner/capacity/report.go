@@ -66,7 +66,8 @@ func (r *Report) Conclude() {
 	r.Rows = nil
 	hold := func(what string, samples []Sample, x func(Sample) float64, at, usual float64, words string) {
 		if r.OwnName != "" {
-			r.row(Row{What: what + ", " + r.OwnName, Kind: what + ", what the server holds", Unit: "bytes", At: at, Usual: usual, UsualIs: words}, samples, x, own)
+			r.row(Row{What: what + ", " + r.OwnName, Kind: what + ", what the server holds", Unit: "bytes", At: at, Usual: usual,
+				UsualIs: words}, samples, x, own)
 		}
 		r.row(Row{What: what + ", as the kernel counts it", Unit: "bytes", At: at, Usual: usual, UsualIs: words}, samples, x, memory)
 	}

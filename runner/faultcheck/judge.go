@@ -35,7 +35,7 @@ func (s *seen) judge() (rows []Row) {
 		case "clock":
 			rows = append(rows, s.clock(k)...)
 		default:
-			rows = append(rows, s.link(k)...)
+			rows = append(rows, s.link(k))
 		}
 	}
 	return rows

@@ -101,6 +101,18 @@ func TestDisagreements(t *testing.T) {
 	}
 }
 
+// A pause must have been in force for as long as its proof says, where that is less than was asked for: programs of a
+// busy machine stop late. A history that does not say it is held to what was asked for.
+func TestPausesAreAsLongAsProven(t *testing.T) {
+	k := struck(scenarios.Fault{Fault: "pause"}, "node")
+	for lasted, want := range map[int64]int64{0: 1000 * milli, 400 * milli: 1100 * milli, 600 * milli: 1000 * milli} {
+		k.lasted = lasted
+		if from, to := k.window(); from != want || to != 1500*milli {
+			t.Errorf("proven for %d ms: from %d to %d ms", lasted/milli, from/milli, to/milli)
+		}
+	}
+}
+
 // A packet that comes through a cut, and a connection that flows later than the judge allows for, are seen.
 func TestPartitionDisagrees(t *testing.T) {
 	of := func(what string, at ...int64) (all []outside.Record) {

@@ -2,43 +2,63 @@ package faultcheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
 
-// link: what becomes of each message that goes through the client's link, by the stamps of its sender and of the
-// server, which one kernel gives.
-func (s *seen) link(k *strike) []Row {
-	from, to := k.window()
-	trips := s.of(k.target, outside.Trip)
-	var in []outside.Record // those that were sent during the fault
-	for _, r := range trips {
-		if r.From >= from && r.From <= to {
-			in = append(in, r)
+// onLinks are the faults of links in the order in which the run "links" has them, each after the one before it, and by
+// what each is measured: what becomes of each message that goes through the client's link, by the stamps of its sender
+// and of the server, which one kernel gives.
+var onLinks = []struct {
+	kind, says string // as scenarios say it
+	measure    func(*seen, *strike) Row
+}{
+	{"latency", "latency: 60ms, jitter: 20ms, at: 500ms, for: 600ms", (*seen).latency},
+	{"bandwidth", "rate: 65536, at: 300ms, for: 1200ms", (*seen).bandwidth},
+	{"reset", "at: 600ms, for: 400ms", (*seen).reset},
+	{"blackhole", "at: 300ms, for: 400ms", (*seen).blackhole},
+	{"hold-request", "at: 1200ms, for: 500ms", (*seen).hold},
+	{"hold-answer", "at: 400ms, for: 500ms", (*seen).hold},
+	{"cut-link", "when: {name: PING, after: true}, at: 400ms, for: 300ms", (*seen).reset},
+}
+
+// faultsOfLinks are the lines of them in the scenario.
+func faultsOfLinks() (lines string) {
+	after := ""
+	for _, f := range onLinks {
+		lines += fmt.Sprintf("  - {name: %s, fault: %s, target: client-1, %s%s}\n", f.kind, f.kind, after, f.says)
+		after = "after: " + f.kind + ", "
+	}
+	return lines
+}
+
+func (s *seen) link(k *strike) Row {
+	for _, f := range onLinks {
+		if f.kind == k.fault.Fault {
+			return f.measure(s, k)
 		}
 	}
-	switch k.fault.Fault {
-	case "latency":
-		return []Row{s.latency(k, trips)}
-	case "bandwidth":
-		return []Row{s.bandwidth(k)}
-	case "reset", "cut-link":
-		return []Row{s.reset(k)}
-	case "blackhole":
-		return []Row{s.blackhole(k, in)}
-	}
-	return []Row{s.hold(k, in)}
+	c := k.check("the fault is measured", k.proof)
+	c.unless(false, "nothing measures it")
+	return c.Row
+}
+
+// sentIn are the messages that were sent during a fault.
+func (s *seen) sentIn(k *strike) (in []outside.Record) {
+	from, to := k.window()
+	return slices.DeleteFunc(s.of(k.target, outside.Trip), func(r outside.Record) bool { return r.From < from || r.From > to })
 }
 
 // latency: each message that went and came back within the fault has met half of it each way.
-func (s *seen) latency(k *strike, trips []outside.Record) Row {
+func (s *seen) latency(k *strike) Row {
 	from, to := k.window()
 	c := k.check("each way takes at least half of it, and the round trip is as said", k.proof)
 	var way, trip []int64
 	low := int64(k.fault.Latency.Of(0)-k.fault.Jitter.Of(0)) / 2
-	for _, r := range trips {
+	for _, r := range s.of(k.target, outside.Trip) {
 		if r.From < from || r.At > to {
 			continue
 		}
@@ -86,7 +106,7 @@ func (s *seen) reset(k *strike) Row {
 	var how []string
 	for _, r := range broken {
 		for _, word := range []string{"connection reset by peer", "EOF", "broken pipe", "i/o timeout"} {
-			if strings.Contains(r.Text, word) && !strings.Contains(strings.Join(how, ", "), word) {
+			if strings.Contains(r.Text, word) && !slices.Contains(how, word) {
 				how = append(how, word)
 			}
 		}
@@ -96,8 +116,9 @@ func (s *seen) reset(k *strike) Row {
 }
 
 // blackhole: what is sent gets no answer, and no error either.
-func (s *seen) blackhole(k *strike, in []outside.Record) Row {
+func (s *seen) blackhole(k *strike) Row {
 	from, to := k.window()
+	in := s.sentIn(k)
 	c := k.check("what is sent is never answered, and no connection breaks meanwhile", k.proof)
 	sent := between(s.of(k.target, outside.Sent), from, to)
 	c.unless(len(sent) > 0, "nothing was sent")
@@ -109,8 +130,9 @@ func (s *seen) blackhole(k *strike, in []outside.Record) Row {
 }
 
 // hold: what is sent reaches the server, or its answer the client, at the heal and not before; nothing is lost.
-func (s *seen) hold(k *strike, in []outside.Record) Row {
+func (s *seen) hold(k *strike) Row {
 	from, to := k.window()
+	in := s.sentIn(k)
 	request := k.fault.Fault == "hold-request"
 	what := "requests reach the server after the heal"
 	if !request {

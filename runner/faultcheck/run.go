@@ -66,6 +66,9 @@ func load(name string) (*scenarios.Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fault check: %w", err)
 	}
+	if name == "links" {
+		data = append(data, faultsOfLinks()...)
+	}
 	return scenarios.Parse(name+".yaml", data)
 }
 

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +31,7 @@ type strike struct {
 	healed int64
 	again  int64 // when connections make progress again; 0: not said
 	proof  string
+	lasted int64 // for so long its proof has seen it, ns; 0: not said
 	seen   bool
 	cut    []string
 }
@@ -41,16 +40,11 @@ type strike struct {
 // asked for, or as its proof says, and the heal is stamped before it is done.
 func (s *strike) window() (from, to int64) {
 	length := s.asked
-	if said := standing.FindStringSubmatch(s.proof); said != nil {
-		if seconds, err := strconv.ParseFloat(said[1], 64); err == nil {
-			length = min(length, int64(seconds*1e9)-1e6) // it was rounded
-		}
+	if s.lasted > 0 {
+		length = min(length, s.lasted)
 	}
 	return s.healed - length, s.healed
 }
-
-// standing is for how long a proof says that programs stood: on a busy machine it takes a while until all do.
-var standing = regexp.MustCompile(`in state T for ([0-9.]+) s`)
 
 // strikesOf reads the faults of a history in the order of the scenario.
 func strikesOf(file scenarios.Scenario, ops []history.Op) (all []*strike, err error) {
@@ -74,7 +68,7 @@ func strikesOf(file scenarios.Scenario, ops []history.Op) (all []*strike, err er
 		case history.Begin:
 			s.begun, s.cut = op.Time, n.Cut
 		case history.Observed:
-			s.seen, s.proof = true, n.Proof
+			s.seen, s.proof, s.lasted = true, n.Proof, n.Lasted
 		case history.Missed, history.Failed, history.Skipped:
 			s.proof = n.Proof
 		case history.Heal:

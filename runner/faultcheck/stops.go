@@ -2,7 +2,6 @@ package faultcheck
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
@@ -61,7 +60,7 @@ func (s *seen) kill(k *strike) []Row {
 	var came []string
 	for _, r := range between(all, to, to+soon) {
 		c.unless(!old[r.Born], "%s of before runs on", r.Who)
-		if !strings.Contains(strings.Join(came, " "), r.Who) {
+		if !slices.Contains(came, r.Who) {
 			came = append(came, r.Who)
 		}
 	}

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
-	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/junit"
 	"github.com/dlmtest/dlmtest/reports/say"
@@ -43,19 +41,6 @@ func Save(dir string, r Report) error {
 		runner.Write(dir, sarifFile, func(w io.Writer) error { return SARIF(w, r) }),
 		runner.Write(dir, pageFile, func(w io.Writer) error { return Page(w, r) }),
 	)
-}
-
-// Open reads the report of a gate's folder.
-func Open(dir string) (Report, error) {
-	var r Report
-	data, err := bounded.ReadFile(filepath.Join(dir, reportFile), mostOfAFile)
-	if err != nil {
-		return r, err
-	}
-	if format := bounded.Format(data, "dlmtest_gate"); format > Format {
-		return r, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", reportFile, format, Format)
-	}
-	return r, bounded.JSON(filepath.Join(dir, reportFile), data, &r)
 }
 
 // Lines writes a JSON object a line: one for each property that was judged, then one

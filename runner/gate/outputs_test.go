@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -136,25 +135,6 @@ func TestLinesAreJSON(t *testing.T) {
 	always := slices.DeleteFunc(slices.Clone(checker.Checkers), func(c checker.Checker) bool { return !c.Always() })
 	if want := 5*len(always) + 1; n != want || last["event"] != "gate" || last["state"] != "fail" {
 		t.Errorf("%d lines, want %d; the last is %v", n, want, last)
-	}
-}
-
-func TestSaveAndOpen(t *testing.T) {
-	dir, r := t.TempDir(), sample(t)
-	if err := Save(dir, r); err != nil {
-		t.Fatal(err)
-	}
-	back, err := Open(dir)
-	if err != nil || back.State != r.State || len(back.Cells) != len(r.Cells) {
-		t.Errorf("%v: %+v", err, back)
-	}
-	for text, want := range map[string]string{`{"dlmtest_gate": 99}`: "newer dlmtest", `{`: "gate.json"} {
-		if err := os.WriteFile(filepath.Join(dir, "gate.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
-		}
 	}
 }
 

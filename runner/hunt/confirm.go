@@ -17,8 +17,9 @@ import (
 // candidate is a violated property of a trial, while it is looked into.
 type candidate struct {
 	Evidence
-	cause, message string
-	unfenced       bool // what is broken is data without a fence
+	cause    Cause
+	message  string
+	unfenced bool // what is broken is data without a fence
 }
 
 // suspect is a trial that has violated something.
@@ -52,8 +53,8 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 			continue
 		}
 		row, _ := checker.Find(p.Name)
-		c := &candidate{cause: cause(out.Setup, out.Ops, p), unfenced: row.Owed == checker.Data && !row.Fenced, Evidence: Evidence{Property: p.Name, Owed: row.Owed,
-			Compared: h.Reference != nil, Excuse: excuse(t, out.Setup.Clients)}}
+		c := &candidate{cause: causeOf(out.Setup, out.Ops, p), unfenced: row.Owed == checker.Data && !row.Fenced}
+		c.Evidence = Evidence{Property: p.Name, Owed: row.Owed, Compared: h.Reference != nil, Excuse: excuse(t, out.Setup.Clients)}
 		if v := firmest(p); v != nil {
 			c.message = v.Message
 		}
@@ -77,7 +78,7 @@ func (h *Hunt) suspect() *suspect {
 		s.all = slices.DeleteFunc(s.all, func(c *candidate) bool { return h.settled(c, s.trial) })
 		if len(s.all) > 0 {
 			for _, c := range s.all {
-				h.looking[c.cause] = true
+				h.looking[c.cause.Name] = c.cause
 			}
 			return s
 		}
@@ -88,8 +89,8 @@ func (h *Hunt) suspect() *suspect {
 
 // looks says whether a cause like that of c is looked into.
 func (h *Hunt) looks(c *candidate) bool {
-	for cause, now := range h.looking {
-		if now && sameCause(cause, c.cause) {
+	for _, cause := range h.looking {
+		if cause.same(c.cause) {
 			return true
 		}
 	}
@@ -102,7 +103,7 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 	err := l.all(ctx)
 	return errors.Join(err, h.locked(func() (err error) {
 		for _, c := range s.all {
-			delete(h.looking, c.cause)
+			delete(h.looking, c.cause.Name)
 			if ctx.Err() != nil {
 				continue
 			}
@@ -132,7 +133,7 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 // settled says that a violation is known already: found, dismissed often enough, or accepted.
 func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
 	for _, f := range h.Report.Findings {
-		if sameCause(f.Cause, c.cause) {
+		if f.cause().same(c.cause) {
 			f.Again++
 			return true
 		}
@@ -142,7 +143,7 @@ func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
 		return true
 	}
 	for _, d := range h.Report.Left {
-		if d.Cause == c.cause && d.Times >= dismissals {
+		if d.Cause == c.cause.Name && d.Times >= dismissals {
 			d.Times++
 			return true
 		}
@@ -157,12 +158,12 @@ func (h *Hunt) dismiss(c *candidate, decision Decision, why string) string {
 			c.Found.Of, c.Reference.Seen, c.Reference.Of)
 	}
 	for _, d := range h.Report.Left {
-		if d.Cause == c.cause {
+		if d.Cause == c.cause.Name {
 			d.Times, d.Decision, d.Why = d.Times+1, decision, why
 			return why
 		}
 	}
-	h.Report.Left = append(h.Report.Left, &Dismissed{Property: c.Property, Cause: c.cause, Decision: decision,
+	h.Report.Left = append(h.Report.Left, &Dismissed{Property: c.Property, Cause: c.cause.Name, Decision: decision,
 		Why: why, Times: 1})
 	return why
 }

@@ -75,10 +75,10 @@ type Hunt struct {
 	taken     map[int]bool // numbers of trials
 	folders   int          // of runs, so far
 	suspects  []*suspect
-	looking   map[string]bool // causes that are looked into
-	shrinking int             // findings that are made small now
-	known     int             // findings of earlier sessions
-	broken    int             // trials in a row that reached no judgement
+	looking   map[string]Cause // causes that are looked into, by name
+	shrinking int              // findings that are made small now
+	known     int              // findings of earlier sessions
+	broken    int              // trials in a row that reached no judgement
 	last      error
 	failures  string        // the folder of the last run that failed
 	took      time.Duration // of the last run

@@ -9,7 +9,6 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/stats"
-	"github.com/dlmtest/dlmtest/reports/story"
 	"github.com/dlmtest/dlmtest/runner/gate"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -83,77 +82,6 @@ func excuse(t scenarios.Scenario, clients []string) string {
 	}
 	return ""
 }
-
-// cause is what tells two findings of one property apart: the faults, whom they struck, and the
-// turns in the story of its first violation.
-func cause(setup history.Setup, ops []history.Op, p checker.Property) string {
-	v := firmest(p)
-	if v == nil {
-		return p.Name
-	}
-	told := map[string]bool{}
-	steps := story.Of(setup, ops, *v)
-	for _, s := range steps {
-		switch {
-		case s.Kind == story.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil:
-			told[ops[s.Op].Fault.Kind+role(setup, ops, steps, s.Op)] = true
-		case slices.Contains(turns, s.Kind):
-			told[string(s.Kind)] = true
-		}
-	}
-	return p.Name + ": " + words(told)
-}
-
-// role says whom a fault struck: a server, or the client that acts too late at the end of the story, as it held the
-// key or as it waited for it. Only the first is what every lease allows.
-func role(setup history.Setup, ops []history.Op, steps []story.Step, fault int) string {
-	struck := ops[fault].Fault.Target
-	late := slices.IndexFunc(steps, func(s story.Step) bool { return s.Kind == story.StepZombie && s.Node == struck })
-	switch {
-	case slices.Contains(setup.Servers, struck):
-		return " of a server"
-	case late < 0:
-		return ""
-	case slices.ContainsFunc(steps[:late], func(s story.Step) bool { return s.Kind == story.StepGrant && s.Node == struck && s.Op < fault }):
-		return " of the holder"
-	}
-	return " of the waiter"
-}
-
-// sameCause says that two causes are one: the same turns of the same property, where the faults of one
-// story are among those of the other. What comes without a fault comes beside any, too. Whether somebody was told
-// in between, and whether an update was lost, is chance.
-func sameCause(a, b string) bool {
-	if a == b {
-		return true
-	}
-	property, of, _ := strings.Cut(a, ": ")
-	other, told, _ := strings.Cut(b, ": ")
-	aTurns, aFaults := parted(of)
-	bTurns, bFaults := parted(told)
-	return property == other && slices.Equal(aTurns, bTurns) && (within(aFaults, bFaults) || within(bFaults, aFaults))
-}
-
-// parted parts the words of a cause, without what is chance.
-func parted(told string) (turned, faults []string) {
-	for _, word := range strings.FieldsFunc(told, func(r rune) bool { return r == '+' }) {
-		switch kind := story.Kind(word); {
-		case kind == story.StepTold || kind == story.StepLoss:
-		case slices.Contains(turns, kind):
-			turned = append(turned, word)
-		default:
-			faults = append(faults, word)
-		}
-	}
-	return turned, faults
-}
-
-func within(few, many []string) bool {
-	return !slices.ContainsFunc(few, func(w string) bool { return !slices.Contains(many, w) })
-}
-
-// turns are the steps that make a story another one.
-var turns = []story.Kind{story.StepZombie, story.StepEnd, story.StepTold, story.StepLoss, story.StepHold}
 
 // firmest is the violation to tell: one that is certain, and that no stall touches.
 func firmest(p checker.Property) *checker.Violation {

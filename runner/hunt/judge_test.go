@@ -112,25 +112,3 @@ cells:
 		t.Errorf("another lock: %v %v", other, err)
 	}
 }
-
-// One bug shows beside many faults. Stories that take other turns, and faults of which neither is among
-// the other's, are told apart.
-func TestSameCause(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"honest-claims: lease-end+pause", "honest-claims: lease-end+pause", true},
-		{"honest-claims: ", "honest-claims: pause", true},
-		{"honest-claims: lease-end+pause", "honest-claims: cut-link+lease-end+pause", true},
-		{"honest-claims: cut-link+lease-end", "honest-claims: lease-end+pause", false},
-		{"honest-claims: pause", "honest-claims: pause+zombie", false},
-		{"fencing-monotonic: loss+told", "fencing-monotonic: ", true},
-		{"mutual-exclusion: loss+told+zombie", "mutual-exclusion: pause+zombie", true},
-		{"honest-claims: pause", "false-loss: pause", false},
-	} {
-		if sameCause(c.a, c.b) != c.want || sameCause(c.b, c.a) != c.want {
-			t.Errorf("%q and %q: %v, want %v", c.a, c.b, sameCause(c.a, c.b), c.want)
-		}
-	}
-}

@@ -204,7 +204,7 @@ func (r *Report) add(p part) {
 	for _, f := range p.Findings {
 		own := *f
 		own.from = p.name
-		i := slices.IndexFunc(r.Findings, func(x *Finding) bool { return sameCause(x.Cause, f.Cause) })
+		i := slices.IndexFunc(r.Findings, func(x *Finding) bool { return x.cause().same(f.cause()) })
 		switch {
 		case i < 0:
 			r.Findings = append(r.Findings, &own)

@@ -67,7 +67,7 @@ func TestDisturbedIsRepeatedAlone(t *testing.T) {
 	dir := t.TempDir()
 	h := hunting(t, w, dir, 1<<30)
 	h.Parallel, h.slots, h.begun = 4, make(chan struct{}, 4), time.Now()
-	s := &suspect{number: 1, seed: 1, trial: h.Space.Learn(), all: []*candidate{{cause: "c",
+	s := &suspect{number: 1, seed: 1, trial: h.Space.Learn(), all: []*candidate{{cause: Cause{Name: "c"},
 		Evidence: Evidence{Property: "release-by-owner", Compared: true}}}}
 	w.shows = func(o runner.Options) []string {
 		if o.Backend == "redis" {
@@ -145,7 +145,7 @@ func TestReferenceMeetsOtherFaults(t *testing.T) {
 		h.slots, h.begun = make(chan struct{}, 1), time.Now()
 		trial := h.Space.Learn()
 		s := &suspect{number: 1, seed: 1, trial: trial, met: []map[history.Phase]bool{{history.Observed: true}},
-			all: []*candidate{{cause: "c", Evidence: Evidence{Property: "mutual-exclusion", Compared: true, Owed: checker.Data}}}}
+			all: []*candidate{{cause: Cause{Name: "c"}, Evidence: Evidence{Property: "mutual-exclusion", Compared: true, Owed: checker.Data}}}}
 		if err := h.examine(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}

@@ -50,8 +50,9 @@ type Report struct {
 
 // Finding is a violation that this lock shows and should not.
 type Finding struct {
-	Property       string   `json:"property"`
-	Cause          string   `json:"cause"` // by which it is told from others of its property
+	Property string `json:"property"`
+	Cause    string `json:"cause"` // by which it is told from others of its property
+	Traits
 	Message        string   `json:"message"`
 	Why            string   `json:"why"` // it counts
 	Scenario       string   `json:"scenario"`
@@ -75,6 +76,8 @@ type Finding struct {
 	begun bool   // to be made small, in this session
 	from  string // the part that has it, while parts are merged
 }
+
+func (f *Finding) cause() Cause { return Cause{f.Property, f.Cause, f.Traits} }
 
 // Dismissed are violations of one cause that are no finding.
 type Dismissed struct {

@@ -25,7 +25,7 @@ const (
 
 // New begins a hunt in its folder, or goes on with the one that is there.
 func New(spec Spec) (*Hunt, error) {
-	h := &Hunt{Spec: spec, taken: map[int]bool{}, looking: map[string]bool{}}
+	h := &Hunt{Spec: spec, taken: map[int]bool{}, looking: map[string]Cause{}}
 	if err := os.MkdirAll(filepath.Join(spec.Dir, runsDir), 0o755); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // found keeps a finding, with its scenario as it was seen: it is made small later.
 func (h *Hunt) found(c *candidate, why string, s *suspect, run string) error {
-	f := &Finding{Property: c.Property, Cause: c.cause, Message: c.message, Why: why, Trial: s.number, Seed: s.seed,
+	f := &Finding{Property: c.Property, Cause: c.cause.Name, Traits: c.cause.Traits, Message: c.message, Why: why, Trial: s.number, Seed: s.seed,
 		Draft: string(s.trial.YAML()),
 		Found: c.Found.Seen, Of: c.Found.Of, ReferenceFound: c.Reference.Seen, ReferenceOf: c.Reference.Of,
 		Seconds: round(time.Duration(h.spent() * float64(time.Second))),

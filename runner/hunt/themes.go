@@ -133,6 +133,26 @@ func stoppedWaiter(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
+// ways are those in which one message can be struck. What strikes at nothing else does so in front of it and behind it.
+var ways = waysOf(history.FaultKinds)
+
+type way struct {
+	kind  string
+	after bool
+}
+
+func waysOf(kinds []history.FaultKind) (all []way) {
+	for _, k := range slices.Backward(kinds) {
+		if k.Message {
+			all = append(all, way{k.Name, false})
+		}
+		if k.MessageOnly {
+			all = append(all, way{k.Name, true})
+		}
+	}
+	return all
+}
+
 // lostMessage loses or delays messages of acquires, renewals and releases; whoever gives up meanwhile may
 // stay away. There are many messages, so a trial has some of these faults.
 func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
@@ -142,7 +162,7 @@ func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	}
 	var all []scenarios.Fault
 	for range 2 + d.IntN(3) {
-		f := scenarios.Fault{Fault: pick(d, []string{"hold-answer", "hold-answer", "hold-request", "cut-link", "cut-link", "cut-link"}), Target: "holder",
+		f := scenarios.Fault{Fault: pick(d, ways).kind, Target: "holder",
 			On: pick(d, []string{"waiting", "waiting", "waiting", "releasing", "renewing"}), At: leases(d.log(0.05, 2)), For: span(leases(d.log(0.1, 2)))}
 		if s.message(d, &f); f.On == "renewing" {
 			t.Renew, t.Work = s.Extends, leases(d.log(0.5, 2))
@@ -198,15 +218,15 @@ func sweep(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Work, t.Think = 1, 2+d.IntN(3), leases(d.log(0.01, 0.2)), leases(d.log(0.01, 0.1))
 	t.Wait, t.Duration = leases(d.log(1, 4)), leases(0.7*swept+s.longest(t))
 	chunks := max((len(s.Usual)+swept-1)/swept, 1)
-	how := d.visit % 4
-	first := (d.visit + d.visit/4) % chunks * swept
-	f := scenarios.Fault{Fault: []string{"cut-link", "hold-answer", "cut-link", "hold-request"}[how], Target: "holder", On: "waiting"}
+	how := next(d, ways)
+	first := (d.visit + d.visit/len(ways)) % chunks * swept
+	f := scenarios.Fault{Fault: how.kind, Target: "holder", On: "waiting"}
 	for n := range swept {
 		f.At, f.For = leases(0.05+0.7*float64(n)), span(leases(d.log(0.1, 2)))
-		f.When = scenarios.When{Contains: "key-1", Skip: n, After: how == 2} // whatever it is called
+		f.When = scenarios.When{Contains: "key-1", Skip: n, After: how.after} // whatever it is called
 		if len(s.Usual) > 0 && (len(s.Usual) >= swept || d.one(2)) {
 			m := s.Usual[(first+n)%len(s.Usual)]
-			f.When = scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains, After: how == 2}
+			f.When = scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains, After: how.after}
 		}
 		t.Faults = append(slices.Clone(t.Faults), f)
 	}
@@ -224,7 +244,8 @@ func resets(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		f := scenarios.Fault{Fault: "reset", Target: pick(d, nemesis.Ones), On: pick(d, checkpoints), At: leases(d.log(0.05, 2)),
 			Count: 1 + d.IntN(4), Every: leases(d.log(0.05, 0.5)), For: span(leases(d.log(0.01, 0.3)))}
 		if d.one(3) {
-			f.Fault, f.Target, f.Count, f.Every = "cut-link", "holder", 1, scenarios.Duration{}
+			f.Fault = pick(d, history.FaultsThat(func(k history.FaultKind) bool { return k.MessageOnly }))
+			f.Target, f.Count, f.Every = "holder", 1, scenarios.Duration{}
 			s.message(d, &f)
 		}
 		if f.Count == 1 {

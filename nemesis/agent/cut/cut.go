@@ -117,23 +117,3 @@ func remove(id string) error {
 	}
 	return nil
 }
-
-// Flush heals every cut of the namespace and removes the table. Nothing to
-// remove is no error.
-func Flush() error {
-	one.Lock()
-	defer one.Unlock()
-	c, err := nftables.New()
-	if err != nil {
-		return fmt.Errorf("flush of all cuts: netlink: %w", err)
-	}
-	found, err := present(c)
-	if err != nil || !found {
-		return err
-	}
-	c.DelTable(table())
-	if err := c.Flush(); err != nil {
-		return fmt.Errorf("flush of all cuts: %w", err)
-	}
-	return nil
-}

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/nftables"
-
 	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
@@ -175,32 +173,6 @@ func TestIPv6(t *testing.T) {
 	heal := cutFrom(t, "six", n[1], nil, n[0])
 	c.stalls("x", 300*time.Millisecond)
 	heal()
-	c.comes("x")
-}
-
-func TestFlushHealsAll(t *testing.T) {
-	n := cluster(t, 2)
-	c := connect(t, n[0], n[1], 4000)
-	heal := cutFrom(t, "one", n[0], nil, n[1])
-	cutFrom(t, "two", n[0], nil, n[1])
-	n[0].do(t, Flush)
-	c.flows("free")
-	n[0].do(t, Flush) // nothing is left to flush: no error
-	heal()            // nor to heal
-	n[0].do(t, func() error {
-		c, err := nftables.New()
-		if err != nil {
-			return err
-		}
-		found, err := present(c)
-		if found {
-			t.Error("a table is left")
-		}
-		return err
-	})
-	again := cutFrom(t, "one", n[0], nil, n[1])
-	c.stalls("x", 200*time.Millisecond)
-	again()
 	c.comes("x")
 }
 

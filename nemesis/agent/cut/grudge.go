@@ -3,7 +3,6 @@ package cut
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 )
 
@@ -60,22 +59,4 @@ func Drops(grudges []Grudge) (map[string][]string, error) {
 		sorted[at] = slices.Sorted(maps.Keys(from))
 	}
 	return sorted, nil
-}
-
-// Peers turns names into the addresses for Apply. A name without an address is an
-// error: a cut that quietly misses a node is a lie.
-func Peers(drops map[string][]string, addrs map[string][]netip.Addr) (map[string][]netip.Addr, error) {
-	peers := map[string][]netip.Addr{}
-	for at, from := range drops {
-		if len(addrs[at]) == 0 {
-			return nil, fmt.Errorf("grudge: no node is called %q, or it has no address", at)
-		}
-		for _, name := range from {
-			if len(addrs[name]) == 0 {
-				return nil, fmt.Errorf("grudge: no node is called %q, or it has no address", name)
-			}
-			peers[at] = append(peers[at], addrs[name]...)
-		}
-	}
-	return peers, nil
 }

@@ -128,16 +128,3 @@ func answered(sent map[uint64]time.Time, answer []byte) (time.Time, bool) {
 	at, ok := sent[binary.BigEndian.Uint64(answer[len(magic):])]
 	return at, ok
 }
-
-// Probe opens a TCP connection to addr, host:port, which must fail while the cut
-// is in force and pass after its heal. It proves a cut from a server that has no
-// agent. A SYN that is lost is sent again after 1 s, so give the proof of a heal
-// more than that.
-func Probe(ctx context.Context, addr string, timeout time.Duration) error {
-	d := net.Dialer{Timeout: timeout}
-	conn, err := d.DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return fmt.Errorf("probe of %s: %w", addr, err)
-	}
-	return conn.Close()
-}

@@ -15,44 +15,6 @@ func Halves(nodes []string, r *rand.Rand) []Grudge {
 	return between(s[:len(s)/2], s[len(s)/2:])
 }
 
-// Minority cuts a random largest minority of the servers, as a group, from the
-// other servers and from all others, such as clients.
-func Minority(servers, others []string, r *rand.Rand) []Grudge {
-	s := shuffled(servers, r)
-	n := max(len(s)-1, 0) / 2
-	return between(s[:n], slices.Concat(s[n:], others))
-}
-
-// Majority cuts a random smallest majority of the servers, as a group, from the
-// other servers and from all others: whoever is left reaches a minority alone.
-func Majority(servers, others []string, r *rand.Rand) []Grudge {
-	s := shuffled(servers, r)
-	n := len(s)/2 + 1
-	if n > len(s) {
-		return nil
-	}
-	return between(s[:n], slices.Concat(s[n:], others))
-}
-
-// Isolate cuts one node from all others: a leader from the rest, or a client from
-// the lock service but not from the database.
-func Isolate(node string, others []string, d Direction) []Grudge {
-	rest := slices.DeleteFunc(slices.Clone(others), func(n string) bool { return n == node })
-	if len(rest) == 0 {
-		return nil
-	}
-	return []Grudge{{From: []string{node}, To: rest, Direction: d}}
-}
-
-// IsolateOne cuts one random node from the others.
-func IsolateOne(nodes []string, r *rand.Rand) []Grudge {
-	s := shuffled(nodes, r)
-	if len(s) == 0 {
-		return nil
-	}
-	return Isolate(s[0], s[1:], Both)
-}
-
 // Bridge parts nodes into two random halves but for one random node, which goes
 // on reaching both.
 func Bridge(nodes []string, r *rand.Rand) []Grudge {

@@ -14,7 +14,7 @@ func (l *Link) Bandwidth(rate int64) (*Fault, error) {
 	if rate <= 0 {
 		return nil, fmt.Errorf("link %s: bandwidth: %d bytes a second is no rate; use Blackhole or HoldRequest for none", l.name, rate)
 	}
-	f := newFault(l, KindBandwidth, When{})
+	f := newFault(l, "bandwidth", When{})
 	f.grip = func(c *conn) {
 		for _, flow := range c.flows() {
 			flow.set(func() { flow.rates[f] = rate })

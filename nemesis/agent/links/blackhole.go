@@ -1,5 +1,8 @@
 package links
 
+// KindBlackhole is asked for by each new connection.
+const KindBlackhole Kind = "blackhole"
+
 // Blackhole accepts connections and bytes and delivers none, in either direction:
 // a half-open link, on which the client believes in a server that knows nothing
 // of it. The end of a stream waits for the heal. New connections are not made to the

@@ -14,7 +14,7 @@ func (l *Link) CutOn(when When) (*Fault, error) {
 	if when.Now() {
 		return nil, fmt.Errorf("link %s: cut: on what event? Reset cuts at once", l.name)
 	}
-	f := newFault(l, KindCut, when)
+	f := newFault(l, "cut-link", when)
 	f.await(func(where *flow, e event) {
 		f.counts.conns.Add(1)
 		// Never released: the answer to the last message must not get through

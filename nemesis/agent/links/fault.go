@@ -9,19 +9,8 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// Kind names a fault of a link.
+// Kind names a fault of a link, as scenarios do.
 type Kind string
-
-// The kinds.
-const (
-	KindLatency     Kind = "latency"
-	KindBandwidth   Kind = "bandwidth"
-	KindReset       Kind = "reset"
-	KindBlackhole   Kind = "blackhole"
-	KindHoldRequest Kind = "hold-request"
-	KindHoldAnswer  Kind = "hold-answer"
-	KindCut         Kind = "cut"
-)
 
 // Fault is a fault that is in force on a link, or waits there for its event.
 type Fault struct {

@@ -7,13 +7,13 @@ import "fmt"
 // (Kleppmann's delayed packet). Answers still come. At once it holds everything on
 // every connection; with a When, everything from that message on, on the
 // connection of that message alone, as TCP would.
-func (l *Link) HoldRequest(when When) (*Fault, error) { return l.hold(KindHoldRequest, Request, when) }
+func (l *Link) HoldRequest(when When) (*Fault, error) { return l.hold("hold-request", Request, when) }
 
 // HoldAnswer keeps what the server sends from arriving, until the heal delivers it:
 // the server did what it was asked, and the client does not know. With a When of
 // the direction Request it is the answer to that message, and everything behind
 // it: the hold is in force before the message can reach the server.
-func (l *Link) HoldAnswer(when When) (*Fault, error) { return l.hold(KindHoldAnswer, Answer, when) }
+func (l *Link) HoldAnswer(when When) (*Fault, error) { return l.hold("hold-answer", Answer, when) }
 
 func (l *Link) hold(kind Kind, dir Direction, when When) (*Fault, error) {
 	if err := when.check(l.protocol); err != nil {

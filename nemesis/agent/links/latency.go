@@ -17,7 +17,7 @@ func (l *Link) Latency(rtt, jitter time.Duration) (*Fault, error) {
 	if rtt <= 0 || jitter < 0 || jitter > rtt {
 		return nil, fmt.Errorf("link %s: latency %v ±%v: the first must be above 0, the second from 0 to the first", l.name, rtt, jitter)
 	}
-	f := newFault(l, KindLatency, When{})
+	f := newFault(l, "latency", When{})
 	f.grip = func(c *conn) {
 		for _, flow := range c.flows() {
 			flow.set(func() { flow.delays[f] = spread{rtt / 2, jitter / 2} })

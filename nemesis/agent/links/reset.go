@@ -1,5 +1,8 @@
 package links
 
+// KindReset is asked for by each new connection.
+const KindReset Kind = "reset"
+
 // Reset breaks every connection of the link at once, with a TCP reset to the
 // client, and until the heal every new one as soon as it is made.
 func (l *Link) Reset() (*Fault, error) {

@@ -66,7 +66,7 @@ func FuzzLink(f *testing.F) {
 		l := &Link{protocol: wire.Protocols[int(protocol)%len(wire.Protocols)], told: map[Direction]bool{}, passed: map[Passed]int{}, room: &room{max: roomMax}}
 		c := newConn(l, 1, nil, nil)
 		flow := c.request
-		hold := newFault(l, KindHoldRequest, When{})
+		hold := newFault(l, "hold-request", When{})
 		if cut%2 == 0 {
 			flow.hold(hold, int64(cut>>1)%int64(len(sent)+1))
 		}

@@ -1,0 +1,116 @@
+package hunt
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/reports/story"
+)
+
+// Cause is what tells two findings of one property apart.
+type Cause struct {
+	Property, Name string // Name says all of it: files and pages have it
+	Traits
+}
+
+// Traits are what the story of a first violation shows. Findings of an older dlmtest have none.
+type Traits struct {
+	Turns  []story.Kind `json:"turns,omitempty"` // the steps that make it another story
+	Struck []Struck     `json:"struck,omitempty"`
+}
+
+// Struck is a fault and whom it struck.
+type Struck struct {
+	Fault string `json:"fault"`
+	Whom  Whom   `json:"whom,omitempty"`
+}
+
+// Whom is a server, or the client that acts too late at the end of the story, as it held the key or as it waited for
+// it; "": another client. Only of a holder every lease allows it.
+type Whom string
+
+// Whom a fault may have struck.
+const (
+	Server Whom = "server"
+	Holder Whom = "holder"
+	Waiter Whom = "waiter"
+)
+
+// turns are the steps that make a story another one.
+var turns = []story.Kind{story.StepZombie, story.StepEnd, story.StepTold, story.StepLoss, story.StepHold}
+
+// chance are those of them that say nothing: whether somebody was told in between, and whether an update was lost.
+var chance = []story.Kind{story.StepTold, story.StepLoss}
+
+// causeOf reads it from the firmest violation of a property.
+func causeOf(setup history.Setup, ops []history.Op, p checker.Property) Cause {
+	v := firmest(p)
+	if v == nil {
+		return Cause{Property: p.Name, Name: p.Name}
+	}
+	turned, struck := map[story.Kind]bool{}, map[Struck]bool{}
+	steps := story.Of(setup, ops, *v)
+	for _, s := range steps {
+		switch {
+		case s.Kind == story.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil:
+			struck[Struck{ops[s.Op].Fault.Kind, whom(setup, ops, steps, s.Op)}] = true
+		case slices.Contains(turns, s.Kind):
+			turned[s.Kind] = true
+		}
+	}
+	c := Cause{Property: p.Name, Traits: Traits{slices.Sorted(maps.Keys(turned)), slices.SortedFunc(maps.Keys(struck), func(a, b Struck) int {
+		return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.Whom, b.Whom))
+	})}}
+	c.Name = c.name()
+	return c
+}
+
+// whom a fault struck, by the steps of the story.
+func whom(setup history.Setup, ops []history.Op, steps []story.Step, fault int) Whom {
+	struck := ops[fault].Fault.Target
+	late := slices.IndexFunc(steps, func(s story.Step) bool { return s.Kind == story.StepZombie && s.Node == struck })
+	switch {
+	case slices.Contains(setup.Servers, struck):
+		return Server
+	case late < 0:
+		return ""
+	case slices.ContainsFunc(steps[:late], func(s story.Step) bool { return s.Kind == story.StepGrant && s.Node == struck && s.Op < fault }):
+		return Holder
+	}
+	return Waiter
+}
+
+// name says a cause in one line: "mutual-exclusion: pause of the holder+zombie".
+func (c Cause) name() string {
+	of := map[Whom]string{Server: " of a server", Holder: " of the holder", Waiter: " of the waiter"}
+	told := map[string]bool{}
+	for _, kind := range c.Turns {
+		told[string(kind)] = true
+	}
+	for _, s := range c.Struck {
+		told[s.Fault+of[s.Whom]] = true
+	}
+	return c.Property + ": " + words(told)
+}
+
+// same says that two causes are one: the same turns of the same property, where the faults of one
+// story are among those of the other. What comes without a fault comes beside any, too.
+func (c Cause) same(o Cause) bool {
+	if c.Name == o.Name {
+		return true
+	}
+	if c.Property != o.Property || c.Name != c.name() || o.Name != o.name() { // an older dlmtest wrote no traits
+		return false
+	}
+	firm := func(all []story.Kind) []story.Kind {
+		return slices.DeleteFunc(slices.Clone(all), func(k story.Kind) bool { return slices.Contains(chance, k) })
+	}
+	return slices.Equal(firm(c.Turns), firm(o.Turns)) && (within(c.Struck, o.Struck) || within(o.Struck, c.Struck))
+}
+
+func within(few, many []Struck) bool {
+	return !slices.ContainsFunc(few, func(s Struck) bool { return !slices.Contains(many, s) })
+}
