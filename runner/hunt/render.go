@@ -1,14 +1,17 @@
 package hunt
 
 import (
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/reports/sheet"
 	"github.com/dlmtest/dlmtest/reports/text"
 )
 
@@ -91,24 +94,39 @@ func (r *Report) Markdown(w io.Writer) error {
 	return err
 }
 
+// The page of a hunt runs no script and loads nothing.
+var (
+	//go:embed page.html.tmpl
+	pageText string
+	//go:embed page.css
+	pageStyle string
+	page      = template.Must(template.New("hunt").Funcs(template.FuncMap{
+		"css": func() template.CSS { return template.CSS(sheet.Style + pageStyle) }}).Parse(pageText))
+)
+
 // HTML writes the report as one page that needs nothing else.
 // pictures are those of findings, as SVG.
 func (r *Report) HTML(w io.Writer, pictures map[*Finding][]byte) error {
 	return page.Execute(w, struct {
 		*Report
-		Shown []shown
+		Shown []*shown
 	}{r, shownOf(r, pictures)})
 }
 
-// shown is a finding in the page. An image runs no script, whoever drew it.
+// shown is a finding in the page, with those that the same trial has shown. An image runs no script, whoever drew it.
 type shown struct {
 	*Finding
 	Picture template.URL
+	Others  []*Finding
 }
 
-func shownOf(r *Report, pictures map[*Finding][]byte) (all []shown) {
+func shownOf(r *Report, pictures map[*Finding][]byte) (all []*shown) {
 	for _, f := range r.Findings {
-		s := shown{Finding: f}
+		if i := slices.IndexFunc(all, func(s *shown) bool { return s.Trial == f.Trial }); i >= 0 {
+			all[i].Others = append(all[i].Others, f)
+			continue
+		}
+		s := &shown{Finding: f}
 		if data := pictures[f]; len(data) > 0 {
 			s.Picture = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(data))
 		}
@@ -116,43 +134,3 @@ func shownOf(r *Report, pictures map[*Finding][]byte) (all []shown) {
 	}
 	return all
 }
-
-var page = template.Must(template.New("hunt").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="dlmtest">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Hunt of {{.Lock}}</title>
-<style>
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-article { border-left: .3rem solid #c0392b; padding: .2rem 1rem; margin: 1.5rem 0 }
-table { border-collapse: collapse; display: block; overflow-x: auto } td, th { padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #8884; vertical-align: top }
-td.n { white-space: nowrap; text-align: right; font-variant-numeric: tabular-nums }
-caption { text-align: left; font-weight: 600 } img { max-width: 100%; background: #fff }
-pre { overflow-x: auto; padding: .6rem; background: #8882 } .zero { opacity: .5 }
-</style></head><body>
-<h1>Hunt of {{.Lock}}</h1>
-<p>{{.Summary}}</p>
-{{range .Shown}}<article><h2>{{.Property}}</h2>
-<p>{{.Message}}</p>
-<p>It counts because {{.Why}}. Shown in {{.Rates}}. Found after {{printf "%.0f" .Seconds}} s, in trial {{.Trial}}.</p>
-<p>Smallest: {{.Size}}.{{with .Note}} Note: {{.}}.{{end}}</p>
-{{with .Picture}}<p><img src="{{.}}" alt="Who held the key when, in the run that shows it"></p>
-{{end}}{{with .Story}}<table><caption>How it came about</caption><tr><th>at</th><th>who</th><th>what</th></tr>
-{{range .}}<tr><td class="n">{{printf "%.3f" .At}} s</td><td>{{.Who}}</td><td>{{.What}}</td></tr>
-{{end}}</table>
-{{end}}<p>{{with .Run}}<a href="{{.}}/report.html">The report of that run</a> · {{end}}<a href="{{.Scenario}}">{{.Scenario}}</a></p>
-<pre>{{.Line}}</pre></article>
-{{else}}<p>Nothing was found that this lock does worse than it should.</p>{{end}}
-<h2>What was tried</h2>
-<table><tr><th>fault</th><th>trigger</th><th>tried</th><th>seen</th><th>missed</th><th>skipped</th></tr>
-{{range .Coverage}}<tr{{if not .Seen}} class="zero"{{end}}><td>{{.Fault}}</td><td>{{.Trigger}}</td><td class="n">{{.Tried}}</td><td class="n">{{.Seen}}</td><td class="n">{{.Missed}}</td><td class="n">{{.Skipped}}</td></tr>
-{{end}}</table>
-{{with .Unreached}}<p>Never seen at a victim: {{range $i, $k := .}}{{if $i}}, {{end}}{{$k}}{{end}}.</p>{{end}}
-{{with .Left}}<h2>Violations that are no findings</h2>
-<table><tr><th>property and cause</th><th>decision</th><th>times</th><th>why</th></tr>
-{{range .}}<tr><td>{{.Cause}}</td><td>{{.Decision}}</td><td class="n">{{.Times}}</td><td>{{.Why}}</td></tr>
-{{end}}</table>{{end}}
-<h2>Again</h2><pre>{{range .Command}}{{.}} {{end}}{{with .Shard}}--shard {{.}}{{end}}</pre>
-</body></html>
-`))
