@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/internal/eventually"
+	"github.com/dlmtest/dlmtest/internal/raced"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/protocol"
 )
@@ -170,7 +171,7 @@ func TestBadAdapters(t *testing.T) {
 	for name, m := range bad {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if raced && m.want == protocol.Floods {
+			if raced.Detector && m.want == protocol.Floods {
 				t.Skip("the flood is not read before the limit of the call")
 			}
 			cmd, mark := command(t, name)

@@ -1,0 +1,6 @@
+//go:build !race
+
+package raced
+
+// Detector says that it watches.
+const Detector = false
