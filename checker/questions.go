@@ -25,6 +25,8 @@ type posed struct {
 	// only that the smallest history of a violation is illegal.
 	whole bool
 	why   string // why there is no model of it
+	// shares says why there is none of a lock that several clients may hold.
+	shares string
 	// entry: only a violation that names an entry of the resource's log is asked about.
 	entry bool
 	// holds: it asks about holds alone, so not about a write of an owner without a grant.
@@ -119,11 +121,12 @@ func (r *run) askValidity(k *keyLog) []question {
 // askTokens makes a lock that may be lost at any time, whose tokens rise.
 func (r *run) askTokens(k *keyLog) []question {
 	var ops []models.Op
-	for _, g := range k.Grants {
+	all := r.tokened(k)
+	for _, g := range all {
 		ops = append(ops, r.grantedOp(g, g.Sent))
 	}
 	var looked []models.Op
-	for _, p := range r.byLooks(k) {
+	for _, p := range r.byLooks(k, all) {
 		op := r.grantedOp(p.Grant, p.sent)
 		op.Return = r.at(p.ok)
 		looked = append(looked, op)
