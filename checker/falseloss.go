@@ -78,8 +78,7 @@ func (r *run) denied() (losses []trace.Loss) {
 // the lease that was asked for is certain, from the request on that started it.
 func (r *run) dueAt(l trace.Loss) (int64, bool) {
 	if l.Claim.Deadline == 0 && r.Setup.Promise.Leased && !r.Setup.Promise.Renews {
-		claim := &r.Ops[l.Claim.Op]
-		return after(max(claim.Sent, l.Grant.Invoked), r.LeaseOf(claim)) - trace.ClockNoise, true
+		return after(max(r.sentBy(l.Claim.Op), l.Grant.Invoked), r.LeaseOf(&r.Ops[l.Claim.Op])) - trace.ClockNoise, true
 	}
 	return r.DeadlineAt(l.Grant, l.Claim.Deadline)
 }

@@ -209,7 +209,7 @@ var Checkers = append([]Checker{
 		About: "After the death of a holder the next grant comes before its lease ends, or later than a lease and the bound that the lock states.",
 		Remedy: "A lease that ends by itself soon after its holder died, and not before; and a service that tells its " +
 			"waiters then.",
-		promised: alone, check: recovery, oracle: posed{why: noTime}, rests: rests{others: true},
+		check: recovery, oracle: posed{why: noTime}, rests: rests{others: true},
 		tests: []test{
 			holdersDead.shows("a key that a dead holder keeps, or loses too early"),
 		},

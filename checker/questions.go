@@ -75,17 +75,24 @@ func (r *run) askBelief(k *keyLog) []question {
 	return asked
 }
 
-// keptOps are the holds of a key from their answers, as long as nothing can have ended them.
+// keptOps are the holds of a key from their answers, as long as nothing can have ended them, and of those that may
+// have been over by their answer the instant at which they were made.
 func (r *run) keptOps(k *keyLog) (ops []models.Op) {
+	lasts := false
 	for _, g := range k.Grants {
 		kept := r.keptUntil(g) - trace.ClockNoise
+		lasts = lasts || kept > g.OK
 		if kept <= g.OK {
+			ops = append(ops, r.grantedOp(g, g.Sent), r.given(g.Owner, g.Sent))
 			continue
 		}
 		ops = append(ops, r.grantedOp(g, g.OK))
 		if kept < trace.Forever-trace.ClockNoise {
 			ops = append(ops, r.given(g.Owner, kept))
 		}
+	}
+	if !lasts {
+		return nil
 	}
 	return ops
 }
