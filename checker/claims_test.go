@@ -1,0 +1,42 @@
+package checker
+
+import (
+	"testing"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// What ends a grant at the instant at which another was granted the key has ended it by then: a renewal that is told ok
+// long after that says nothing of it.
+func TestLateAnswerAtTheInstant(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ends func(*builder, *held, int64)
+		want Verdict
+	}{
+		{"nothing ends it", func(*builder, *held, int64) {}, Violated},
+		{"told of its loss a moment later", func(b *builder, h *held, at int64) { b.note(at+1, h, history.Lost) }, Violated},
+		{"told of its loss", func(b *builder, h *held, at int64) { b.note(at, h, history.Lost) }, Holds},
+		{"given back a moment later", func(b *builder, h *held, at int64) { b.does(at+1, h, history.Release, history.Fail) }, Violated},
+		{"given back", func(b *builder, h *held, at int64) { b.does(at, h, history.Release, history.Fail) }, Holds},
+	} {
+		b := newBuilder()
+		renewedLate(b, 1300*ms, false)
+		c.ends(b, &held{node: "client-1", key: "k", owner: "client-1/1"}, 1300*ms)
+		if p := honestClaims(newRun(b.done())).property("honest-claims"); p.Verdict != c.want {
+			t.Errorf("%s: %s, want %s: %s", c.name, p.Verdict, c.want, p.Reason)
+		}
+	}
+}
+
+// The ok of a release of a lock that answers nothing to it is no claim, so it is no rival's either.
+func TestMuteRelease(t *testing.T) {
+	for mute, want := range map[bool]Verdict{false: Violated, true: Holds} {
+		b := newBuilder()
+		overtakes(b, history.OK)
+		b.setup.Promise.Mute = mute
+		if p := honestClaims(newRun(b.done())).property("honest-claims"); p.Verdict != want {
+			t.Errorf("mute %v: %s, want %s: %s", mute, p.Verdict, want, p.Reason)
+		}
+	}
+}
