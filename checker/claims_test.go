@@ -40,3 +40,21 @@ func TestMuteRelease(t *testing.T) {
 		}
 	}
 }
+
+// Of a lock whose holders may change their mode, one that did leaves open what it had when another was granted the lock.
+func TestClaimOfWhoChanges(t *testing.T) {
+	for turns, want := range map[bool]Verdict{false: Violated, true: Holds} {
+		b := newBuilder().kind(history.ReadWrite)
+		b.setup.Promise.Changes = true
+		h := b.as(0, 10*ms, "client-1", exclusive, 1)
+		if turns {
+			b.turn(100*ms, h, shared, history.OK)
+		}
+		o := b.as(500*ms, 1500*ms, "client-2", shared, 2)
+		b.does(1600*ms, o, history.Release, history.OK)
+		b.does(1700*ms, h, history.Release, history.OK)
+		if p := honestClaims(newRun(b.done())).property("honest-claims"); p.Verdict != want {
+			t.Errorf("turns %v: %s, want %s: %s", turns, p.Verdict, want, p.Reason)
+		}
+	}
+}
