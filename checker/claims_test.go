@@ -58,3 +58,17 @@ func TestClaimOfWhoChanges(t *testing.T) {
 		}
 	}
 }
+
+// An acquire of unknown outcome that is known as whom it may hold the key explains no claim of another owner.
+func TestStrangerBesideANamedAcquire(t *testing.T) {
+	for as, want := range map[string]Verdict{"": Holds, "client-9/one": Violated} {
+		b := newBuilder()
+		turns(b)
+		b.op(2400*ms, "client-9", history.Invoke, history.Acquire, "k")
+		b.op(2450*ms, "client-9", history.Info, history.Acquire, "k").Owner = as
+		b.does(2500*ms, &held{node: "client-9", key: "k", owner: "client-9/none"}, history.Release, history.OK)
+		if p := honestClaims(newRun(b.done())).property("honest-claims"); p.Verdict != want {
+			t.Errorf("unknown as %q: %s, want %s: %s", as, p.Verdict, want, p.Reason)
+		}
+	}
+}
