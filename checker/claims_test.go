@@ -72,3 +72,17 @@ func TestStrangerBesideANamedAcquire(t *testing.T) {
 		}
 	}
 }
+
+// Answers may come in another order than their requests were sent.
+func TestClaimBehindSlowAnswers(t *testing.T) {
+	b := newBuilder().kind(history.ReadWrite)
+	h := b.as(0, 10*ms, "client-1", exclusive, 1)
+	b.as(1100*ms, 1300*ms, "client-2", shared, 2)
+	for i, node := range []string{"client-3", "client-4"} {
+		b.sent(b.as(int64(i)*ms, 1900*ms+int64(i)*ms, node, shared, int64(3+i)), int64(i)*ms)
+	}
+	b.does(2*sec, h, history.Release, history.OK)
+	if p := honestClaims(newRun(b.done())).property("honest-claims"); p.Verdict != Violated {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
+	}
+}
