@@ -87,13 +87,13 @@ func (b brute) honest() (y tally) {
 		}
 		switch {
 		case by != nil && by.OK < invoke.Time:
-			y.add(b.validAt(g, by.OK))
+			y.add(b.both(g, by))
 		case gaveBack, gone, invoke.F == history.Extend && beside && b.r.Setup.Promise.Leased:
 			y.add(false)
 		case rival != nil && rival.OK < invoke.Time:
-			y.add(b.validAt(g, rival.OK))
+			y.add(b.both(g, rival))
 		case b.late(g, by, p, p+1+done):
-			y.add(b.validAt(g, by.OK))
+			y.add(b.both(g, by))
 		case open:
 			y.add(true)
 		}
@@ -103,6 +103,11 @@ func (b brute) honest() (y tally) {
 
 func TestHonestClaimsAgree(t *testing.T) {
 	tallies(t, brute.honest, honestClaims)
+}
+
+// both says that g can be held still when h was granted.
+func (b brute) both(g, h *trace.Grant) bool {
+	return b.validAt(g, h.OK) && (b.r.Setup.Promise.Leased || b.owed(g, h.OK))
 }
 
 func (b brute) freedOthers() (y tally) {
@@ -132,7 +137,7 @@ func (b brute) freedOthers() (y tally) {
 		}
 		third := slices.IndexFunc(b.r.Grants, func(h *trace.Grant) bool { return h.OK > at })
 		if third >= 0 && b.r.Grants[third].OK < until || done >= 0 && b.lookedWithout(holder, done, until) {
-			y.add(said != history.OK || b.validAt(g, holder.OK))
+			y.add(said != history.OK || b.both(g, holder))
 		}
 	}
 	return y

@@ -69,6 +69,9 @@ func (b brute) excluded() Verdict {
 	for _, g := range b.r.Grants {
 		for _, h := range b.r.Grants {
 			both := max(g.OK, h.OK)
+			if g != h && g.OK < h.Sent && b.owed(g, h.OK+trace.ClockNoise) { // h was made while g was owed
+				return Violated
+			}
 			if g == h || both >= min(g.End, h.End) {
 				continue
 			}

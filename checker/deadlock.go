@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -20,12 +21,22 @@ type waitTurn struct {
 	key    *keyLog
 	op     int // what shows it
 	grant  *trace.Grant
+	wait   goingOn
+}
+
+// goingOn is a wait for which its client has asked several times. unknown are the ends of those of its requests
+// of which nobody was told how they ended.
+type goingOn struct {
+	trace.Wait
+	unknown []int64
 }
 
 // circle is a time in which clients wait for each other.
 type circle struct {
 	members  []string
 	ops      []int
+	waits    []waitTurn // of the members, and for whom
+	holds    []waitTurn
 	from, to int64
 	limit    int64
 }
@@ -36,7 +47,7 @@ type circle struct {
 // waits for none. So only who begins to wait can close a circle, and one walk from client to client finds it.
 // O(n log n), times the clients in a circle.
 func noDeadlock(r *run) outcome {
-	d := deadlocks{r: r, waits: map[string]*keyLog{}, holds: map[*keyLog]waitTurn{}, in: map[string]*circle{}, asked: map[string]int{}}
+	d := deadlocks{r: r, waits: map[string]*keyLog{}, holds: map[*keyLog]waitTurn{}, in: map[string]*circle{}, asked: map[string]waitTurn{}}
 	for _, t := range r.turns() {
 		d.turn(t)
 	}
@@ -62,13 +73,15 @@ func (r *run) turns() (all []waitTurn) {
 			}
 			who := r.client(g.Op)
 			if to > g.OK {
-				all = append(all, waitTurn{g.OK, true, true, who, k, g.Op, g}, waitTurn{to, false, true, who, k, op, g})
+				all = append(all, waitTurn{at: g.OK, starts: true, hold: true, client: who, key: k, op: g.Op, grant: g},
+					waitTurn{at: to, hold: true, client: who, key: k, op: op, grant: g})
 			}
 		}
 		for _, w := range r.goneOn(k) {
 			who := r.client(w.Invoke)
 			if w.To > w.From {
-				all = append(all, waitTurn{w.From, true, false, who, k, w.Invoke, nil}, waitTurn{w.To, false, false, who, k, w.Done, nil})
+				all = append(all, waitTurn{at: w.From, starts: true, client: who, key: k, op: w.Invoke, wait: w},
+					waitTurn{at: w.To, client: who, key: k, op: w.Done})
 			}
 		}
 	}
@@ -82,19 +95,27 @@ func (r *run) turns() (all []waitTurn) {
 	return all
 }
 
-// goneOn are the waits for a key; who was refused and asks for it again within a quarter of a lease waits on.
-func (r *run) goneOn(k *keyLog) (all []trace.Wait) {
+// goneOn are the waits for a key; who was refused, or was not told how its request ended, and asks again within a
+// quarter of a lease waits on. Between two refusals as held by another it may take longer: see joined.
+func (r *run) goneOn(k *keyLog) (all []goingOn) {
 	last := map[string]int{} // by client
 	for _, w := range k.Waits {
-		who := r.client(w.Invoke)
+		who, apart := r.client(w.Invoke), int64(r.Setup.Lease)/4
 		if i, asked := last[who]; asked {
-			if before := &all[i]; before.Done >= 0 && r.Ops[before.Done].Type == history.Fail && w.From-before.To <= int64(r.Setup.Lease)/4 {
+			before := &all[i]
+			if r.busy(before.Wait) && r.busy(w) {
+				apart = max(apart, r.patience()/2)
+			}
+			if before.Done >= 0 && r.Ops[before.Done].Type != history.OK && w.From-before.To <= apart {
+				if r.Ops[before.Done].Type == history.Info {
+					before.unknown = append(before.unknown, before.To)
+				}
 				before.Done, before.To = w.Done, max(w.To, before.To)
 				continue
 			}
 		}
 		last[who] = len(all)
-		all = append(all, w)
+		all = append(all, goingOn{Wait: w})
 	}
 	return all
 }
@@ -103,7 +124,7 @@ type deadlocks struct {
 	r       *run
 	found   found
 	waits   map[string]*keyLog   // what each client waits for
-	asked   map[string]int       // by which operation
+	asked   map[string]waitTurn  // since when
 	holds   map[*keyLog]waitTurn // who holds a key
 	in      map[string]*circle   // the open one of each client
 	seen    int
@@ -125,7 +146,7 @@ func (d *deadlocks) turn(t waitTurn) {
 	case t.hold:
 		d.holds[t.key] = t
 	default:
-		d.waits[t.client], d.asked[t.client] = t.key, t.op
+		d.waits[t.client], d.asked[t.client] = t.key, t
 		d.look(t.client, t.at)
 	}
 }
@@ -151,7 +172,8 @@ func (d *deadlocks) look(client string, at int64) {
 			return
 		}
 		c.members = append(c.members, who)
-		c.ops = append(c.ops, d.asked[who], h.op)
+		c.ops = append(c.ops, d.asked[who].op, h.op)
+		c.waits, c.holds = append(c.waits, d.asked[who]), append(c.holds, h)
 		c.limit = max(c.limit, d.r.LeaseOf(&d.r.Ops[h.op])+int64(d.r.Setup.Promise.Bound))
 		if who = h.client; who == client {
 			break
@@ -170,11 +192,34 @@ func (d *deadlocks) close(c *circle, at int64, op int) {
 	lasted := c.to - c.from
 	d.seen++
 	d.longest = max(d.longest, lasted)
-	if lasted <= c.limit {
+	if lasted-d.r.mayHaveHad(c) <= c.limit {
 		return
 	}
 	names := slices.Sorted(slices.Values(c.members))
 	d.found.add(d.r, Violation{Key: d.r.Ops[c.ops[0]].Key, At: c.from + c.limit, Operations: append(c.ops, op)},
 		"%s waited for each other for %s from %s; a lease and the lock's bound are %s.",
 		strings.Join(names, ", "), length(lasted), d.r.seconds(c.from), length(c.limit))
+}
+
+// mayHaveHad is for how long members of a circle may have had what they waited for: each request of unknown outcome
+// for a lease and the bound, unless the holder was told after it that it holds on, or nothing but a fault ends its hold.
+func (r *run) mayHaveHad(c *circle) (all int64) {
+	for i, h := range c.holds {
+		unknown := c.waits[i].wait.unknown
+		if !r.Setup.Promise.Leased || len(unknown) == 0 {
+			continue
+		}
+		held := max(h.grant.OK, c.from)
+		claims := h.grant.Claims
+		for n := sort.Search(len(claims), func(n int) bool { return claims[n].At > c.to }) - 1; n >= 0; n-- {
+			if !claims[n].Cut {
+				held = max(held, claims[n].At)
+				break
+			}
+		}
+		first := sort.Search(len(unknown), func(n int) bool { return unknown[n] > held })
+		end := sort.Search(len(unknown), func(n int) bool { return unknown[n] >= c.to })
+		all += int64(max(0, end-first)) * r.aftermath()
+	}
+	return all
 }

@@ -78,8 +78,7 @@ func (r *run) denied() (losses []trace.Loss) {
 // the lease that was asked for is certain, from the request on that started it.
 func (r *run) dueAt(l trace.Loss) (int64, bool) {
 	if l.Claim.Deadline == 0 && r.Setup.Promise.Leased && !r.Setup.Promise.Renews {
-		claim := &r.Ops[l.Claim.Op]
-		return after(max(claim.Sent, l.Grant.Invoked), r.LeaseOf(claim)) - trace.ClockNoise, true
+		return after(max(r.sentBy(l.Claim.Op), l.Grant.Invoked), r.LeaseOf(&r.Ops[l.Claim.Op])) - trace.ClockNoise, true
 	}
 	return r.DeadlineAt(l.Grant, l.Claim.Deadline)
 }
@@ -99,11 +98,19 @@ func (r *run) hasCause(l trace.Loss) bool {
 // may be one that was away, and what such a session asks nobody records. Its last answer may have come a third of the
 // lease, after which it asks again, before that; a loss sooner than that is the service's own.
 func (r *run) starved(told int64) bool {
-	beat := int64(r.Setup.Lease) / 3
-	return r.Setup.Promise.Renews && slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool {
-		return f.Begin >= 0 && !f.Missed && (r.isServer(f.Target) || slices.ContainsFunc(f.Cut, r.isServer)) &&
-			min(told, f.To)-f.From >= beat && told-f.From >= 2*beat && told <= r.faded(f, f.To)
-	})
+	if !r.Setup.Promise.Renews {
+		return false
+	}
+	if r.known.starved == nil {
+		spans, beat := []trace.Span{}, int64(r.Setup.Lease)/3
+		for _, f := range r.Faults {
+			if f.Begin >= 0 && !f.Missed && f.To-f.From >= beat && (r.isServer(f.Target) || slices.ContainsFunc(f.Cut, r.isServer)) {
+				spans = append(spans, trace.Span{From: f.From + 2*beat, To: r.faded(f, f.To)}) // it fades a lease later at least
+			}
+		}
+		r.known.starved = trace.Union(spans)
+	}
+	return trace.Meets(r.known.starved, told, told)
 }
 
 // isServer says whether a node is a server of the run.
@@ -116,13 +123,13 @@ func (r *run) fewKnow(from, to int64) bool {
 	if r.Setup.Promise.DriftFactor == 0 {
 		return false
 	}
-	hit := map[string]bool{}
-	for _, f := range r.Faults {
-		if f.Begin >= 0 && r.isServer(f.Target) && f.From <= to && r.faded(f, f.To) >= from {
-			hit[f.Target] = true
+	hit := 0
+	for _, server := range r.Setup.Servers {
+		if trace.Meets(r.faultyAs("at "+server, func(f *trace.Fault) bool { return f.Target == server }), from, to) {
+			hit++
 		}
 	}
-	return 2*(len(r.Setup.Servers)-len(hit)) <= len(r.Setup.Servers) && len(hit) > 0
+	return 2*hit >= len(r.Setup.Servers) && hit > 0
 }
 
 // outOfReach says whether, at some time, the client may not have reached the

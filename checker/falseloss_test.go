@@ -20,7 +20,9 @@ func TestDueWithoutADeadline(t *testing.T) {
 		{"renewed by the session", true, true, 500, trace.Forever},
 		{"without a lease", false, false, 500, trace.Forever},
 	} {
-		r := &run{Trace: &trace.Trace{Ops: []history.Op{{}, {Sent: c.sent}}, Setup: history.Setup{Lease: 2000, Promise: history.Promise{Leased: c.leased, Renews: c.renews}}}}
+		r := newRun(history.Setup{Lease: 2000, Promise: history.Promise{Leased: c.leased, Renews: c.renews}}, []history.Op{
+			{Time: 300, Process: 1, Type: history.Invoke, F: history.Acquire, Key: "k"},
+			{Index: 1, Time: 600, Process: 1, Type: history.OK, F: history.Acquire, Key: "k", Owner: "o", Sent: c.sent}})
 		if due, known := r.dueAt(trace.Loss{Grant: &trace.Grant{Invoked: 300}, Claim: trace.Claim{Op: 1}}); due != c.want || !known {
 			t.Errorf("%s: %d, want %d", c.name, due, c.want)
 		}

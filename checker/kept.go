@@ -38,10 +38,25 @@ func (r *run) leaseEnd(g *trace.Grant) int64 {
 	sent, lease := g.Sent, r.LeaseOf(&r.Ops[g.Op])
 	for _, c := range g.Claims {
 		if op := &r.Ops[c.Op]; !c.Cut { // a renewal may make the lease shorter
-			sent, lease = max(sent, op.Sent), min(lease, r.LeaseOf(op))
+			asked := op.Sent
+			if asked == 0 && c.At <= after(sent, lease) { // it was held all the time until this answer, which is true so
+				asked = r.sentBy(c.Op)
+			}
+			sent, lease = max(sent, asked), min(lease, r.LeaseOf(op))
 		}
 	}
 	return sent + lease - int64(r.Setup.Promise.DriftFactor*float64(lease)) - int64(r.Setup.Promise.DriftFixed)
+}
+
+// sentBy is when the request that an operation answers was sent at the earliest.
+func (r *run) sentBy(done int) int64 {
+	if sent := r.Ops[done].Sent; sent != 0 {
+		return sent
+	}
+	if invoke, completes := r.Started(done); completes {
+		return r.Ops[invoke].Time
+	}
+	return 0
 }
 
 // firstCause is the first time from which a fault may have ended a hold of g.
@@ -92,7 +107,7 @@ func (r *run) firstStall(g *trace.Grant) int64 {
 		for _, s := range r.stalls {
 			if s.To-s.From > int64(r.Setup.Lease)/2 {
 				node := s.Node
-				if s.Server {
+				if s.Server && (len(r.Setup.Servers) == 0 || r.isServer(node)) { // what the lock guards ends no session
 					node = ""
 				}
 				r.known.long[node] = append(r.known.long[node], trace.Span{From: s.From, To: s.To})
@@ -113,18 +128,30 @@ func (r *run) firstStall(g *trace.Grant) int64 {
 }
 
 // doubles are the pairs of grants of a key, by their ok, of which neither can have ended when
-// the other was made. An instant of both is too little: see clockNoise. O(n log n).
+// the other was made: the older one was kept until the ok of the other, which was kept beyond its own ok or
+// cannot have been made before the older one. An instant of both is too little: see clockNoise. O(n log n).
 func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
 	var spans []trace.Span
+	latest := make([]int, len(k.Grants)) // of the grants up to each, which was kept longest
+	kept := make([]int64, len(k.Grants))
 	for i, g := range k.Grants {
-		if kept := r.keptUntil(g); kept-trace.ClockNoise > g.OK {
-			spans = append(spans, trace.Span{From: g.OK, To: kept - trace.ClockNoise, Owner: i})
+		if kept[i] = r.keptUntil(g) - trace.ClockNoise; kept[i] > g.OK {
+			spans = append(spans, trace.Span{From: g.OK, To: kept[i], Owner: i})
+		}
+		if latest[i] = i; i > 0 && kept[latest[i-1]] >= kept[i] {
+			latest[i] = latest[i-1]
 		}
 	}
 	pairs := map[[2]*trace.Grant]bool{}
 	overlaps(spans, func(a, b trace.Span) {
 		pairs[[2]*trace.Grant{k.Grants[min(a.Owner, b.Owner)], k.Grants[max(a.Owner, b.Owner)]}] = true
 	})
+	for i, g := range k.Grants {
+		before := sort.Search(i, func(n int) bool { return k.Grants[n].OK >= g.Sent }) - 1
+		if kept[i] <= g.OK && before >= 0 && kept[latest[before]] > g.OK {
+			pairs[[2]*trace.Grant{k.Grants[latest[before]], g}] = true
+		}
+	}
 	return pairs
 }
 

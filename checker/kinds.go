@@ -26,6 +26,11 @@ func alone(s history.Setup) (bool, string) {
 	return !s.Kind.Shares(), fmt.Sprintf("Several clients may hold a lock of the kind %s at once.", s.Kind)
 }
 
+// fences is for locks of which a token tells who is stale: whoever holds a permit may have any.
+func fences(s history.Setup) (bool, string) {
+	return s.Kind != history.Semaphore, "The holders of a semaphore hold it together, so no token tells which of them is stale."
+}
+
 // written is for workloads that write what they have read.
 func written(s history.Setup) (bool, string) {
 	return s.Kind != history.Semaphore, "The holders of a semaphore write nothing."

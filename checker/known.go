@@ -32,6 +32,7 @@ type known struct {
 	facts    map[*fact]int             // see run.factOf
 	lapses   []unserved                // see run.unservedFor
 	faulty   []trace.Span              // those of faulty that two faults or more share
+	starved  []trace.Span              // see run.starved
 }
 
 // isClient says whether a node is one of the clients.

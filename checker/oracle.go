@@ -126,6 +126,8 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 	switch {
 	case q.of == nil:
 		return "not asked: " + q.why, none
+	case q.shares != "" && m.setup.Kind.Shares():
+		return "not asked: " + q.shares, none
 	case v.Possible:
 		return "not asked: the violation is only possible", none
 	case v.Minimal.Unfinished != "":
@@ -197,6 +199,9 @@ func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, re
 		q := oracleOf(property.Name)
 		switch {
 		case property.Verdict == NA:
+			continue
+		case q.shares != "" && setup.Kind.Shares():
+			property.Oracle = "not asked: " + q.shares
 			continue
 		case !q.whole:
 			property.Oracle = "not asked: it has no model of the whole"

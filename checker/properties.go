@@ -64,10 +64,12 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "fencing-monotonic", Owed: Service,
-		About: "A later grant carries a token that is not greater, reused or missing.",
+		About: "A later grant carries a token that is not greater, reused or missing. Of a read-write lock: a writer's is not greater than those of all " +
+			"before it, or a reader's is below that of a writer before it.",
 		Remedy: "A token must never repeat or fall: make it where the lock is granted, and make it durable before the " +
 			"grant is answered.",
-		promised: both(tokened, alone), check: fencingMonotonic, oracle: posed{of: (*run).askTokens, whole: true}, rests: rests{steady: true},
+		promised: both(tokened, fences), check: fencingMonotonic,
+		oracle: posed{of: (*run).askTokens, whole: true, shares: "it has no model of the tokens of readers"}, rests: rests{steady: true},
 		needs: needs{grantInFault: true},
 		tests: []test{
 			tokenPairs.shows("a token that goes back or repeats"),
@@ -207,7 +209,7 @@ var Checkers = append([]Checker{
 		About: "After the death of a holder the next grant comes before its lease ends, or later than a lease and the bound that the lock states.",
 		Remedy: "A lease that ends by itself soon after its holder died, and not before; and a service that tells its " +
 			"waiters then.",
-		promised: alone, check: recovery, oracle: posed{why: noTime}, rests: rests{others: true},
+		check: recovery, oracle: posed{why: noTime}, rests: rests{others: true},
 		tests: []test{
 			holdersDead.shows("a key that a dead holder keeps, or loses too early"),
 		},

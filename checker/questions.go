@@ -25,6 +25,8 @@ type posed struct {
 	// only that the smallest history of a violation is illegal.
 	whole bool
 	why   string // why there is no model of it
+	// shares says why there is none of a lock that several clients may hold.
+	shares string
 	// entry: only a violation that names an entry of the resource's log is asked about.
 	entry bool
 	// holds: it asks about holds alone, so not about a write of an owner without a grant.
@@ -73,17 +75,24 @@ func (r *run) askBelief(k *keyLog) []question {
 	return asked
 }
 
-// keptOps are the holds of a key from their answers, as long as nothing can have ended them.
+// keptOps are the holds of a key from their answers, as long as nothing can have ended them, and of those that may
+// have been over by their answer the instant at which they were made.
 func (r *run) keptOps(k *keyLog) (ops []models.Op) {
+	lasts := false
 	for _, g := range k.Grants {
 		kept := r.keptUntil(g) - trace.ClockNoise
+		lasts = lasts || kept > g.OK
 		if kept <= g.OK {
+			ops = append(ops, r.grantedOp(g, g.Sent), r.given(g.Owner, g.Sent))
 			continue
 		}
 		ops = append(ops, r.grantedOp(g, g.OK))
 		if kept < trace.Forever-trace.ClockNoise {
 			ops = append(ops, r.given(g.Owner, kept))
 		}
+	}
+	if !lasts {
+		return nil
 	}
 	return ops
 }
@@ -119,11 +128,12 @@ func (r *run) askValidity(k *keyLog) []question {
 // askTokens makes a lock that may be lost at any time, whose tokens rise.
 func (r *run) askTokens(k *keyLog) []question {
 	var ops []models.Op
-	for _, g := range k.Grants {
+	all := r.tokened(k)
+	for _, g := range all {
 		ops = append(ops, r.grantedOp(g, g.Sent))
 	}
 	var looked []models.Op
-	for _, p := range r.byLooks(k) {
+	for _, p := range r.byLooks(k, all) {
 		op := r.grantedOp(p.Grant, p.sent)
 		op.Return = r.at(p.ok)
 		looked = append(looked, op)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
@@ -16,7 +17,7 @@ import (
 func recovery(r *run) outcome {
 	d := deaths{run: r}
 	for _, g := range r.Grants {
-		if death := r.deathOf(g); death != nil {
+		if death := r.deathOf(g); death != nil && r.keepsAll(g) {
 			d.count++
 			d.judge(g, death)
 		}
@@ -40,6 +41,17 @@ func recovery(r *run) outcome {
 		o.reason += fmt.Sprintf(" %d not judged: %s", d.count-d.judged, d.excuse)
 	}
 	return o
+}
+
+// keepsAll says that nobody else may hold the key beside g: of a lock that several may hold, a writer or who has all permits.
+func (r *run) keepsAll(g *trace.Grant) bool {
+	switch r.Setup.Kind {
+	case history.ReadWrite:
+		return g.Mode == history.Exclusive && len(g.Turns) == 0
+	case history.Semaphore:
+		return g.Permits >= r.Setup.Permits
+	}
+	return true
 }
 
 // deaths are the holders that were killed, and what came after.

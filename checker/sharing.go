@@ -226,8 +226,8 @@ func sameReads(r *run) outcome {
 			looks++
 			if was := r.Ops[before.op].Unfenced.Value; was != op.Unfenced.Value {
 				f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, before.op, from, i}},
-					"%s saw %q in %q at %s, and %q at %s, although it held the key all the time.",
-					g.Who(), was, g.Key.Name, r.seconds(r.Ops[before.op].Time), op.Unfenced.Value, r.seconds(op.Time))
+					"%s saw %s in %q at %s, and %s at %s, although it held the key all the time.",
+					g.Who(), named(was), g.Key.Name, r.seconds(r.Ops[before.op].Time), named(op.Unfenced.Value), r.seconds(op.Time))
 			}
 		}
 		last[g] = seen{i, from}

@@ -47,8 +47,8 @@ func (u *updates) unread() {
 			}
 			if stood, logged := by.place[seen.Value]; (logged || seen.Value == "") && stood < by.last {
 				u.found.add(r, Violation{Key: by.key, At: op.Time, Operations: []int{by.done, by.invoke, i}},
-					"%s read %q in the %s copy of %q at %s, although %q, which came after it, had been acknowledged at %s.",
-					r.client(i), seen.Value, u.side.name, by.key, r.seconds(op.Time), r.Ops[by.done].Value, r.seconds(r.Ops[by.done].Time))
+					"%s read %s in the %s copy of %q at %s, although %q, which came after it, had been acknowledged at %s.",
+					r.client(i), named(seen.Value), u.side.name, by.key, r.seconds(op.Time), r.Ops[by.done].Value, r.seconds(r.Ops[by.done].Time))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -107,8 +108,8 @@ func (u *updates) overwrote(k *keyLog, op *history.Op, c *history.Copy) {
 	slot, ok := u.r.ByValue[c.Previous]
 	if !ok || c.Previous == "" {
 		u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Operations: []int{op.Index}},
-			"%s had read %q of %q, but its write %q at %s replaced %q: the update in between is lost.",
-			u.writer(op), c.Base, k.Name, op.Value, u.r.seconds(op.Time), c.Previous)
+			"%s had read %s of %q, but its write %q at %s replaced %s: the update in between is lost.",
+			u.writer(op), named(c.Base), k.Name, op.Value, u.r.seconds(op.Time), named(c.Previous))
 		return
 	}
 	w := u.r.Writes[slot]
@@ -117,8 +118,16 @@ func (u *updates) overwrote(k *keyLog, op *history.Op, c *history.Copy) {
 		return // its own earlier write is no update of somebody else
 	}
 	u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Possible: !u.acked(c.Previous), Operations: []int{lost.Index, w.Done, op.Index}},
-		"%s overwrote %q of %s at %s with %q in the %s copy of %q, having read %q before it.",
-		u.writer(op), c.Previous, u.writer(lost), u.r.seconds(op.Time), op.Value, u.side.name, k.Name, c.Base)
+		"%s overwrote %q of %s at %s with %q in the %s copy of %q, having read %s before it.",
+		u.writer(op), c.Previous, u.writer(lost), u.r.seconds(op.Time), op.Value, u.side.name, k.Name, named(c.Base))
+}
+
+// named is a value of the resource for a message, in the words of the story.
+func named(value string) string {
+	if value == "" {
+		return "the empty value"
+	}
+	return strconv.Quote(value)
 }
 
 // forked looks for a second write that replaced the same value as op did: the
@@ -140,8 +149,8 @@ func (u *updates) forked(k *keyLog, at int, op *history.Op, c *history.Copy) {
 	}
 	other := &u.r.Ops[i]
 	u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Possible: !u.acked(other.Value), Operations: []int{other.Index, op.Index}},
-		"%q of %s and %q of %s both replaced %q in the %s copy of %q: the resource lost the first by %s.",
-		other.Value, u.writer(other), op.Value, u.writer(op), c.Previous, u.side.name, k.Name, u.r.seconds(op.Time))
+		"%q of %s and %q of %s both replaced %s in the %s copy of %q: the resource lost the first by %s.",
+		other.Value, u.writer(other), op.Value, u.writer(op), named(c.Previous), u.side.name, k.Name, u.r.seconds(op.Time))
 }
 
 // neverApplied finds writes that were acknowledged but stand in no log. The log is in

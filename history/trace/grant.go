@@ -29,6 +29,7 @@ type Grant struct {
 	EndOp    int     // the operation that ended it; -1: none, also where it died with its process
 	Told     int64   // when it was first told of its loss: it may believe on, but claims nothing; Forever: never
 	Killed   bool    // by the death of its holder: the service still owes its lease
+	Left     bool    // by the end of its client, which had been asked to end and did not give it back
 	Release  int     // invoke of its first release
 	Done     int     // completion of that release
 	Released int     // completion of the first release that said ok
@@ -104,6 +105,8 @@ type Ghost struct {
 	Owner string
 	Info  int
 	Act   int // its last act
+	Token int64
+	First int // its first act with that token
 }
 
 // Who names the holder of g for a message.

@@ -75,10 +75,12 @@ func (t *Trace) note(i int, op *history.Op) {
 		t.ServerEnds = append(t.ServerEnds, i)
 	case history.Unparsed:
 		t.Unparsed[op.Node] = i
-	case history.End: // who does not know how often it has a lock may give it back as it closes its session
+	case history.End:
+		_, asked := t.Stops[op.Node] // else it may have gone on, and nobody has heard of it
 		t.toldNode(op.Node, 0, func(g *Grant) {
-			if g.Nest.Open > 0 {
+			if asked || g.Nest.Open > 0 { // who does not know how often it has a lock may give it back as it closes its session
 				g.stop(i, op.Time)
+				g.Left = asked
 			}
 		})
 	case history.Decided:

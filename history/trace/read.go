@@ -147,7 +147,10 @@ func (t *Trace) haunt(i int, op *history.Op) {
 		ref.slot = len(ref.key.Ghosts)
 		t.Ghosts[op.Owner] = ref
 	}
-	ref.key.Ghosts[ref.slot-1].Act = i
+	ghost := &ref.key.Ghosts[ref.slot-1]
+	if ghost.Act = i; ghost.Token == 0 {
+		ghost.Token, ghost.First = cmp.Or(op.Token, t.Ops[i].Token), i
+	}
 }
 
 // stop ends the belief of g, unless it has ended before.

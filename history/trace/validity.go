@@ -6,8 +6,8 @@ import "github.com/dlmtest/dlmtest/history"
 // as it stands at each moment, not while its session is suspended, and not after
 // its holder was told of its loss, even if it did not look and believed on. The death
 // of the holder cuts no lease: nobody has given it back, and requests of the dead
-// may be under way. It says false when a deadline cannot be converted to the
-// judge's time.
+// may be under way. Nor does the end of a client that did not give it back, unless its
+// session ends with it. It says false when a deadline cannot be converted to the judge's time.
 func (t *Trace) Validity(spans []Span, g *Grant, owner int) ([]Span, bool) {
 	current := Span{From: g.OK, Owner: owner}
 	var known bool
@@ -15,7 +15,7 @@ func (t *Trace) Validity(spans []Span, g *Grant, owner int) ([]Span, bool) {
 		return spans, false
 	}
 	end := min(g.End, g.Told)
-	if g.Killed && t.Deadline(g) != 0 {
+	if (g.Killed || g.Left && !t.Setup.Promise.Session) && t.Deadline(g) != 0 {
 		end = Forever
 	}
 	push := func(to int64) {

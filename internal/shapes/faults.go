@@ -111,3 +111,14 @@ func (m *maker) suspended() {
 		m.note("c1", []history.F{history.Suspended, history.Resumed}[i%2])
 	}
 }
+
+// selfRenewed are losses of sessions that renew by themselves, each long after a fault of a server.
+func (m *maker) selfRenewed() {
+	m.forget, m.setup.Promise.Renews, m.setup.Promise.DriftFactor = true, true, 0.01
+	for i := 0; !m.full(); i++ {
+		m.broken(i+1, "pause", m.server(i))
+		m.pass(3e8)
+		h := m.grant(m.client(i, 3), m.process(), "k")
+		m.note(h.node, history.Lost).Owner = h.owner
+	}
+}

@@ -27,6 +27,7 @@ var All = []Shape{
 	{"unknown, and acted upon", (*maker).ghosts},
 	{"waits that never end", (*maker).pending},
 	{"losses", (*maker).losses},
+	{"losses of renewing sessions", (*maker).selfRenewed},
 	{"faults of servers", (*maker).serverFaults},
 	{"faults of clients", (*maker).clientFaults},
 	{"kills of holders", (*maker).kills},

@@ -1,0 +1,95 @@
+package checker
+
+import (
+	"maps"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The scenes of combinations that were not judged, each with the near neighbour that must stay as it is.
+func init() {
+	for property, more := range map[string]map[string]func(*builder){
+		"lease-exclusion": renewedUntold, "honest-claims": sessionsBehind, "recovery": deathsOfShares, "mutual-exclusion": stallsBeside,
+	} {
+		maps.Copy(scenes[property], more)
+	}
+}
+
+// renewedOnce is a grant of a lock that tells no deadline, renewed at 0.6 s, and one of another that asked all the time.
+func renewedOnce(b *builder, answer history.Type, next int64) {
+	b.setup.Servers = []string{"server-1"}
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	b.does(600*ms, &held{node: "renewer", key: "k", owner: h.owner, token: 1}, history.Extend, answer)
+	g := b.grantOf(20*ms, next, "client-2", 2)
+	b.does(next+100*ms, g, history.Release, history.OK)
+	untoldOnes(b)
+	for i := range b.ops {
+		b.ops[i].Sent = 0
+	}
+}
+
+var renewedUntold = map[string]func(*builder){
+	"violated-untold-renewed": func(b *builder) { renewedOnce(b, history.OK, 1300*ms) },
+	"holds-untold-renewed":    func(b *builder) { renewedOnce(b, history.OK, 1700*ms) },
+	"holds-untold-unrenewed":  func(b *builder) { renewedOnce(b, history.Info, 1300*ms) },
+}
+
+// pausedBehind is a holder without a lease that stands while another is granted the lock, and then gives it back.
+func pausedBehind(b *builder, answer history.Type) {
+	unleased(b)
+	b.setup.Servers = []string{"server-1"}
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	b.fault(50*ms, 2900*ms, 1, "pause", "client-1")
+	g := b.grantOf(20*ms, 2500*ms, "client-2", 2)
+	b.does(2700*ms, g, history.Release, history.OK)
+	b.does(3*sec, h, history.Release, answer)
+	b.session1(3200*ms, "client-3", 3)
+}
+
+var sessionsBehind = map[string]func(*builder){
+	"violated-session-behind": func(b *builder) { pausedBehind(b, history.OK) },
+	"holds-session-behind":    func(b *builder) { pausedBehind(b, history.Fail) },
+}
+
+// deadShare is a holder in a mode that dies, after which a writer waits until a time.
+func deadShare(b *builder, mode history.Mode, until int64) {
+	b.kind(history.ReadWrite)
+	b.setup.Servers = []string{"server-1"}
+	b.as(0, 10*ms, "client-1", mode, 1)
+	b.fault(100*ms, 150*ms, 1, "kill", "client-1")
+	h := b.as(20*ms, until, "client-2", exclusive, 2)
+	b.does(until+100*ms, h, history.Release, history.OK)
+}
+
+var deathsOfShares = map[string]func(*builder){
+	"violated-writer": func(b *builder) { deadShare(b, exclusive, 9*sec) },
+	"holds-writer":    func(b *builder) { deadShare(b, exclusive, 1050*ms) },
+	"violated-writer-early": func(b *builder) {
+		deadShare(b, exclusive, 600*ms)
+		untoldOnes(b)
+	},
+	"holds-reader-na": func(b *builder) { deadShare(b, shared, 9*sec) }, // others may read all the time
+}
+
+// stalledAt is a second grant of a lock without a lease while somebody is not scheduled.
+func stalledAt(b *builder, node string) {
+	unleased(b)
+	b.setup.Servers = []string{"server-1"}
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	g := b.grantOf(20*ms, 300*ms, "client-2", 2)
+	b.does(400*ms, g, history.Release, history.OK)
+	b.does(600*ms, h, history.Release, history.OK)
+	b.stall(700*ms, node, 650*ms)
+}
+
+var stallsBeside = map[string]func(*builder){
+	"violated-resource-stalls": func(b *builder) { stalledAt(b, "resource") }, // which ends no session
+	"holds-server-stalls":      func(b *builder) { stalledAt(b, "server-1") },
+	"violated-within": func(b *builder) { // its own lease may be over by its answer, and it cannot have come before the older one
+		b.grantOf(-10*ms, 0, "client-1", 1)
+		b.setup.Servers = []string{"server-1"}
+		g := b.grantOf(20*ms, 900*ms, "client-2", 2)
+		b.sent(g, 20*ms)
+		b.does(901*ms, g, history.Release, history.OK)
+	},
+}

@@ -1,0 +1,141 @@
+package checker
+
+import (
+	"maps"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The scenes of tokens that no two exclusive grants have, and of clients that end with what they hold.
+func init() {
+	for property, more := range map[string]map[string]func(*builder){
+		"fencing-monotonic": tokensShared, "mutual-exclusion": leftStrict, "lease-exclusion": leftLeases,
+	} {
+		maps.Copy(scenes[property], more)
+	}
+}
+
+// turnOf is a grant in a mode and with a token.
+type turnOf struct {
+	mode  history.Mode
+	token int64
+}
+
+// inTurn are grants one after the other.
+func inTurn(all ...turnOf) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		for i, one := range all {
+			at := int64(i) * 2 * sec
+			h := b.as(at, at+10*ms, b.setup.Clients[i], one.mode, one.token)
+			b.does(at+100*ms, h, history.Release, history.OK)
+		}
+	}
+}
+
+// acts is a client that writes with a token, although nobody told it how its acquire ended.
+func acts(b *builder, at int64, node string, token int64) *held {
+	h := &held{node: node, key: "k", owner: node + "/unknown", token: token}
+	b.op(at, node, history.Invoke, history.Acquire, "k")
+	b.op(at+100*ms, node, history.Info, history.Acquire, "k").Owner = h.owner
+	b.write(at+200*ms, h)
+	return h
+}
+
+var tokensShared = map[string]func(*builder){
+	"violated-writer-after-writer": inTurn(turnOf{exclusive, 5}, turnOf{exclusive, 4}),
+	"violated-writers-same":        inTurn(turnOf{exclusive, 5}, turnOf{exclusive, 5}),
+	"violated-writer-without":      inTurn(turnOf{shared, 5}, turnOf{exclusive, 0}),
+	"violated-reader-after-writer": inTurn(turnOf{exclusive, 5}, turnOf{shared, 4}),
+	"holds-reader-after-writer":    inTurn(turnOf{exclusive, 5}, turnOf{shared, 5}), // it counts the writers
+	"holds-reader-without":         inTurn(turnOf{exclusive, 5}, turnOf{shared, 0}),
+	"violated-writer-after-reader": inTurn(turnOf{shared, 5}, turnOf{exclusive, 4}),
+	"violated-writer-like-reader":  inTurn(turnOf{shared, 5}, turnOf{exclusive, 5}),
+	"holds-readers-na":             inTurn(turnOf{shared, 5}, turnOf{shared, 4}),
+	"holds-writer-between":         inTurn(turnOf{shared, 5}, turnOf{exclusive, 6}, turnOf{shared, 6}),
+	"holds-reader-beside": func(b *builder) { // both asked at once
+		b.kind(history.ReadWrite)
+		h := b.as(0, 10*ms, "client-1", shared, 5)
+		b.does(20*ms, h, history.Release, history.OK)
+		w := b.as(0, 900*ms, "client-2", exclusive, 4)
+		b.sent(w, 5*ms)
+	},
+	"holds-permits-na": func(b *builder) { manyPermits(b, 2) },
+
+	"violated-below-unknown": func(b *builder) {
+		acts(b, 0, "client-1", 7)
+		b.session1(2*sec, "client-2", 5)
+		b.session1(3*sec, "client-3", 8)
+	},
+	"holds-above-unknown": func(b *builder) {
+		acts(b, 0, "client-1", 7)
+		b.session1(2*sec, "client-2", 8)
+		b.session1(3*sec, "client-3", 9)
+	},
+	"violated-unknown-below": func(b *builder) {
+		b.session1(0, "client-2", 7)
+		acts(b, sec, "client-1", 5)
+		b.session1(3*sec, "client-3", 8)
+	},
+	"violated-like-unknown": func(b *builder) {
+		acts(b, 0, "client-1", 7)
+		b.session1(2*sec, "client-2", 7)
+		b.session1(3*sec, "client-3", 8)
+	},
+	"holds-unknown-told-again": func(b *builder) {
+		acts(b, 0, "client-1", 7)
+		b.session1(2*sec, "client-1", 7)
+		b.session1(3*sec, "client-3", 8)
+	},
+	"holds-below-unknown-beside": func(b *builder) { // nobody knows which of them was first
+		acts(b, 0, "client-1", 7)
+		b.sent(b.grantOf(50*ms, 300*ms, "client-2", 5), 60*ms)
+		b.session1(3*sec, "client-3", 8)
+	},
+	"holds-unknown-idle": func(b *builder) { // a token that nobody used is none that anybody knows of
+		b.session1(0, "client-2", 5)
+		b.op(sec, "client-1", history.Invoke, history.Acquire, "k")
+		b.op(sec+100*ms, "client-1", history.Info, history.Acquire, "k").Owner = "client-1/unknown"
+		b.session1(3*sec, "client-3", 6)
+	},
+}
+
+// leaves is a leader that ends at a time without giving back what it holds; another is granted it at a time.
+func leaves(b *builder, end, next int64) {
+	turns(b)
+	b.grantOf(10*sec, 10010*ms, "client-1", 8)
+	b.op(end, "client-1", history.Note, history.Stop, "")
+	g := b.grantOf(next-10*ms, next, "client-2", 9)
+	b.does(next+500*ms, g, history.Release, history.OK)
+	b.op(end+ms, "client-1", history.Note, history.End, "")
+}
+
+// strictly leaves a lock without a deadline, where overlaps count though nobody acts.
+func strictly(b *builder, end, next int64) {
+	b.setup.Strict, b.setup.Promise.Leased, b.setup.Promise.Session = true, false, true
+	leaves(b, end, next)
+}
+
+var leftStrict = map[string]func(*builder){
+	"holds-strict-left":      func(b *builder) { strictly(b, 11*sec, 12*sec) },
+	"violated-strict-before": func(b *builder) { strictly(b, 13*sec, 12*sec) },
+	"violated-strict-unasked": func(b *builder) { // it records no more, which is no end
+		strictly(b, 11*sec, 12*sec)
+		b.ops = dropOps(b.ops, history.Stop)
+	},
+}
+
+var leftLeases = map[string]func(*builder){
+	"violated-left":      func(b *builder) { leaves(b, 10500*ms, 10800*ms) }, // nobody gave back its lease
+	"holds-left-behind":  func(b *builder) { leaves(b, 10500*ms, 11200*ms) },
+	"holds-left-session": func(b *builder) { b.setup.Promise.Session = true; leaves(b, 10500*ms, 10800*ms) }, // which ended with it
+}
+
+func dropOps(ops []history.Op, f history.F) (left []history.Op) {
+	for _, op := range ops {
+		if op.F != f {
+			left = append(left, op)
+		}
+	}
+	return left
+}

@@ -1,0 +1,200 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+	"github.com/dlmtest/dlmtest/internal/nouns"
+)
+
+// fencingMonotonic compares each token with those of the grants that were certainly made
+// before, and finds tokens that repeat or are missing. One was before another if its answer
+// had come when the request of the other was sent, or when a look at the server was sent
+// that found the other, so long as no later look found it again: see proven. A lock that
+// makes its tokens when clients queue serves them in that order, so it is judged by the
+// order of grants as well. Of a read-write lock a writer's token must be above those of all
+// before it, and a reader's not below those of the writers before it: readers hold together,
+// so theirs may be those of one hold, and need not be there at all. O(n log n).
+func fencingMonotonic(r *run) outcome {
+	var f found
+	writers := 0
+	for _, k := range r.keys {
+		all := r.tokened(k)
+		for _, g := range all {
+			if g.Mode == history.Exclusive {
+				writers++
+			}
+			if g.Mode == history.Exclusive && g.Token == 0 {
+				f.add(r, Violation{Key: k.Name, At: g.OK, Operations: []int{g.Op}},
+					"%s was granted %q at %s without a token.", g.Who(), k.Name, r.seconds(g.OK))
+			}
+		}
+		r.risingTokens(k, all, &f)
+		r.repeatedTokens(k, all, &f)
+	}
+	o := outcome{verdict: Holds, found: f,
+		reason:  fmt.Sprintf("The tokens of %s rise.", nouns.Count(len(r.Grants), "grant")),
+		summary: fmt.Sprintf("Of %s, %d got a token that does not rise, is reused or is missing.", nouns.Count(len(r.Grants), "grant"), f.certain),
+	}
+	switch {
+	case len(r.Grants) < 2:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: nothing to compare.", nouns.Count(len(r.Grants), "grant"))
+	case writers == 0:
+		o.verdict, o.reason = NA, fmt.Sprintf("No writer was granted it: tokens of %s need not rise.", nouns.Count(len(r.Grants), "reader"))
+	}
+	return o
+}
+
+// tokened are the grants of a key by the time of their ok, and the acquires of unknown outcome whose client used a
+// token that it cannot have but by a grant: each was granted by then. One whose token another grant of its
+// client has may be that grant, of which the client was told the second time.
+func (r *run) tokened(k *keyLog) []*trace.Grant {
+	if len(k.Ghosts) == 0 {
+		return k.Grants
+	}
+	type by struct {
+		node  string
+		token int64
+	}
+	all, known := slices.Clone(k.Grants), map[by]bool{}
+	for _, g := range k.Grants {
+		known[by{g.Node, g.Token}] = true
+	}
+	for _, ghost := range k.Ghosts {
+		info := &r.Ops[ghost.Info]
+		who := by{info.Node, ghost.Token}
+		if ghost.Token == 0 || known[who] || r.ByOwner[ghost.Owner] != nil {
+			continue
+		}
+		known[who] = true
+		invoke, _ := r.Started(ghost.Info)
+		asked := &r.Ops[invoke]
+		all = append(all, &trace.Grant{Owner: ghost.Owner, Node: info.Node, Process: info.Process, Key: k.Key, Token: ghost.Token,
+			Mode: trace.ModeOf(asked), Invoke: invoke, Op: ghost.First, Sent: cmp.Or(info.Sent, asked.Time), OK: r.Ops[ghost.First].Time})
+	}
+	slices.SortStableFunc(all, func(a, b *trace.Grant) int { return cmp.Compare(a.OK, b.OK) })
+	return all
+}
+
+// granted are the operations that show a grant, and words for it.
+func (r *run) granted(g *trace.Grant) (ops []int, was, had string) {
+	if ghost, unknown := r.Ghosts[g.Owner]; unknown && r.ByOwner[g.Owner] == nil {
+		return []int{ghost.Info, g.Op}, "acted on", "had acted on"
+	}
+	return []int{g.Op}, "was granted", "had been granted"
+}
+
+// proven are the first and the last time at which a grant is known to have been held,
+// each as the span of what shows it: the request that won, and the looks that found it.
+type proven struct {
+	*trace.Grant
+	sent, ok int64 // of the request, or of the last look
+}
+
+// byLooks are the grants of a key, each as the last look at the server shows it.
+func (r *run) byLooks(k *keyLog, grants []*trace.Grant) []proven {
+	last := map[*trace.Grant]int64{}
+	for _, i := range k.Holders {
+		if op := &r.Ops[i]; r.trusted(op) && r.ByOwner[op.Owner] != nil {
+			last[r.ByOwner[op.Owner]] = max(last[r.ByOwner[op.Owner]], op.Sent)
+		}
+	}
+	all := make([]proven, len(grants))
+	for i, g := range grants {
+		all[i] = proven{g, max(g.Sent, last[g]), max(g.OK, last[g])}
+	}
+	slices.SortStableFunc(all, func(a, b proven) int { return cmp.Compare(a.ok, b.ok) })
+	return all
+}
+
+func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
+	asked, looked := make([]proven, len(all)), r.byLooks(k, all)
+	for i, g := range all {
+		asked[i] = proven{g, g.Sent, g.OK}
+	}
+	byRequest, byLook := topBefore(asked, asked), topBefore(looked, looked)
+	ofWriters := byRequest
+	if r.Setup.Kind == history.ReadWrite {
+		writers := slices.DeleteFunc(slices.Clone(asked), func(p proven) bool { return p.Mode != history.Exclusive })
+		ofWriters, byLook = topBefore(writers, asked), nil // a look names one of several
+	}
+	for _, g := range all {
+		top := byRequest[g]
+		if g.Mode != history.Exclusive {
+			top = ofWriters[g]
+		}
+		if seen := byLook[g]; seen != nil && g.OK >= seen.Sent && (top == nil || seen.Token > top.Token) {
+			top = seen
+		}
+		if g.Token == 0 || top == nil || g.Token > top.Token || g.Token == top.Token && top.Mode == history.Exclusive {
+			continue // two writers with one token: see repeatedTokens
+		}
+		before, _, had := r.granted(top)
+		ops, was, _ := r.granted(g)
+		got := "a lower token"
+		if g.Token == top.Token {
+			got = "the same token"
+		}
+		f.add(r, Violation{Key: k.Name, At: g.OK, Operations: slices.Concat(r.lastLooks(k, top, g), before, ops)},
+			"%s %s %q at %s, after %s %s it at %s, and got %s.",
+			g.Who(), was, k.Name, r.seconds(g.OK), top.Who(), had, r.seconds(top.OK), got)
+	}
+}
+
+// topBefore finds for each of some grants the one with the greatest token of those of others that were over
+// when it was sent. others are in the order of their ok.
+func topBefore(others, all []proven) map[*trace.Grant]*trace.Grant {
+	bySent := slices.Clone(all)
+	slices.SortStableFunc(bySent, func(a, b proven) int { return cmp.Compare(a.sent, b.sent) })
+	tops := make(map[*trace.Grant]*trace.Grant, len(all))
+	var top *trace.Grant
+	next := 0
+	for _, p := range bySent {
+		for ; next < len(others) && others[next].ok < p.sent; next++ {
+			if h := others[next].Grant; top == nil || h.Token > top.Token || h.Token == top.Token && h.Sent < top.Sent {
+				top = h
+			}
+		}
+		tops[p.Grant] = top
+	}
+	return tops
+}
+
+// lastLooks are the last looks that found g and h, where the requests leave their order open.
+func (r *run) lastLooks(k *keyLog, g, h *trace.Grant) (ops []int) {
+	if g.OK < h.Sent {
+		return nil
+	}
+	last := map[string]int{}
+	for _, i := range k.Holders {
+		if op := &r.Ops[i]; r.trusted(op) && (op.Owner == g.Owner || op.Owner == h.Owner) {
+			if before, ok := last[op.Owner]; !ok || op.Sent > r.Ops[before].Sent {
+				last[op.Owner] = i
+			}
+		}
+	}
+	for _, i := range last {
+		ops = append(ops, i)
+	}
+	return ops
+}
+
+func (r *run) repeatedTokens(k *keyLog, all []*trace.Grant, f *found) {
+	byToken := slices.DeleteFunc(slices.Clone(all), func(g *trace.Grant) bool { return g.Mode != history.Exclusive })
+	order := func(a, b *trace.Grant) int { return cmp.Compare(a.Token, b.Token) }
+	if !slices.IsSortedFunc(byToken, order) {
+		slices.SortStableFunc(byToken, order)
+	}
+	for i := 1; i < len(byToken); i++ {
+		if g, h := byToken[i-1], byToken[i]; g.Token == h.Token && g.Token != 0 {
+			before, _, _ := r.granted(g)
+			ops, was, _ := r.granted(h)
+			f.add(r, Violation{Key: k.Name, At: h.OK, Operations: append(before, ops...)},
+				"%s %s %q at %s with the token that %s had got at %s.",
+				h.Who(), was, k.Name, r.seconds(h.OK), g.Who(), r.seconds(g.OK))
+		}
+	}
+}
