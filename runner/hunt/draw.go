@@ -62,6 +62,18 @@ func Draw(seed uint64, turn int, s Space) scenarios.Scenario {
 	return s.asleep(t)
 }
 
+// plainUse is the n-th trial of a hunt, from 0, where n is less than the number of uses of the lock: each use in turn, with
+// much to do in little time and no fault. What fails there needs no search.
+func (s Space) plainUse(n int) (t scenarios.Scenario, ok bool) {
+	if n >= len(s.Workloads) {
+		return t, false
+	}
+	t = s.loop(s.Workloads[n], s.Leases[0])
+	crowd := t
+	crowd.Clients = min(s.Clients, 5)
+	return s.kept(t, crowd), true
+}
+
 // workload is the guarded write in one of three: all that a lock can break breaks there.
 func (s Space) workload(d die) string {
 	if slices.Contains(s.Workloads, usual) && d.one(3) {

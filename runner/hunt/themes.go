@@ -65,18 +65,6 @@ func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario
 	return t, false
 }
 
-// plainUse is the n-th trial of a hunt, from 0, where n is less than the number of uses of the lock: each use in turn, with
-// much to do in little time and no fault. What fails there needs no search.
-func (s Space) plainUse(n int) (t scenarios.Scenario, ok bool) {
-	if n >= len(s.Workloads) {
-		return t, false
-	}
-	t = s.loop(s.Workloads[n], s.Leases[0])
-	crowd := t
-	crowd.Clients = min(s.Clients, 5)
-	return s.kept(t, crowd), true
-}
-
 // contention has no fault: each use of the lock in turn, with work beyond the lease and waits beyond both, and
 // with much to do in little time.
 func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
