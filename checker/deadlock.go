@@ -56,8 +56,15 @@ func noDeadlock(r *run) outcome {
 		summary: fmt.Sprintf("%d of %s lasted longer than a lease and the lock's bound, the longest %s.",
 			d.found.certain, nouns.Count(d.seen, "deadlock"), length(d.longest)),
 	}
-	if d.seen == 0 {
+	switch {
+	case d.seen == 0:
 		o.verdict, o.reason = Unknown, "No two clients ever waited for each other."
+	case d.seen == d.left:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("%s, and each ended within %s as a client gave up, before a lease and the lock's bound were over.",
+			nouns.Count(d.seen, "deadlock"), length(d.longest))
+	case d.left > 0:
+		o.reason = fmt.Sprintf("%s, each over within %s: a lease ended %d, and the clients gave up in the others.",
+			nouns.Count(d.seen, "deadlock"), length(d.longest), d.seen-d.left)
 	}
 	return o
 }
@@ -128,6 +135,7 @@ type deadlocks struct {
 	holds   map[*keyLog]waitTurn // who holds a key
 	in      map[string]*circle   // the open one of each client
 	seen    int
+	left    int // of them, those that ended as a client gave up: no lease has ended these
 	longest int64
 }
 
@@ -157,7 +165,18 @@ func (d *deadlocks) broken(t waitTurn) {
 	if c == nil || t.hold && !slices.ContainsFunc(c.members, func(m string) bool { return m != t.client && d.waits[m] == t.key }) {
 		return
 	}
+	if d.gaveUp(t) {
+		d.left++
+	}
 	d.close(c, t.at, t.op)
+}
+
+// gaveUp says that what breaks a circle is one of its clients, which ends its wait or gives back what it holds.
+func (d *deadlocks) gaveUp(t waitTurn) bool {
+	if t.hold {
+		return t.at >= d.r.End || t.op >= 0 && d.r.Ops[t.op].F == history.Release
+	}
+	return t.op < 0 || d.r.Ops[t.op].Type != history.OK
 }
 
 // look follows who waits for whom, from one client, until it comes back to it.
