@@ -17,6 +17,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/eventually"
+	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/figures"
@@ -26,6 +27,36 @@ import (
 
 // These tests start real servers in Docker. They do not skip: without a daemon
 // they fail.
+
+// shared are folders that outlive the test that makes them. TestMain removes them; those of tests that are killed
+// go with the next start.
+var shared struct {
+	mu  sync.Mutex
+	all []*scratch.Folder
+}
+
+func sharedFolder() (string, error) {
+	f, err := scratch.New("e2e")
+	if err != nil {
+		return "", err
+	}
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.all = append(shared.all, f)
+	return f.Path, nil
+}
+
+// tidied are tests that leave nothing.
+type tidied struct{ *testing.M }
+
+// Run runs the tests, and removes what they share.
+func (t tidied) Run() int {
+	code := t.M.Run()
+	for _, f := range shared.all {
+		_ = f.Remove() // else it goes with the next start
+	}
+	return code
+}
 
 var built struct {
 	once sync.Once
@@ -40,7 +71,7 @@ func dlmtest(t testing.TB) string {
 		if built.path = os.Getenv("DLMTEST_BINARY"); built.path != "" { // several of these tests at a time need it once
 			return
 		}
-		dir, err := os.MkdirTemp("", "dlmtest-e2e-*")
+		dir, err := sharedFolder()
 		if err != nil {
 			built.err = err
 			return
@@ -110,7 +141,7 @@ var paused struct {
 func pausedOnRedis(t testing.TB) finished {
 	t.Helper()
 	paused.once.Do(func() {
-		out, err := os.MkdirTemp("", "dlmtest-e2e-*") // it outlives the first test
+		out, err := sharedFolder()
 		if err != nil {
 			t.Fatal(err)
 		}

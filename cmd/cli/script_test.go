@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dlmtest": func() { os.Exit(Main(version)) }})
+	testscript.Main(tidied{m}, map[string]func(){"dlmtest": func() { os.Exit(Main(version)) }})
 }
 
 func TestScripts(t *testing.T) {
