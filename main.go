@@ -14,6 +14,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
+	"github.com/dlmtest/dlmtest/reports/say"
 )
 
 // Main makes a program all of the command dlmtest, with locks of its own among the
@@ -29,6 +30,7 @@ func Main(locks ...Lock) {
 		fmt.Fprintln(visible.Console(os.Stderr), "dlmtest:", err)
 		os.Exit(64)
 	}
+	say.Own = len(locks) > 0
 	os.Exit(cli.Main(ownVersion()))
 }
 

@@ -56,8 +56,10 @@ func TestEscape(t *testing.T) {
 			t.Errorf("the history has what the adapter forged (%v)", err)
 		}
 		named := f.code == exitFailed && strings.Contains(f.stderr, "the adapter's fault") // a probe that hangs on a busy machine
-		if !named && (f.code != exitHolds && f.code != exitInconclusive || f.verdict("mutual-exclusion") != "holds") {
-			t.Errorf("exit %d, mutual-exclusion %s\n%s", f.code, f.verdict("mutual-exclusion"), f.stderr)
+		verdict := f.verdict("mutual-exclusion")
+		judged := f.code == exitHolds && verdict == "holds" || f.code == exitInconclusive && verdict != "violated" // probes leave little time for locking
+		if !named && !judged {
+			t.Errorf("exit %d, mutual-exclusion %s\n%s", f.code, verdict, f.stderr)
 		}
 	})
 }

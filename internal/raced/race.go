@@ -1,6 +1,6 @@
 //go:build race
 
-// Package raced tells tests whether the race detector watches them: it makes all of this several times slower, and takes
+// Package raced tells whether the race detector watches: it makes all of this several times slower, and takes
 // several times the memory.
 package raced
 

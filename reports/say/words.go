@@ -6,6 +6,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -68,8 +71,34 @@ func Mark(v checker.Verdict) string {
 	return [...]string{checker.Unknown: "?", checker.Holds: "✓", checker.Violated: "✗", checker.NA: "–"}[v]
 }
 
-// Shell quotes a command so that it can be pasted.
+// Own is set where this program has locks that no other dlmtest has: commands that are kept for others name it, too.
+var Own bool
+
+// Shell quotes a command so that it can be pasted, wherever it is read: the program is called dlmtest, but see Own.
 func Shell(command []string) string {
+	if Own {
+		return Typed(command)
+	}
+	return quoted(command)
+}
+
+// Typed is Shell for who has just started this program: it is called as they called it.
+func Typed(command []string) string {
+	if len(command) > 0 && command[0] == "dlmtest" {
+		command = append(called(), command[1:]...)
+	}
+	return quoted(command)
+}
+
+// called is what starts this program again. What "go run" has started is removed as it ends.
+func called() []string {
+	if info, ok := debug.ReadBuildInfo(); ok && filepath.Base(filepath.Dir(os.Args[0])) == "exe" && strings.Contains(os.Args[0], "go-build") {
+		return []string{"go", "run", info.Path}
+	}
+	return []string{os.Args[0]}
+}
+
+func quoted(command []string) string {
 	words := make([]string, len(command))
 	for i, w := range command {
 		if w == "" || strings.ContainsFunc(w, func(r rune) bool {

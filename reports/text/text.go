@@ -2,10 +2,8 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -189,16 +187,20 @@ func (p *printer) footer(run reports.Run, r checker.Result, o Options) {
 	if o.Path != "" {
 		p.line("report  %s", visible.Line(o.Path))
 		if slices.ContainsFunc(r.Properties, func(pr checker.Property) bool { return len(pr.Violations) > 0 }) {
-			p.line("explain %s", visible.Line(say.Shell([]string{cmp.Or(o.Program, os.Args[0]), "explain", filepath.Dir(o.Path)})))
+			p.line("explain %s", visible.Line(typed([]string{"dlmtest", "explain", filepath.Dir(o.Path)}, o.Program)))
 		}
 	}
 	if len(run.Command) > 0 {
-		command := slices.Clone(run.Command)
-		if command[0] == "dlmtest" {
-			command[0] = cmp.Or(o.Program, os.Args[0])
-		}
-		p.line("repeat  %s", visible.Line(say.Shell(command)))
+		p.line("repeat  %s", visible.Line(typed(run.Command, o.Program)))
 	}
+}
+
+// typed is a command as the reader types it.
+func typed(command []string, program string) string {
+	if program != "" && command[0] == "dlmtest" {
+		command = append([]string{program}, command[1:]...)
+	}
+	return say.Typed(command)
 }
 
 // table has no frame, and a rule beneath its header.
