@@ -52,7 +52,7 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 	say.Phase("Preparing images")
 	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
 	specs = append(specs, p.clients...)
-	if err := p.putPin(ctx, specs, say); err != nil {
+	if err := p.putAdapter(ctx, specs, say); err != nil {
 		return nil, err
 	}
 	runtime, janitor, err := connect(ctx, p, specs, say)

@@ -35,38 +35,51 @@ var building sync.Mutex
 // Build returns the folder that holds the program's binaries, and makes it if it is
 // not there yet. progress is told every few seconds what is still being built.
 func Build(ctx context.Context, p Program, progress func(line string)) (folder string, err error) {
+	return Kept(p.Name, p.sum(), func(dir string) error {
+		defer tellEvery(3*time.Second, p.Name, progress)()
+		return p.compile(ctx, dir)
+	})
+}
+
+// Kept returns the folder in the user's cache that has what is built from sum. If it is not there yet, fill makes it: it
+// is given a folder of its own, and what it leaves in bin there is kept.
+func Kept(name, sum string, fill func(dir string) error) (folder string, err error) {
 	building.Lock()
 	defer building.Unlock()
+	defer func() {
+		if err != nil {
+			folder, err = "", fmt.Errorf("build %s: %w", name, err)
+		}
+	}()
 	cache, err := cacheFolder()
 	if err != nil {
-		return "", fmt.Errorf("build %s: %w; set XDG_CACHE_HOME", p.Name, err)
+		return "", fmt.Errorf("%w; set XDG_CACHE_HOME", err)
 	}
-	folder = filepath.Join(cache, "dlmtest", "pins", p.Name+"-"+p.sum())
+	folder = filepath.Join(cache, "dlmtest", "pins", name+"-"+sum)
 	scratch.SweepIn(filepath.Dir(folder), unfinished)
-	if _, err := os.Stat(folder); err == nil {
+	if exists(folder) {
 		return folder, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return "", fmt.Errorf("build %s: %w", p.Name, err)
+		return "", err
 	}
 	aside, err := scratch.In(filepath.Dir(folder), unfinished)
 	if err != nil {
-		return "", fmt.Errorf("build %s: %w", p.Name, err)
+		return "", err
 	}
 	defer aside.Remove()
-	dir := aside.Path
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	if err := os.Chmod(aside.Path, 0o755); err != nil {
+		return "", err
 	}
-	stop := tellEvery(3*time.Second, p.Name, progress)
-	err = p.compile(ctx, dir)
-	stop()
-	if err != nil {
-		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	if err := os.Mkdir(filepath.Join(aside.Path, "bin"), 0o755); err != nil {
+		return "", err
+	}
+	if err := fill(aside.Path); err != nil {
+		return "", err
 	}
 	// Another process may have been faster, with the same result.
-	if err := os.Rename(filepath.Join(dir, "bin"), folder); err != nil && !exists(folder) {
-		return "", fmt.Errorf("build %s: %w", p.Name, err)
+	if err := os.Rename(filepath.Join(aside.Path, "bin"), folder); err != nil && !exists(folder) {
+		return "", err
 	}
 	return folder, nil
 }
@@ -115,9 +128,6 @@ func (p Program) compile(ctx context.Context, dir string) error {
 	if err := p.Write(dir); err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
-		return err
-	}
 	for name, pkg := range p.Binaries {
 		if _, err := Command(ctx, dir, "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join("bin", name), pkg); err != nil {
 			return err
@@ -135,6 +145,11 @@ func (p Program) sum() string {
 	if err != nil {
 		panic("gobuild: " + err.Error()) // strings and bytes can be written
 	}
+	return Sum(text)
+}
+
+// Sum is short, and changes with a text.
+func Sum(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
 }

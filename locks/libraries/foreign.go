@@ -78,30 +78,6 @@ func foreign(f foreignLibrary) Library {
 		Left: f.Left, On: []locks.Lock{promising(lock, f.Offers)}}
 }
 
-// Java starts an adapter of one file, which it compiles when it starts it and takes a second for; what it is not asked to
-// optimize, it starts the faster.
-var Java = []string{"java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx96m",
-	"-XX:-UsePerfData", // whose file, named by the pid, clients in namespaces of their own would share
-	"-cp", "/usr/share/java/curator-recipes.jar:/usr/share/java/slf4j-simple.jar"}
-
-// curator is one of Curator's locks. All tell no validity and no token.
-func curator(kind string) Library {
-	what := map[string]string{"mutex": "InterProcessMutex", "rw": "InterProcessReadWriteLock",
-		"downgrade": "InterProcessReadWriteLock, whose readers come in as writers if they can, and are downgraded",
-		"semaphore": "InterProcessSemaphoreV2"}[kind]
-	offers := []string{"try", "events", "lease", "renews", "wait"}
-	offers = append(offers, map[string][]string{"mutex": {"order", "reentrant"}, "rw": {"order", "shared", "reentrant"},
-		"downgrade": {"order", "shared"}, "semaphore": {"permits"}}[kind]...)
-	return foreign(foreignLibrary{
-		Script: "Curator.java", Program: Java, Args: []string{kind}, Image: JavaImage, Package: "libcurator-recipes-java",
-		Tells:   []string{"bash", "-c", `basename -s .jar "$(readlink -e /usr/share/java/curator-recipes.jar)"`},
-		Backend: "zookeeper", CheckLease: wholeMillis, Offers: offers, Left: map[string]map[string]string{
-			"downgrade": {"reentrant": "one that was downgraded is held as a reader, and this adapter makes a lock for each grant"}}[kind],
-		About: "Apache Curator's " + what + ", with a ConnectionStateListener for suspended, reconnected and lost; the " +
-			"session timeout is the lease, and it tells no validity and no token",
-	})
-}
-
 // wholeMillis refuses a lease that would be rounded.
 func wholeMillis(lease time.Duration) error {
 	if lease < time.Millisecond || lease%time.Millisecond != 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/dlmtest/dlmtest/examples/adapters"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/locks/libraries/pins"
 	"github.com/dlmtest/dlmtest/locks/protocol"
 )
 
@@ -18,6 +19,9 @@ import (
 // the client's node has this program and no files of the repository.
 func script(file string, program []string, args ...string) locks.Opener {
 	return func(ctx context.Context, c locks.Config) (_ locks.Client, err error) {
+		if argv, ok := compiled(pins.Folder, file); ok {
+			return process(append(argv, args...))(ctx, c)
+		}
 		dir, err := laidOut()
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }() // by its hello it has been read
 		if err != nil {
