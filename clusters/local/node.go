@@ -111,7 +111,10 @@ func sized(bytes int64) string { return Mount{Size: bytes}.tmpfs() }
 
 // mount lays one of the compose file's mounts over the root.
 func (c nodeConfig) mount(number int, m Mount) error {
-	target := filepath.Join(c.Root, m.Target)
+	target, err := below(c.Root, m.Target)
+	if err != nil {
+		return err
+	}
 	if m.Type == "tmpfs" {
 		if err := os.MkdirAll(target, 0o755); err != nil {
 			return err
