@@ -70,6 +70,7 @@ func attack(parent string) map[string]string {
 	try("vsock", err)
 	_, err = unix.Socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)
 	try("raw", err)
+	try("uncounted", uncounted())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err == nil {
 		l.Close()
