@@ -3,6 +3,8 @@ package seal_test
 import (
 	"errors"
 	"fmt"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -46,4 +48,27 @@ func TestCounted(t *testing.T) {
 		want(t, run(t, o), map[string]string{"uncounted": "got []"})
 	}
 	want(t, run(t, seal.Server(seal.Namespaces, 0, 0)), map[string]string{"uncounted": "shared memory"}) // PostgreSQL asks for it
+}
+
+// Whoever starts in /proc sees there no more than its own namespace has.
+func TestFolderOfTheOldProc(t *testing.T) {
+	if err := tryNamespaces(); err != nil {
+		t.Skip(err)
+	}
+	for dir, most := range map[string]int{"/proc": 4, "/proc/self/task": 4, "/usr": 0} {
+		cmd := exec.Command("sh", "-c", "ls -d [0-9]* | wc -l")
+		cmd.Dir = dir
+		var out, said strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &said
+		if err := (seal.Orders{Way: seal.Namespaces}).Start(cmd, cmd.Start); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err, said.String())
+		}
+		if _, err := fmt.Sscan(out.String(), &n); err != nil || n > most {
+			t.Errorf("%s: %q, %v", dir, out.String(), err)
+		}
+	}
 }

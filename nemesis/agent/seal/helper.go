@@ -95,6 +95,12 @@ func (l letter) furnish() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return refused("mount /proc", err)
 	}
+	// Who starts in a folder of the old /proc would go on seeing that: the folder of that name now, or none.
+	if dir, err := syscall.Getwd(); err != nil || os.Chdir(dir) != nil {
+		if err := os.Chdir("/"); err != nil {
+			return refused("leave the folder", err)
+		}
+	}
 	if l.Starts {
 		return nil
 	}
