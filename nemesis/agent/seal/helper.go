@@ -16,8 +16,8 @@ import (
 // goes into packages that come later, and nothing of them is needed. Go initializes by import
 // path, so this one, which imports little, comes first of ours. A health check runs every 50 ms.
 func init() {
-	if len(os.Args) == 2 && os.Args[0] == reaper {
-		reap(os.Args[1])
+	if len(os.Args) > 3 && os.Args[0] == reaper {
+		reap(os.Args[1:])
 	}
 	if len(os.Args) < 3 || os.Args[0] != Helper {
 		return

@@ -249,7 +249,7 @@ func TestReaperIsApart(t *testing.T) {
 		t.Skip(err)
 	}
 	var out bytes.Buffer
-	cmd := exec.Command("sh", "-c", "sleep 0.3; kill -0 1; for f in mem environ root/. cwd/. fd/0; do head -c1 /proc/1/$f && echo got $f; done; trap '' TERM; kill -TERM 0; echo lives")
+	cmd := exec.Command("sh", "-c", "kill -0 1; for f in mem environ root/. cwd/. fd/0; do head -c1 /proc/1/$f && echo got $f; done; trap '' TERM; kill -TERM 0; echo lives")
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &out, &out, &syscall.SysProcAttr{Setpgid: true}
 	o := seal.Orders{Way: seal.Namespaces, Reaper: true}
 	if err := o.Start(cmd, cmd.Start); err != nil {
