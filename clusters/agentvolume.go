@@ -13,11 +13,12 @@ import (
 
 	"github.com/dlmtest/dlmtest/clusters/engine"
 	locks "github.com/dlmtest/dlmtest/internal/scratch"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 const (
-	agentFolder = "/dlmtest"
-	agentPath   = agentFolder + "/dlmtest"
+	agentFolder = seal.Folder
+	agentPath   = seal.Binary
 	agentPrefix = "dlmtest-agent-"
 	// A volume cannot say that its filling was finished, so a second, empty one
 	// does: nobody starts a half-copied agent.

@@ -98,6 +98,9 @@ func (x *examined) nodes(file *types.Project, profile string) (Project, error) {
 		return Project{}, fmt.Errorf("compose file %s: no profile %q; it has %s", x.path, profile, orNone(p.Profiles))
 	}
 	for _, s := range file.Services {
+		if !plainName.MatchString(s.Name) {
+			x.problem(place{"services", s.Name}, "%q is no name of a node: begin it with a letter or a digit", s.Name)
+		}
 		n := nodeOf(s)
 		n.DockerOnly = x.docker[s.Name]
 		x.within(s.Name, n.Limits, n.Mounts)

@@ -102,8 +102,12 @@ var labelNames = []string{"dlmtest.data", "dlmtest.holds", "dlmtest.leads", "dlm
 
 func lookLabels(x *examined, at place, value any) {
 	for _, label := range list(value) {
-		name, _, _ := strings.Cut(label, "=")
+		name, is, _ := strings.Cut(label, "=")
 		switch {
+		case name == "dlmtest.data":
+			if err := placeable(is); err != nil {
+				x.problem(at.below(name), "%v", err)
+			}
 		case slices.Contains(labelNames, name):
 		case strings.HasPrefix(name, "dlmtest."):
 			x.problem(at, "no label is called %q%s; there are %s", name, near.Hint(name, labelNames), strings.Join(labelNames, ", "))

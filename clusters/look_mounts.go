@@ -6,8 +6,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 func lookDevice(x *examined, at place, value any) { x.reach(at, "the device %q", text(value)) }
@@ -20,18 +23,36 @@ func lookDeviceTarget(x *examined, at place, value any) {
 }
 
 func lookTarget(x *examined, at place, value any) {
-	if target := text(value); !path.IsAbs(target) {
-		x.problem(at, "%q: want a path from the node's /", target)
+	if err := placeable(text(value)); err != nil {
+		x.problem(at, "%v", err)
 	}
 }
+
+// placeable refuses paths by which a node's own agent is started. Where links lead is seen when
+// there is a node.
+func placeable(target string) error {
+	switch {
+	case !path.IsAbs(target):
+		return fmt.Errorf("%q: want a path from the node's /", target)
+	case seal.Kept(target):
+		return fmt.Errorf("%q: a node is started by what lies there, which no file of yours can replace; take another path", target)
+	}
+	return nil
+}
+
+// plainName is what Docker takes for the name of a volume or a node. Another, such as "..", is a path.
+var plainName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
 // lookVolumes looks at the mounts of a service.
 func lookVolumes(x *examined, at place, value any) {
 	all, _ := value.([]any)
 	for _, v := range all {
 		m, _ := v.(map[string]any)
-		if m["type"] == "bind" {
-			x.bind(at, text(m["source"]), m["read_only"] == true)
+		switch source := text(m["source"]); {
+		case m["type"] == "bind":
+			x.bind(at, source, m["read_only"] == true)
+		case m["type"] == "volume" && source != "" && !plainName.MatchString(source):
+			x.problem(at, "%q is no name of a volume: begin it with a letter or a digit", source)
 		}
 	}
 }
@@ -86,7 +107,11 @@ func Lives(folder string, most int) (what string) {
 
 func lookTmpfs(x *examined, at place, value any) {
 	for _, t := range list(value) {
-		if _, err := tmpfsOf(t); err != nil {
+		m, err := tmpfsOf(t)
+		if err == nil {
+			err = placeable(m.Target)
+		}
+		if err != nil {
 			x.problem(at, "%v", err)
 		}
 	}
@@ -96,9 +121,6 @@ func lookTmpfs(x *examined, at place, value any) {
 func tmpfsOf(words string) (Mount, error) {
 	target, options, _ := strings.Cut(words, ":")
 	m := Mount{Type: "tmpfs", Target: target}
-	if !path.IsAbs(target) {
-		return m, fmt.Errorf("%q: want a path from the node's /", words)
-	}
 	for _, option := range strings.FieldsFunc(options, func(c rune) bool { return c == ',' }) {
 		name, value, _ := strings.Cut(option, "=")
 		var err error

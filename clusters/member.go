@@ -3,9 +3,12 @@ package clusters
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/clusters/engine"
@@ -30,6 +33,35 @@ func (d *deployment) create(ctx context.Context, m *member, volume string) error
 		return fmt.Errorf("create node %s: %w", m.Spec.Name, err)
 	}
 	m.id = id
+	return d.placed(ctx, m)
+}
+
+// placed looks where the links of an image, or of what is bound into it, lead the node's mounts:
+// never over the agent, which has more rights than what it starts.
+func (d *deployment) placed(ctx context.Context, m *member) error {
+	targets := slices.Clone(m.Spec.Declared)
+	for _, mount := range m.Spec.Mounts {
+		targets = append(targets, mount.Target)
+	}
+	ours := slices.ContainsFunc(Images(), func(i Image) bool { return i.Tag == m.Spec.Image })
+	for _, target := range targets {
+		inner := slices.ContainsFunc(targets, func(outer string) bool { return strings.HasPrefix(target, strings.TrimSuffix(outer, "/")+"/") })
+		if ours && !inner {
+			continue // our images have no such link, and the daemon takes its time to look
+		}
+		var failed error
+		real, err := seal.Follow(target, func(path string) (string, bool) {
+			to, err := d.api.Link(ctx, m.id, path)
+			failed = errors.Join(failed, err)
+			return to, to != ""
+		})
+		if err = errors.Join(failed, err); err == nil && seal.Kept(real) {
+			err = fmt.Errorf("it leads to %s, by which a node is started", real)
+		}
+		if err != nil {
+			return fmt.Errorf("create node %s: the mount at %s: %w", m.Spec.Name, target, err)
+		}
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package clusters
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,6 +60,7 @@ func merge(s *NodeSpec, image *engine.ImageConfig) {
 	if s.WorkDir == "" {
 		s.WorkDir = image.WorkingDir
 	}
+	s.Declared = slices.Sorted(maps.Keys(image.Volumes))
 	s.Env = mergeEnv([]string{usualPath, "HOSTNAME=" + s.Name}, image.Env, s.Env)
 }
 

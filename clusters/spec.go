@@ -35,6 +35,7 @@ type NodeSpec struct {
 	SecurityOpt []string      // such as apparmor=unconfined
 	Hosts       []string      // names that the node knows beside those of its network, as NAME:ADDRESS; only in Docker
 	Mounts      []Mount
+	Declared    []string // folders of the image that Docker puts volumes at by itself
 	Limits      Limits
 	Guest       bool     // it runs code under test: never as root, on a root file system that is read-only
 	Outside     bool     // it must reach what is not of its run, such as a lock service that runs already; only in Docker

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -27,6 +28,7 @@ func Unpack(in io.Reader, bytesAsked int) (text io.Reader, first []byte, err err
 		if text, err = gzip.NewReader(io.MultiReader(bytes.NewReader(first), in)); err != nil {
 			return nil, nil, err
 		}
+		text = &bounded{in: text, left: mostUnpacked}
 		if first, err = look(text, bytesAsked); err != nil {
 			return nil, nil, err
 		}
@@ -40,6 +42,25 @@ func Unpack(in io.Reader, bytesAsked int) (text io.Reader, first []byte, err err
 		}
 	}
 	return io.MultiReader(bytes.NewReader(first), text), first, nil
+}
+
+// mostUnpacked is how long a text may be that was packed, some five million operations: a thousand times
+// as much fits into a file that nobody takes for large.
+var mostUnpacked int64 = 1 << 30
+
+// bounded is a text that may be read to its end, or as far as it may go.
+type bounded struct {
+	in   io.Reader
+	left int64
+}
+
+// Read implements io.Reader. An end that comes in time is no error.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("it unpacks to more than %d bytes; if it is no bomb, unpack it yourself (gunzip) and give the text", mostUnpacked)
+	}
+	return n, err
 }
 
 // look reads the first bytes.

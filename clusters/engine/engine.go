@@ -187,6 +187,15 @@ func (c *Client) Commit(ctx context.Context, id, ref string, changes ...string) 
 	return err
 }
 
+// Link is where a link of a container that does not run leads; "": there is none at that path.
+func (c *Client) Link(ctx context.Context, id, path string) (to string, err error) {
+	stat, err := c.api.ContainerStatPath(ctx, id, path)
+	if IsNotFound(err) {
+		return "", nil
+	}
+	return stat.LinkTarget, err
+}
+
 // CopyTo unpacks a tar in a folder of a container.
 func (c *Client) CopyTo(ctx context.Context, id, folder string, tar io.Reader) error {
 	return c.api.CopyToContainer(ctx, id, folder, tar, container.CopyToContainerOptions{})

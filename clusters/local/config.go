@@ -17,6 +17,8 @@ import (
 	"net/netip"
 	"os"
 	"syscall"
+
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // Command is the hidden command line that Main serves.
@@ -29,7 +31,7 @@ const (
 )
 
 // Binary is where the dlmtest binary stands in every node, as in a container.
-const Binary = "/dlmtest/dlmtest"
+const Binary = seal.Binary
 
 // Descriptors that the run's first process starts with, beside its own stdio.
 const (

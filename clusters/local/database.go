@@ -92,7 +92,10 @@ func (r *run) copyDatabase(c nodeConfig) error {
 	if c.Database == "" {
 		return nil
 	}
-	folder := filepath.Join(c.Own, c.Database)
+	folder, err := below(c.Own, c.Database) // a compose file says where
+	if err != nil {
+		return err
+	}
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // bind shows source at target, with all that is mounted below it: a part without
@@ -53,6 +55,19 @@ func tmpfs(target, options string) error {
 		return fmt.Errorf("mount tmpfs on %s: %w", target, err)
 	}
 	return nil
+}
+
+// below is where a path of a node lies in a folder of ours. It never leads out of that, whatever
+// links are on the way: nothing but the node's own files may be mounted upon, made or removed.
+func below(folder, target string) (string, error) {
+	real, err := seal.Follow(target, func(path string) (string, bool) {
+		to, err := os.Readlink(filepath.Join(folder, path))
+		return to, err == nil
+	})
+	if err == nil && seal.Kept(real) {
+		err = fmt.Errorf("%s leads to %s, by which a node is started", target, real)
+	}
+	return filepath.Join(folder, real), err
 }
 
 // mountPoint makes what a mount of source needs below it: a folder, or a file

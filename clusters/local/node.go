@@ -103,7 +103,11 @@ func (c nodeConfig) ownFolders() error {
 			return err
 		}
 	}
-	return os.Mkdir(filepath.Join(c.Root, "run/lock"), 0o755)
+	if err := os.Mkdir(filepath.Join(c.Root, "run/lock"), 0o755); err != nil {
+		return err
+	}
+	// Mapped, /dev/zero is memory that nobody counts. /dev/full gives as many zeros and cannot be.
+	return bind(filepath.Join(c.Root, "dev/full"), filepath.Join(c.Root, "dev/zero"))
 }
 
 // sized are the options of a tmpfs for everybody.
@@ -111,7 +115,10 @@ func sized(bytes int64) string { return Mount{Size: bytes}.tmpfs() }
 
 // mount lays one of the compose file's mounts over the root.
 func (c nodeConfig) mount(number int, m Mount) error {
-	target := filepath.Join(c.Root, m.Target)
+	target, err := below(c.Root, m.Target)
+	if err != nil {
+		return err
+	}
 	if m.Type == "tmpfs" {
 		if err := os.MkdirAll(target, 0o755); err != nil {
 			return err
@@ -143,6 +150,13 @@ func (c nodeConfig) mount(number int, m Mount) error {
 // UsualTmpfs is how many bytes a tmpfs holds of which nobody said.
 const UsualTmpfs = int64(seal.ServerMemory / 4)
 
+// A file takes memory of the kernel beside its bytes, so a tmpfs of some size has one for so many
+// bytes of that, and some at least.
+const (
+	fileEach   = 4096
+	leastFiles = 1024
+)
+
 // tmpfs are the options of a tmpfs.
 func (m Mount) tmpfs() string {
 	mode := m.Mode
@@ -153,7 +167,7 @@ func (m Mount) tmpfs() string {
 	if size == 0 {
 		size = UsualTmpfs
 	}
-	return fmt.Sprintf("mode=%o,size=%d", mode, size)
+	return fmt.Sprintf("mode=%o,nr_inodes=%d,size=%d", mode, max(leastFiles, size/fileEach), size)
 }
 
 // enter makes root the root folder and lets go of the host's. The old root lies

@@ -2,9 +2,7 @@ package agent
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +16,34 @@ import (
 // usage is what the child and all that it has started use of the machine.
 type usage struct {
 	memory  uint64 // bytes
+	tables  uint64 // bytes of it that are page tables, which map memory or nothing at all
 	threads int
+	sockets int // of the node: each may keep a quarter of a megabyte that no process has
+	files   int // that are open: a pipe keeps some pages
+}
+
+// The shares of the machine that a node's child has where no container limits it.
+var (
+	guestShare  = usage{memory: seal.ClientMemory, threads: seal.ClientProcesses / 2, sockets: 2048, files: 16384}
+	serverShare = usage{memory: seal.ServerMemory, threads: seal.ServerProcesses / 2, sockets: 8192, files: 65536}
+)
+
+// beyond says what of a usage is more than this share; "": nothing. exact is what the
+// processes' memory is once what they share counts once.
+func (share usage) beyond(u usage, alone bool, exact func() uint64) string {
+	switch {
+	case u.threads > share.threads:
+		return fmt.Sprintf("had %d processes and threads at the same time, more than %d", u.threads, share.threads)
+	case !alone:
+		return ""
+	case u.memory > share.memory && exact()+u.tables > share.memory:
+		return fmt.Sprintf("used more than %d MB of memory", share.memory>>20)
+	case u.sockets > share.sockets:
+		return fmt.Sprintf("had %d sockets at the same time, more than %d", u.sockets, share.sockets)
+	case u.files > share.files:
+		return fmt.Sprintf("had %d files open at the same time, more than %d", u.files, share.files)
+	}
+	return ""
 }
 
 // Pauses between two looks. Memory can grow by a gigabyte in the first.
@@ -43,25 +68,13 @@ func (a *agent) watchBudget() {
 		if c == nil || !alone && !c.spec.Starts {
 			continue
 		}
-		memory, threads := uint64(seal.ServerMemory), seal.ServerProcesses
+		share := serverShare
 		if c.spec.Speaks {
-			memory, threads = seal.ClientMemory, seal.ClientProcesses
+			share = guestShare
 		}
 		pids := c.processes()
-		used := measure(pids)
-		if alone && used.memory > memory && shares(pids) > memory {
-			a.overdrawn(fmt.Sprintf("used more than %d MB of memory", memory>>20))
-		}
-		if used.threads > threads/2 {
-			a.overdrawn(fmt.Sprintf("had %d processes and threads at the same time, more than %d", used.threads, threads/2))
-		}
-	}
-}
-
-func (a *agent) watchDisk() {
-	for range time.Tick(diskEvery) {
-		if used := written("/tmp", "/run", "/var"); used > seal.NodeDisk {
-			a.overdrawn(fmt.Sprintf("wrote more than %d MB of files", int64(seal.NodeDisk)>>20))
+		if what := share.beyond(measure(pids), alone, func() uint64 { return shares(pids) }); what != "" {
+			a.overdrawn(what)
 		}
 	}
 }
@@ -106,12 +119,29 @@ func measure(pids []int) (u usage) {
 			switch name {
 			case "RssAnon", "RssShmem":
 				u.memory += number(value) << 10
+			case "VmPTE":
+				u.memory, u.tables = u.memory+number(value)<<10, u.tables+number(value)<<10
 			case "Threads":
 				u.threads += int(number(value))
 			}
 		}
+		u.files += openFiles(pid)
 	}
+	text, _ := os.ReadFile("/proc/net/sockstat") // of this node's network
+	_, used, _ := strings.Cut(string(text), "sockets: used")
+	u.sockets = int(number(used))
 	return u
+}
+
+// openFiles is how many a process has.
+func openFiles(pid int) int {
+	folder := fmt.Sprintf("/proc/%d/fd", pid)
+	var s syscall.Stat_t
+	if syscall.Stat(folder, &s) != nil || s.Size > 0 {
+		return int(s.Size)
+	}
+	entries, _ := os.ReadDir(folder) // before Linux 6.2, or it has ended
+	return len(entries)
 }
 
 // shares is what the processes use, where what n of them share counts as an nth of each. The
@@ -132,31 +162,4 @@ func shares(pids []int) (bytes uint64) {
 func number(text string) uint64 {
 	n, _ := strconv.ParseUint(strings.Fields(text + " 0")[0], 10, 64)
 	return n
-}
-
-// written is how much of the disk, or of memory that stands in for it, the node's own files
-// take. What is mounted below is another file system's, with limits of its own.
-func written(folders ...string) (bytes int64) {
-	for _, folder := range folders {
-		var top syscall.Stat_t
-		if syscall.Lstat(folder, &top) != nil {
-			continue
-		}
-		_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // removed just now
-			}
-			info, err := e.Info()
-			if err != nil {
-				return nil // the same
-			}
-			s := info.Sys().(*syscall.Stat_t)
-			if s.Dev != top.Dev {
-				return fs.SkipDir
-			}
-			bytes += s.Blocks * 512
-			return nil
-		})
-	}
-	return bytes
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,8 +30,30 @@ func TestMeasure(t *testing.T) {
 	if grown := int64(after.memory) - int64(before.memory); grown < size*9/10 || after.threads < 2 {
 		t.Errorf("%d bytes more, %d threads", grown, after.threads)
 	}
+	if after.tables < size/4096*8 || after.tables > size || after.files < 3 || after.sockets < 1 {
+		t.Errorf("%+v", after)
+	}
 	if s := shares(self); s < size*9/10 {
 		t.Errorf("its share is %d", s)
+	}
+}
+
+// Each share has an end, and what no process has counts, too.
+func TestBeyond(t *testing.T) {
+	share := usage{memory: 100, threads: 10, sockets: 20, files: 30}
+	for _, c := range []struct {
+		u     usage
+		exact uint64
+		want  string
+	}{{usage{memory: 100, threads: 10, sockets: 20, files: 30}, 0, ""}, {usage{memory: 500}, 100, ""}, {usage{memory: 500}, 101, "memory"},
+		{usage{memory: 150, tables: 60}, 50, "memory"}, {usage{threads: 11}, 0, "11 processes"}, {usage{sockets: 21}, 0, "21 sockets"}, {usage{files: 31}, 0, "31 files"}} {
+		got := share.beyond(c.u, true, func() uint64 { return c.exact })
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q", c.u, got)
+		}
+		if got := share.beyond(c.u, false, nil); got != "" && c.u.threads <= 10 {
+			t.Errorf("in a container, %+v: %q", c.u, got)
+		}
 	}
 }
 
@@ -41,6 +64,28 @@ func TestWritten(t *testing.T) {
 	}
 	if n := written(dir, filepath.Join(dir, "no")); n < 1<<20 || n > 2<<20 {
 		t.Errorf("%d bytes", n)
+	}
+}
+
+// A file without a name takes its place for as long as it is open, and an empty one some, too.
+func TestRemoved(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, err = f.Write(make([]byte, 1<<20))
+	before := removed([]int{os.Getpid()}, dir)
+	if err := errors.Join(err, os.Remove(f.Name()), os.WriteFile(f.Name()+"2", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	self := os.Getpid()
+	if n := removed([]int{self, self}, dir) - before; n < 1<<20 || n > 2<<20 {
+		t.Errorf("%d bytes without a name", n)
+	}
+	if n := written(dir); n < 2*leastFile {
+		t.Errorf("an empty file counts %d bytes with its folder", n)
 	}
 }
 

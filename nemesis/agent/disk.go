@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // disk is the process that serves the child's data folder.
@@ -32,6 +33,9 @@ var diskLimit = 15 * time.Second
 
 // startDisk puts a lossy file system over dir, with what is in it.
 func startDisk(dir string, seed uint64) (*disk, error) {
+	if err := dataFolder(dir); err != nil {
+		return nil, err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -64,6 +68,19 @@ func startDisk(dir string, seed uint64) (*disk, error) {
 		return nil, fmt.Errorf("the file system under %s: %w", dir, err)
 	}
 	return d, nil
+}
+
+// dataFolder refuses what is no folder of a server's data: the file system may do more there than
+// its program.
+func dataFolder(dir string) error {
+	real, err := seal.Follow(dir, func(path string) (string, bool) {
+		to, err := os.Readlink(path)
+		return to, err == nil
+	})
+	if err == nil && seal.Kept(real) {
+		err = fmt.Errorf("%s leads to %s, which is no folder of a server's data", dir, real)
+	}
+	return err
 }
 
 // do has the file system carry out one command.

@@ -76,3 +76,17 @@ func TestSyncOfAServer(t *testing.T) {
 		})
 	}
 }
+
+// The file system that loses what was not synced has more rights than its server, so it serves no
+// folder by which that could use them.
+func TestDataFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/proc/1", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for folder, fine := range map[string]bool{dir: true, filepath.Join(dir, "new"): true, "/": false, "/proc/1": false, filepath.Join(dir, "link"): false, filepath.Join(dir, "link/root"): false, "/dev/fd": false} {
+		if err := dataFolder(folder); (err == nil) != fine {
+			t.Errorf("%s: %v", folder, err)
+		}
+	}
+}

@@ -243,6 +243,29 @@ func TestResumeOfAnotherLock(t *testing.T) {
 	}
 }
 
+// A hunt's folder that came from elsewhere makes nobody remove or cut what its links lead to.
+func TestResumeFollowsNoLink(t *testing.T) {
+	for _, name := range []string{runsDir, trialsFile, ReportFile, findingsDir, filepath.Join(findingsDir, "trial-1-x")} {
+		dir, outside := t.TempDir(), t.TempDir()
+		h := hunting(t, &world{}, dir, 1)
+		precious, link := filepath.Join(outside, "notes"), filepath.Join(dir, name)
+		err := errors.Join(h.Report.Save(dir), os.WriteFile(precious, []byte("no line end"), 0o600), os.MkdirAll(filepath.Dir(link), 0o755), os.RemoveAll(link))
+		to := outside
+		if filepath.Ext(name) != "" {
+			to = precious
+		}
+		if err = errors.Join(err, os.Symlink(to, link)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(h.Spec); !errors.Is(err, runner.ErrUsage) || !strings.Contains(err.Error(), link) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if text, err := os.ReadFile(precious); err != nil || string(text) != "no line end" {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
 // hunt.json as scripts read it.
 func TestReportGolden(t *testing.T) {
 	dir := t.TempDir()

@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,5 +75,32 @@ func TestTornTrials(t *testing.T) {
 	}
 	if _, err := New(h.Spec); err == nil || !strings.Contains(err.Error(), "numbr") || !strings.Contains(err.Error(), trialsFile) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What a hunt of somebody else's holds marks nothing up in the page for a pull request.
+func TestMarkdownOfAForeignHunt(t *testing.T) {
+	const hostile = "x\n```\n![i](http://evil) <img src=//evil> @all |"
+	r := &Report{Lock: hostile, Coverage: []Cover{{Fault: hostile, Trigger: hostile}},
+		Findings: []*Finding{{Property: hostile, Cause: hostile, Message: hostile, Run: "a)" + hostile, Scenario: "a)" + hostile + ".yaml",
+			Command: []string{"dlmtest", "x\n```\n<img/src=//evil>"}}},
+		Left: []*Dismissed{{Cause: hostile, Decision: Open, Why: hostile}}}
+	var b bytes.Buffer
+	if err := r.Markdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if strings.HasPrefix(line, "```") && strings.Trim(line, "`\n") == "" {
+			t.Errorf("a fence: %q", line)
+		}
+		if plain := strings.Split(line, "````"); len(plain)%2 == 1 { // what is code is shown as it is
+			for i := 0; i < len(plain); i += 2 {
+				for _, bad := range []string{"<img", "![i]", " @all"} {
+					if strings.Contains(plain[i], bad) {
+						t.Errorf("%q in %q", bad, line)
+					}
+				}
+			}
+		}
 	}
 }

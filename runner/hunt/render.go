@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,6 +52,11 @@ func (f *Finding) Rates() string {
 	return text
 }
 
+// link is the path of a file of the folder as the target of a link of Markdown.
+func link(file string) string {
+	return strings.NewReplacer("(", "%28", ")", "%29").Replace((&url.URL{Path: filepath.ToSlash(file)}).EscapedPath())
+}
+
 // Markdown writes the report as a page of Markdown.
 func (r *Report) Markdown(w io.Writer) error {
 	var b strings.Builder
@@ -68,21 +75,21 @@ func (r *Report) Markdown(w io.Writer) error {
 			say("- note: %s", e(f.Note))
 		}
 		if f.Run != "" {
-			say("- a run that shows it: [%s](%s/report.html)", e(f.Run), f.Run)
+			say("- a run that shows it: [%s](%s/report.html)", e(f.Run), link(f.Run))
 		}
-		say("- scenario: [%s](%s)\n", f.Scenario, f.Scenario)
+		say("- scenario: [%s](%s)\n", e(f.Scenario), link(f.Scenario))
 		for n, t := range f.Story {
 			say("%d. %.3f s **%s** %s", n+1, t.At, e(t.Who), e(t.What))
 		}
-		say("\n```\n%s\n```\n", f.Line())
+		say("\n%s\n", text.InCode(f.Line())) // a merged hunt is somebody else's
 	}
 	say("## What was tried\n")
 	say("| fault | trigger | tried | seen | missed | skipped |\n|---|---|---|---|---|---|")
 	for _, c := range r.Coverage {
-		say("| %s | %s | %d | %d | %d | %d |", c.Fault, e(c.Trigger), c.Tried, c.Seen, c.Missed, c.Skipped)
+		say("| %s | %s | %d | %d | %d | %d |", e(c.Fault), e(c.Trigger), c.Tried, c.Seen, c.Missed, c.Skipped)
 	}
 	if never := r.Unreached(); len(never) > 0 {
-		say("\nNever seen at a victim: %s.", strings.Join(never, ", "))
+		say("\nNever seen at a victim: %s.", e(strings.Join(never, ", ")))
 	}
 	if len(r.Left) > 0 {
 		say("\n## Violations that are no findings\n\n| property and cause | decision | times | why |\n|---|---|---|---|")

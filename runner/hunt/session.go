@@ -26,6 +26,9 @@ const (
 // New begins a hunt in its folder, or goes on with the one that is there.
 func New(spec Spec) (*Hunt, error) {
 	h := &Hunt{Spec: spec, taken: map[int]bool{}, looking: map[string]Cause{}}
+	if err := itsOwn(spec.Dir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Join(spec.Dir, runsDir), 0o755); err != nil {
 		return nil, err
 	}
@@ -35,6 +38,31 @@ func New(spec Spec) (*Hunt, error) {
 	var err error
 	h.trials, err = os.OpenFile(filepath.Join(spec.Dir, trialsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	return h, err
+}
+
+// itsOwn refuses a folder of which a part is a link: a hunt removes the runs of sessions that were killed,
+// and cuts and lengthens the list of its trials, and the folder may be somebody else's.
+func itsOwn(dir string) error {
+	found, err := os.ReadDir(filepath.Join(dir, findingsDir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	parts := map[string]bool{runsDir: true, findingsDir: true, trialsFile: false, ReportFile: false}
+	for _, e := range found {
+		parts[filepath.Join(findingsDir, e.Name())] = true
+	}
+	for name, folder := range parts {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return err
+		case info.IsDir() != folder || !info.IsDir() && !info.Mode().IsRegular():
+			return fmt.Errorf("%w: %s is no part of a hunt's folder, as a link or a device is none: put the file or folder itself in its place", runner.ErrUsage, path)
+		}
+	}
+	return nil
 }
 
 // resume reads what an earlier session has left; without one it begins anew.

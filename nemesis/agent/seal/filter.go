@@ -26,8 +26,15 @@ var forbidden = []uint32{
 }
 
 // missing are calls that programs do without where a kernel has none: rings, whose requests
-// no filter sees, and memory that is in no file system, which no limit counts.
-var missing = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET}
+// no filter sees, and memory that is in no file system, which no limit counts, or in pipes.
+var missing = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_VMSPLICE}
+
+// uncounted are calls that make what stays when no process has it. An agent makes the page that
+// bends clocks, and its child only attaches that.
+var uncounted = []uint32{unix.SYS_SHMGET, unix.SYS_SEMGET, unix.SYS_MSGGET}
+
+// shared are the flags of memory that a process can share and forget: it stays.
+const shared = unix.MAP_SHARED | unix.MAP_ANONYMOUS
 
 // families are the sockets that programs under test may have. Those of virtual machines
 // know no network namespace.
@@ -83,7 +90,16 @@ func (l letter) rules(machine uint32) []bpf.Instruction {
 		}
 		rules = append(rules, unless(nr, 1), answer(unix.EPERM))
 	}
-	for _, nr := range append([]uint32{unix.SYS_CLONE3}, missing...) { // clone3 keeps its flags in memory; libraries fall back to clone
+	absent := append([]uint32{unix.SYS_CLONE3}, missing...)
+	if l.Counted {
+		absent = append(absent, uncounted...)
+		rules = append(rules, unless(unix.SYS_MMAP, 5), load(argumentAt+8*3), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: shared},
+			unless(shared, 1), answer(unix.EPERM), bpf.RetConstant{Val: allow},
+			// A socket's buffer stays as it is, so that sockets can be counted; who asks is not told.
+			unless(unix.SYS_SETSOCKOPT, 6), load(argumentAt+8), unless(unix.SOL_SOCKET, 3), load(argumentAt+8*2),
+			unless(unix.SO_SNDBUF, 1), answer(0), bpf.RetConstant{Val: allow})
+	}
+	for _, nr := range absent { // clone3 keeps its flags in memory; libraries fall back to clone
 		rules = append(rules, unless(nr, 1), answer(unix.ENOSYS))
 	}
 	// A segment keeps the mode that it was made with. The page that bends a program's clocks

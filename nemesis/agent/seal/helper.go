@@ -16,8 +16,8 @@ import (
 // goes into packages that come later, and nothing of them is needed. Go initializes by import
 // path, so this one, which imports little, comes first of ours. A health check runs every 50 ms.
 func init() {
-	if len(os.Args) == 2 && os.Args[0] == reaper {
-		reap(os.Args[1])
+	if len(os.Args) > 3 && os.Args[0] == reaper {
+		reap(os.Args[1:])
 	}
 	if len(os.Args) < 3 || os.Args[0] != Helper {
 		return
@@ -94,6 +94,12 @@ func (l letter) seal() error {
 func (l letter) furnish() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return refused("mount /proc", err)
+	}
+	// Who starts in a folder of the old /proc would go on seeing that: the folder of that name now, or none.
+	if dir, err := syscall.Getwd(); err != nil || os.Chdir(dir) != nil {
+		if err := os.Chdir("/"); err != nil {
+			return refused("leave the folder", err)
+		}
 	}
 	if l.Starts {
 		return nil

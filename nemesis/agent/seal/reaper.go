@@ -14,20 +14,37 @@ import (
 // namespace.
 const reaper = "dlmtest-reaper"
 
-// fork starts the program as the second process of its namespace, and becomes the first.
-// Programs of all kinds are adapters, and few are written to be that one: the kernel lets no
+// fork becomes the first process of a namespace, which starts the program as the second.
+// Programs of all kinds are adapters, and few are written to be the first: the kernel lets no
 // signal end it that it has no handler for, its own neither, and gives it the children of
-// others to wait for. The exec leaves no thread that has a capability.
+// others to wait for. The exec leaves no thread that has a capability: those of Go itself have not
+// dropped anything yet, and the program is the same user.
 func (l letter) fork() error {
-	// The threads of Go itself have not dropped anything yet, and the program is the same user.
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return refused("hide the helper's memory", err)
+	if _, err := unix.FcntlInt(uintptr(l.Error), unix.F_SETFD, 0); err != nil {
+		return refused("keep the error's pipe", err)
 	}
-	pid, err := syscall.ForkExec(l.Path, os.Args[2:], &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
+	return syscall.Exec("/proc/self/exe", append([]string{reaper, strconv.Itoa(l.Error), l.Path}, os.Args[2:]...), os.Environ())
+}
+
+// start starts the program once nothing of this process is to be had: words are the descriptor for
+// what goes wrong, the program's path and its own words.
+func start(words []string) (pid int) {
+	said, err := strconv.Atoi(words[0])
+	if err == nil {
+		err = refused("hide the first process", unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
+	}
+	if err == nil {
+		unix.CloseOnExec(said)
+		if pid, err = syscall.ForkExec(words[1], words[2:], &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}}); err != nil {
+			err = &os.PathError{Op: "exec", Path: words[1], Err: err}
+		}
+	}
 	if err != nil {
-		return &os.PathError{Op: "exec", Path: l.Path, Err: err}
+		_, _ = os.NewFile(uintptr(said), "error").WriteString(err.Error()) // the exit code says it too
+		os.Exit(failed)
 	}
-	return syscall.Exec("/proc/self/exe", []string{reaper, strconv.Itoa(pid)}, nil)
+	_ = syscall.Close(said) // its end says that the program runs
+	return pid
 }
 
 // Exit codes of a reaper. The first process of a namespace cannot end itself by a signal, so
@@ -42,8 +59,8 @@ const (
 
 // reap waits for all processes of the namespace and ends with the program, and the kernel
 // then ends what that has left. It holds none of its pipes, so that their ends are seen.
-func reap(program string) {
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // it has no more than the program, and still is none of its business
+func reap(words []string) {
+	program := start(words)
 	for s := syscall.Signal(1); s < 65; s++ {
 		if s != syscall.SIGCHLD { // a process that ignores that has nobody to wait for
 			signal.Ignore(s) // what the program sends to its group
@@ -56,7 +73,7 @@ func reap(program string) {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
-		case err == syscall.EINTR || err == nil && strconv.Itoa(pid) != program:
+		case err == syscall.EINTR || err == nil && pid != program:
 		case err != nil:
 			os.Exit(failed)
 		case status.Signaled():

@@ -48,6 +48,7 @@ type Orders struct {
 	Keep     []int  // Users: capabilities that it keeps
 	Starts   bool   // it seals programs of its own, in the same way
 	Dies     bool   // it is killed when the thread that starts it ends
+	Counted  bool   // it gets no memory but its processes' own: nobody would count what outlives a mapping
 	Reaper   bool   // Namespaces: another process is the first, see reap
 	Limits   Limits //
 	// Syncs is a socket that gets the listener of the program's sync and syncfs, see seccomp_unotify(2), where the kernel has

@@ -70,6 +70,7 @@ func attack(parent string) map[string]string {
 	try("vsock", err)
 	_, err = unix.Socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)
 	try("raw", err)
+	try("uncounted", uncounted())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err == nil {
 		l.Close()
@@ -248,7 +249,7 @@ func TestReaperIsApart(t *testing.T) {
 		t.Skip(err)
 	}
 	var out bytes.Buffer
-	cmd := exec.Command("sh", "-c", "sleep 0.3; kill -0 1; for f in mem environ root/. cwd/. fd/0; do head -c1 /proc/1/$f && echo got $f; done; trap '' TERM; kill -TERM 0; echo lives")
+	cmd := exec.Command("sh", "-c", "kill -0 1; for f in mem environ root/. cwd/. fd/0; do head -c1 /proc/1/$f && echo got $f; done; trap '' TERM; kill -TERM 0; echo lives")
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &out, &out, &syscall.SysProcAttr{Setpgid: true}
 	o := seal.Orders{Way: seal.Namespaces, Reaper: true}
 	if err := o.Start(cmd, cmd.Start); err != nil {

@@ -27,7 +27,7 @@ func Worker(way Way, uid, gid int, starts bool) Orders {
 		o.Keep = ForAdapters
 	}
 	if way == Namespaces {
-		o.Limits = Limits{Data: 2 * ClientMemory, File: 1 << 30, Processes: ClientProcesses}
+		o.Counted, o.Limits = true, Limits{Data: 2 * ClientMemory, File: 1 << 30, Processes: ClientProcesses}
 	}
 	return o
 }
@@ -37,7 +37,7 @@ func Worker(way Way, uid, gid int, starts bool) Orders {
 func Adapter(way Way, uid int) Orders {
 	o := Orders{Way: way, UID: uid, GID: uid, Dies: true}
 	if way == Namespaces {
-		o.Reaper = true
+		o.Reaper, o.Counted = true, true
 		o.Limits = Limits{Data: 2 * ClientMemory, File: 1 << 30, Processes: ClientProcesses * 3 / 4}
 	}
 	return o

@@ -40,6 +40,16 @@ func blow(what string) {
 	case "disk":
 		most = bombDisk
 		got, err = fill()
+	case "segments":
+		got, most, err = hoard(detached)
+	case "shared":
+		got, most, err = hoard(shared(-1, unix.MAP_ANON))
+	case "zeros":
+		got, most, err = zeros()
+	case "inodes":
+		got, most, err = hoard(inodes())
+	case "sockets":
+		got, most, err = hoard(buffers())
 	}
 	f := Found{Probe: "bomb-" + what, Escaped: err == nil, How: fmt.Sprintf("%d of %d: %v", got, most, err)}
 	tell(f)
