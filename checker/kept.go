@@ -98,6 +98,15 @@ func (r *run) serversFaults() []trace.Span {
 	})
 }
 
+// faultsBehind are the times of faults that may change what the service tells a client of its own hold: those of servers,
+// and of the client's clock.
+func (r *run) faultsBehind(node string) []trace.Span {
+	return r.faultyAs("behind "+node, func(f *trace.Fault) bool {
+		apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
+		return f.Kind == "clock" && f.Target == node || !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+	})
+}
+
 // firstStall is the first time from which the holder of g, or a server, was not scheduled for
 // more than half a lease: that of a session counts from its last heartbeat, of which there are
 // two or three in a lease, and may end so much sooner.

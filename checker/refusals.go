@@ -166,8 +166,8 @@ func waitLimit(r *run) outcome {
 	return o
 }
 
-// lockInfo judges what the servers said of who holds a key: who is named must not have
-// given it back before that was asked, and nobody, or another client of this run, must not
+// lockInfo judges what the servers said of who holds a key: who is named must not have given it back, or
+// another have been granted it, before that was asked, and nobody, or another client of this run, must not
 // be named while one client validly held it all the time.
 func lockInfo(r *run) outcome {
 	var f found
@@ -179,25 +179,32 @@ func lockInfo(r *run) outcome {
 				continue
 			}
 			looks++
-			g := r.heldThroughout(k, op.Sent, op.Time)
-			switch other := r.ByOwner[op.Owner]; {
-			case other != nil && other.Released >= 0 && !r.Setup.Promise.Mute && r.Ops[other.Released].Time < op.Sent:
+			g, by := r.heldThroughout(k, op.Sent, op.Time), (*trace.Grant)(nil)
+			other := r.ByOwner[op.Owner]
+			if other != nil && other.Key == k.Key && r.Setup.Promise.DriftFactor == 0 { // else who is over may be left at a few of many servers
+				by = r.sentAfter(k, other)
+			}
+			switch {
+			case other != nil && r.gaveBack(other, op):
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, other.Released, i}},
 					"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.Ops[other.Released].Time))
-			case g == nil:
-			case other == nil && op.Owner != "" && r.namesOwners(k):
+			case g != nil && other == nil && op.Owner != "" && r.namesOwners(k):
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"The servers named %q as the holder of %q between %s and %s, but %s held it validly from %s.",
 					op.Owner, k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
-			case other != nil && other != g:
+			case g != nil && other != nil && other != g:
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, other.Op, i}},
 					"The servers named %s as the holder of %q between %s and %s, but %s held it validly from %s.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
-			case op.Owner == "":
+			case g != nil && op.Owner == "":
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"The servers named nobody as the holder of %q between %s and %s, but %s held it validly from %s.",
 					k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
+			case by != nil && by.OK < op.Sent:
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, by.Op, i}},
+					"The servers named %s as the holder of %q when asked at %s, but %s had been granted it at %s.",
+					other.Who(), k.Name, r.seconds(op.Sent), by.Who(), r.seconds(by.OK))
 			}
 		}
 	}
@@ -209,6 +216,16 @@ func lockInfo(r *run) outcome {
 		o.verdict, o.reason = NA, "Nobody looked at the servers who holds a key."
 	}
 	return o
+}
+
+// gaveBack says that the service had answered the last release of g before it was asked who holds the key.
+// A request of unknown outcome may have come late, and have been one hold more.
+func (r *run) gaveBack(g *trace.Grant, look *history.Op) bool {
+	if g.Released < 0 || r.Setup.Promise.Mute || r.Ops[g.Released].Time >= look.Sent {
+		return false
+	}
+	return r.Setup.Kind != history.Reentrant || r.Ops[g.Released].Depth == 0 && g.Nest.Open == 0 &&
+		!trace.Meets(r.unknownOf(g), g.Invoked, look.Time)
 }
 
 // trusted says whether a look at the servers was answered, and tells what was true meanwhile: of

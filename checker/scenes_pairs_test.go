@@ -61,6 +61,16 @@ func deadShare(b *builder, mode history.Mode, until int64) {
 	b.does(until+100*ms, h, history.Release, history.OK)
 }
 
+// deadPermit is the holder of one permit of two that dies, after which somebody waits for both until a time.
+func deadPermit(b *builder, until int64) {
+	b.kind(history.Semaphore)
+	b.setup.Servers = []string{"server-1"}
+	b.permits(0, 10*ms, "client-1", 1, 1)
+	b.fault(100*ms, 150*ms, 1, "kill", "client-1")
+	h := b.permits(20*ms, until, "client-2", 2, 2)
+	b.does(until+100*ms, h, history.Release, history.OK)
+}
+
 var deathsOfShares = map[string]func(*builder){
 	"violated-writer": func(b *builder) { deadShare(b, exclusive, 9*sec) },
 	"holds-writer":    func(b *builder) { deadShare(b, exclusive, 1050*ms) },
@@ -68,7 +78,23 @@ var deathsOfShares = map[string]func(*builder){
 		deadShare(b, exclusive, 600*ms)
 		untoldOnes(b)
 	},
-	"holds-reader-na": func(b *builder) { deadShare(b, shared, 9*sec) }, // others may read all the time
+	"violated-reader": func(b *builder) { deadShare(b, shared, 9*sec) }, // which keeps the writer out
+	"holds-reader":    func(b *builder) { deadShare(b, shared, 1300*ms); b.setup.Promise.Bound = 5e8 },
+	"violated-reader-early": func(b *builder) {
+		deadShare(b, shared, 600*ms)
+		untoldOnes(b)
+	},
+	"holds-reader-beside": func(b *builder) { // another reader keeps the writer out as well
+		b.setup.Promise.Bound = 5e8
+		deadShare(b, shared, 9*sec)
+		h := b.as(30*ms, 40*ms, "client-3", shared, 1)
+		for t := 500 * ms; t < 8900*ms; t += 500 * ms {
+			b.does(t, h, history.Extend, history.OK)
+		}
+		b.does(8950*ms, h, history.Release, history.OK)
+	},
+	"violated-permit": func(b *builder) { deadPermit(b, 9*sec) },
+	"holds-permit":    func(b *builder) { deadPermit(b, 1300*ms); b.setup.Promise.Bound = 5e8 },
 }
 
 // stalledAt is a second grant of a lock without a lease while somebody is not scheduled.
