@@ -103,17 +103,15 @@ func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
 			return true
 		}
 		return h.Invoked > w.From+b.r.aftermath() && h.OK > w.From+b.r.aftermath() &&
-			!b.faultAt(w.From, h.OK, func(f *trace.Fault) bool { return b.costsPlace(f, b.r.Ops[w.Invoke].Node) })
+			!b.faultAt(w.From, h.OK, func(f *trace.Fault) bool { return b.hinders(f, b.r.Ops[w.Invoke].Node) })
 	})
 }
 
-// costsPlace says whether a fault may cost a client its place in a queue: it hit servers, clocks, the client itself or its links.
-func (b brute) costsPlace(f *trace.Fault, node string) bool {
+// hinders says whether a fault may keep from a client what it is owed: it hit servers, clocks, the client itself or its links.
+func (b brute) hinders(f *trace.Fault, node string) bool {
 	client := func(name string) bool { return slices.Contains(b.r.Setup.Clients, name) }
 	servers := !client(f.Target) && (len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, func(peer string) bool { return !client(peer) }))
-	slight := f.Kind == "latency" && f.Slow > 0 && 4*f.Slow <= int64(b.r.Setup.Lease)
-	own := f.Target == node || slices.Contains(f.Cut, node) || len(b.r.Setup.Servers) == 0
-	return servers || f.Kind == "clock" || own && !slight
+	return servers || f.Kind == "clock" || f.Target == node || slices.Contains(f.Cut, node) || len(b.r.Setup.Servers) == 0
 }
 
 // falselyLost are the operations by which holders were told of a loss that was none.

@@ -99,11 +99,10 @@ func (q *queue) waited(w trace.Wait) (g *trace.Grant, until int64) {
 // undisturbed is the time, after a lease and the bound, in which w still waited and
 // nothing had been at fault since it began that may have cost it its place: servers, or its client.
 func (q *queue) undisturbed(w trace.Wait, until int64) (from, to int64) {
-	for _, noise := range [][]trace.Span{q.serversFaults(), q.ownFaults(q.Ops[w.Invoke].Node)} {
-		i := sort.Search(len(noise), func(i int) bool { return noise[i].To >= w.From })
-		if i < len(noise) {
-			until = min(until, noise[i].From)
-		}
+	noise := q.faultsFor(q.Ops[w.Invoke].Node)
+	i := sort.Search(len(noise), func(i int) bool { return noise[i].To >= w.From })
+	if i < len(noise) {
+		until = min(until, noise[i].From)
 	}
 	return w.From + q.aftermath(), until
 }

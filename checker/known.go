@@ -33,6 +33,7 @@ type known struct {
 	lapses   []unserved                // see run.unservedFor
 	faulty   []trace.Span              // those of faulty that two faults or more share
 	starved  []trace.Span              // see run.starved
+	hindered map[string][]trace.Span   // see run.hindered
 	hits     map[string][]trace.Span   // see run.hits
 	pending  map[string]bool           // see run.pending
 	unknown  map[wanted][]trace.Span   // see run.unknownOf

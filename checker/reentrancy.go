@@ -246,7 +246,7 @@ func (n *nested) waitedForItself(g *trace.Grant, from, i int) bool {
 	}
 	valid := min(n.owedUntil(g, at), op.Time)
 	refused := op.Type == history.Fail || valid < op.Time
-	return refused && valid-at > int64(n.Setup.Lease)/2 && !trace.Meets(n.anyFault(), at, op.Time) && !n.disturbed([]int{from, i})
+	return refused && valid-at > int64(n.Setup.Lease)/2 && !trace.Meets(n.faultsFor(op.Node), at, op.Time) && !n.disturbed([]int{from, i})
 }
 
 func breaches(n int) string {

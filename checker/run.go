@@ -49,6 +49,7 @@ type keyLog struct {
 	crowded           map[*trace.Grant]int64 // see run.crowdBefore
 	suspects          []trace.Span           // made once: see run.suspects
 	others            []int                  // made once: see run.otherLook
+	named             map[string]int         // made once: the first look that named an owner; see run.grantedBehind
 	longest           int64                  // made once: see run.longestLook; 0: not yet
 }
 

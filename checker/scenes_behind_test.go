@@ -129,6 +129,8 @@ func lookNested(b *builder, at int64, names bool) {
 }
 
 var looksBehind = map[string]func(*builder){
+	"violated-unknown-again":  func(b *builder) { unknownAgain(b, 1500*ms) },
+	"holds-unknown-before":    func(b *builder) { unknownAgain(b, 1200*ms) },
 	"violated-superseded":     func(b *builder) { lookBehind(b, 1) },
 	"holds-nobody-behind":     func(b *builder) { lookBehind(b, 0) },
 	"violated-nested-nobody":  func(b *builder) { lookNested(b, 50*ms, false) },

@@ -9,6 +9,7 @@ import (
 // The scenes of combinations that were not judged, each with the near neighbour that must stay as it is.
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
+		"wait-limit": limitsBeside, "free-lock": freeBesideHit, "starvation": starvedBeside,
 		"lease-exclusion": renewedUntold, "honest-claims": sessionsBehind, "recovery": deathsOfShares, "mutual-exclusion": stallsBeside,
 	} {
 		maps.Copy(scenes[property], more)
@@ -118,4 +119,58 @@ var stallsBeside = map[string]func(*builder){
 		b.sent(g, 20*ms)
 		b.does(901*ms, g, history.Release, history.OK)
 	},
+}
+
+// besideHit adds a fault of links of a client to what comes before.
+func besideHit(scene func(*builder), from, to int64, hit string) func(*builder) {
+	return func(b *builder) {
+		scene(b)
+		b.setup.Servers = []string{"server-1"}
+		b.setup.Clients = append(b.setup.Clients, "client-4")
+		b.fault(from, to, 1, "reset", hit)
+	}
+}
+
+// waitsOn is an acquire with a limit of 0.3 s that comes back after 2 s.
+func waitsOn(b *builder) {
+	turns(b.kind(history.Tried))
+	b.op(3*sec, "client-1", history.Invoke, history.Acquire, "k").Limit = 300 * ms
+	b.op(5*sec, "client-1", history.Fail, history.Acquire, "k")
+}
+
+var limitsBeside = map[string]func(*builder){
+	"violated-beside-hit": besideHit(waitsOn, 2900*ms, 4*sec, "client-3"),
+	"unknown-waiter-hit":  besideHit(waitsOn, 2900*ms, 4*sec, "client-1"),
+}
+
+// slowAlone is a client that alone asks for a key, and is granted it again only after so long.
+func slowAlone(b *builder) {
+	b.kind(history.Alone)
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	b.does(100*ms, h, history.Release, history.OK)
+	h = b.grantOf(200*ms, 1190*ms, "client-1", 2)
+	b.does(1200*ms, h, history.Release, history.OK)
+}
+
+var freeBesideHit = map[string]func(*builder){
+	"violated-beside-hit": besideHit(slowAlone, 50*ms, 2*sec, "client-3"),
+	"unknown-own-hit":     besideHit(slowAlone, 50*ms, 2*sec, "client-1"),
+}
+
+// starves is a writer that waits for 17 s while readers come and go.
+func starves(b *builder) {
+	b.kind(history.ReadWrite)
+	b.setup.Promise.Order = true
+	for i := range int64(20) {
+		at := i * 800 * ms
+		h := b.as(at, at+10*ms, []string{"client-1", "client-3"}[i%2], shared, i+1)
+		b.does(at+900*ms, h, history.Release, history.OK)
+	}
+	w := b.as(100*ms, 17*sec, "client-2", exclusive, 99)
+	b.does(17100*ms, w, history.Release, history.OK)
+}
+
+var starvedBeside = map[string]func(*builder){
+	"violated-beside-hit": besideHit(starves, 3*sec, 4*sec, "client-4"),
+	"holds-writer-hit":    besideHit(starves, 3*sec, 4*sec, "client-2"),
 }
