@@ -32,8 +32,9 @@ func honestClaims(r *run) outcome {
 		change = ", change"
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s to extend%s or release, each while its client could hold the lock.", nouns.Count(seen, "ok answer"), change),
-		summary: fmt.Sprintf("%d of %s to extend%s or release came although the client did not hold the lock.", f.certain, nouns.Count(seen, "ok answer"), change),
+		reason: fmt.Sprintf("%s to extend%s or release, each while its client could hold the lock.", nouns.Count(seen, "ok answer"), change),
+		summary: fmt.Sprintf("%d of %s to extend%s or release came although the client did not hold the lock.", f.certain,
+			nouns.Count(seen, "ok answer"), change),
 	}
 	if seen == 0 {
 		o.verdict, o.reason = Unknown, "No extend or release said ok."
@@ -167,7 +168,8 @@ func (r *run) rivalClaim(g *trace.Grant) (claim rivalClaim) {
 		}
 		k.claimed[of] = k.openAfter(func(h *trace.Grant) bool { return of.has(h) && len(h.Turns) == 0 && r.lastClaim(h) >= 0 })
 	}
-	if claim.grant = k.claimed[of][sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].Op >= g.Op })]; claim.grant != nil {
+	at := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].Op >= g.Op })
+	if claim.grant = k.claimed[of][at]; claim.grant != nil {
 		claim.claim = r.lastClaim(claim.grant)
 	}
 	return claim

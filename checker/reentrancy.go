@@ -82,7 +82,8 @@ func (n *nested) counts(g *trace.Grant) {
 			want = depth + 1
 			if n.anotherThread(g, i) {
 				n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
-					"%s held %q since %s in one thread, and another thread of it took it again at %s.", g.Who(), g.Key.Name, n.seconds(g.OK), n.seconds(op.Time))
+					"%s held %q since %s in one thread, and another thread of it took it again at %s.", g.Who(), g.Key.Name,
+					n.seconds(g.OK), n.seconds(op.Time))
 			}
 			if op.Token != g.Token {
 				n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
