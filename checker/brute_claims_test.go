@@ -67,7 +67,7 @@ func (b brute) honest() (y tally) {
 			return h.Op > g.Op && !b.before(g, h) && !b.before(h, g) && h.OK < invoke.Time && !asked
 		})
 		gone := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
-			return o.F == history.Holder && g.OK < o.Sent && o.Time < invoke.Time && o.Owner != g.Owner && (o.Owner == "" || b.r.ByOwner[o.Owner] != nil)
+			return o.F == history.Holder && g.OK < o.Sent && o.Time < invoke.Time && o.Owner != g.Owner && (o.Owner == "" || b.r.ByOwner[o.Owner] != nil || b.maybeOther(o.Owner, g))
 		})
 		ok := b.r.Ops[p+1+done]
 		beside := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
@@ -75,7 +75,7 @@ func (b brute) honest() (y tally) {
 			released := slices.ContainsFunc(b.r.Ops, func(e history.Op) bool {
 				return e.F == history.Release && e.Owner == g.Owner && e.Time <= o.Time
 			})
-			return meets && !released && o.Owner != g.Owner && (o.Owner == "" || b.r.ByOwner[o.Owner] != nil)
+			return meets && !released && o.Owner != g.Owner && (o.Owner == "" || b.r.ByOwner[o.Owner] != nil || b.maybeOther(o.Owner, g))
 		})
 		var rival *trace.Grant // the first of those whose order is open and that were told ok
 		for _, h := range b.r.Grants {
@@ -99,6 +99,13 @@ func (b brute) honest() (y tally) {
 		}
 	}
 	return y
+}
+
+// maybeOther says whether an owner is that of an acquire of unknown outcome of another client.
+func (b brute) maybeOther(owner string, g *trace.Grant) bool {
+	return slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+		return o.F == history.Acquire && o.Type == history.Info && o.Owner == owner && owner != "" && o.Node != g.Node
+	})
 }
 
 func TestHonestClaimsAgree(t *testing.T) {

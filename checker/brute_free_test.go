@@ -184,7 +184,7 @@ func (b brute) leftBehind() (invokes []int) {
 					over = max(over, b.served(f.To))
 				}
 				slight := f.Kind == "latency" && f.Slow > 0 && f.Slow < 32*ms
-				free = free && (slight || f.From > due || over+sec+70*ms < w.From)
+				free = free && (slight || !b.hinders(f, b.r.Ops[w.Invoke].Node) || f.From > due || over+sec+70*ms < w.From)
 			}
 			if free {
 				invokes = append(invokes, w.Invoke)

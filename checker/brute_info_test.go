@@ -15,7 +15,7 @@ import (
 // The definitions of lock-info and wait-limit, each asked of every pair.
 
 // toldOf are the looks at the servers that named somebody who had been told that it was
-// given back, or nobody while who was granted the key last was owed it at every instant.
+// given back or was superseded, or nobody while who was granted the key last was owed it at every instant.
 func (b brute) toldOf() (wrong []int, looks int) {
 	for i := range b.r.Ops {
 		op := &b.r.Ops[i]
@@ -40,7 +40,10 @@ func (b brute) toldOf() (wrong []int, looks int) {
 			given := !b.r.Setup.Promise.Mute && op.Owner == g.Owner && slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 				return o.Owner == g.Owner && o.F == history.Release && o.Type == history.OK && o.Time < op.Sent
 			})
-			bad = bad || has || given
+			behind := op.Owner == g.Owner && slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
+				return h.Key == g.Key && g.Key.Name == op.Key && g.OK < h.Sent && h.OK < op.Sent
+			})
+			bad = bad || has || given || behind
 		}
 		if bad {
 			wrong = append(wrong, i)

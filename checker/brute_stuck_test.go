@@ -98,6 +98,9 @@ func (b brute) idle(k *keyLog, t int64) bool {
 				over = b.r.Ops[answered].Time
 			}
 		}
+		if f.Kind == "kill" && slices.Contains(b.r.Setup.Clients, f.Target) { // nobody waits for the dead
+			over = min(over, f.From+b.r.aftermath())
+		}
 		return f.From <= t && t < over
 	})
 }

@@ -90,18 +90,28 @@ func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
 	case history.OK:
 		g = b.r.ByOwner[done.Owner]
 		until = g.Sent
+		if done.Sent == 0 {
+			until = g.OK
+		}
 	}
 	return slices.ContainsFunc(k.Grants, func(h *trace.Grant) bool {
 		if h.OK <= w.From || h.OK >= until {
 			return false
 		}
-		if g != nil && g.Token > 0 && h.Token > g.Token &&
+		if g != nil && g.Token > 0 && h.Token > g.Token && h.OK < g.Sent &&
 			!b.faultAt(w.From, until, func(f *trace.Fault) bool { return f.Kind == "crash" }) {
 			return true
 		}
 		return h.Invoked > w.From+b.r.aftermath() && h.OK > w.From+b.r.aftermath() &&
-			!b.faultAt(w.From, h.OK, func(*trace.Fault) bool { return true })
+			!b.faultAt(w.From, h.OK, func(f *trace.Fault) bool { return b.hinders(f, b.r.Ops[w.Invoke].Node) })
 	})
+}
+
+// hinders says whether a fault may keep from a client what it is owed: it hit servers, clocks, the client itself or its links.
+func (b brute) hinders(f *trace.Fault, node string) bool {
+	client := func(name string) bool { return slices.Contains(b.r.Setup.Clients, name) }
+	servers := !client(f.Target) && (len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, func(peer string) bool { return !client(peer) }))
+	return servers || f.Kind == "clock" || f.Target == node || slices.Contains(f.Cut, node) || len(b.r.Setup.Servers) == 0
 }
 
 // falselyLost are the operations by which holders were told of a loss that was none.

@@ -9,7 +9,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// honestClaims finds extends and releases that said ok although the client held
+// honestClaims finds extends, changes and releases that said ok although the client held
 // the lock at no instant of them: a later grant had been proven before the
 // invoke, or a release of the same grant had said ok before it, or a look at the server
 // had found another holder or none. Where the order of two grants is open and each was
@@ -17,65 +17,111 @@ import (
 func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
-	claim := func(g *trace.Grant, i int, p int) {
-		if r.Setup.Promise.Mute && r.Ops[i].F == history.Release {
-			return // its ok says that the call returned
+	for _, c := range r.Successes {
+		if r.Setup.Promise.Mute && r.Ops[c.Done].F == history.Release {
+			continue // its ok says that the call returned
 		}
 		seen++
-		op, invoke := &r.Ops[i], &r.Ops[p]
-		maybe, rival := r.maybeKept(g), r.rivalClaim(g)
-		gone, beside, by, denied := r.lookedWithout(g, invoke.Time), r.lookedBeside(g, p, i), r.supersededBy(g), r.deniedBefore(g, p)
-		switch {
-		case by != nil && by.OK < invoke.Time:
-			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, by), Operations: []int{g.Op, by.Op, p, i}},
-				"%s was told ok to its %s of %q at %s, but %s had been granted it at %s, before that was asked.",
-				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), by.Who(), r.seconds(by.OK))
-		case g.Released >= 0 && g.Released < p:
-			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, g.Released, p, i}},
-				"%s was told ok to its %s of %q at %s, but it had released it by %s.",
-				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.seconds(r.Ops[g.Released].Time))
-		case denied >= 0:
-			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, denied, p, i}},
-				"%s was told ok to its %s of %q at %s, but had been told at %s (%s) that it does not hold it.",
-				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.seconds(r.Ops[denied].Time), r.Ops[denied].F)
-		case gone >= 0:
-			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, gone, p, i}},
-				"%s was told ok to its %s of %q at %s, but a look at the server had found %s at %s.",
-				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.holderOf(gone), r.seconds(r.Ops[gone].Time))
-		case beside >= 0:
-			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[beside].Time), Operations: []int{g.Op, p, i, beside}},
-				"%s was told ok at %s to the renewal of %q that it had asked for at %s, and a look at the server "+
-					"meanwhile found %s: in either order, one of the two was false.",
-				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), r.holderOf(beside))
-		case rival.claim >= 0 && rival.grant.OK < invoke.Time:
-			h := rival.grant
-			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[rival.claim].Time), Possible: r.both(g, h),
-				Operations: []int{g.Op, h.Op, p, i, rival.claim}},
-				"%s was told ok to its %s of %q at %s, and %s, which was granted it at %s, %s at %s: in either order, one of them no longer held it.",
-				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), h.Who(), r.seconds(h.OK), r.claimed(rival.claim), r.seconds(r.Ops[rival.claim].Time))
-		case r.lateOK(g, p, i):
-			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, g.By), Operations: []int{g.Op, g.By.Op, p, i}},
-				"%s was told ok at %s to the renewal of %q that it had asked for at %s, but %s was granted it at %s, "+
-					"within a lease of that request: in either order, one of the two was wrong.",
-				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), g.By.Who(), r.seconds(g.By.OK))
-		case maybe != nil && maybe.OK < invoke.Time:
-			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: true, Operations: []int{g.Op, maybe.Op, p, i}},
-				"%s was told ok to its %s of %q at %s, and %s may have been granted it before that, at %s.",
-				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), maybe.Who(), r.seconds(maybe.OK))
+		if !r.claimsLost(&f, c) && !r.claimsUnseen(&f, c) {
+			r.claimsBeside(&f, c)
 		}
 	}
-	for _, c := range r.Successes {
-		claim(c.Grant, c.Done, c.Invoke)
-	}
 	r.strangeClaims(&f)
+	change := ""
+	if r.Setup.Promise.Changes {
+		change = ", change"
+	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("%s to extend or release, each while its client could hold the lock.", nouns.Count(seen, "ok answer")),
-		summary: fmt.Sprintf("%d of %s to extend or release came although the client did not hold the lock.", f.certain, nouns.Count(seen, "ok answer")),
+		reason: fmt.Sprintf("%s to extend%s or release, each while its client could hold the lock.", nouns.Count(seen, "ok answer"), change),
+		summary: fmt.Sprintf("%d of %s to extend%s or release came although the client did not hold the lock.", f.certain,
+			nouns.Count(seen, "ok answer"), change),
 	}
 	if seen == 0 {
 		o.verdict, o.reason = Unknown, "No extend or release said ok."
 	}
 	return o
+}
+
+// claimsLost records a claim of what had been granted to others, given back, or denied before it was asked for.
+func (r *run) claimsLost(f *found, c trace.Success) bool {
+	g, op, invoke := c.Grant, &r.Ops[c.Done], &r.Ops[c.Invoke]
+	by, crowd, denied := r.supersededBy(g), r.crowdBefore(g, invoke.Time), r.deniedBefore(g, c.Invoke)
+	switch {
+	case by != nil && by.OK < invoke.Time:
+		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, by), Operations: []int{g.Op, by.Op, c.Invoke, c.Done}},
+			"%s was told ok to its %s of %q at %s, but %s had been granted it at %s, before that was asked.",
+			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), by.Who(), r.seconds(by.OK))
+	case g.Released >= 0 && g.Released < c.Invoke:
+		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, g.Released, c.Invoke, c.Done}},
+			"%s was told ok to its %s of %q at %s, but it had released it by %s.",
+			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.seconds(r.Ops[g.Released].Time))
+	case len(crowd) > 0:
+		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append(grantsOf(crowd), g.Op, c.Invoke, c.Done)},
+			"%s was told ok to its %s of %q at %s, but before that was asked %s left it no permit.",
+			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), nouns.Count(len(crowd), "grant"))
+	case denied >= 0:
+		r.unlessServers(func() {
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, denied, c.Invoke, c.Done}},
+				"%s was told ok to its %s of %q at %s, but had been told at %s (%s) that it does not hold it.",
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.seconds(r.Ops[denied].Time), r.Ops[denied].F)
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// claimsUnseen records a claim of what a look at the servers found with somebody else, or with nobody.
+func (r *run) claimsUnseen(f *found, c trace.Success) bool {
+	g, op, invoke := c.Grant, &r.Ops[c.Done], &r.Ops[c.Invoke]
+	gone, beside := r.lookedWithout(g, invoke.Time), -1
+	if gone < 0 {
+		beside = r.lookedBeside(g, c.Invoke, c.Done)
+	}
+	record := r.unlessServers
+	if gone >= 0 && len(r.Setup.Servers) == 1 { // it tells what is true whatever happened to it
+		record = func(add func()) { add() }
+	}
+	record(func() {
+		switch {
+		case gone >= 0:
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, gone, c.Invoke, c.Done}},
+				"%s was told ok to its %s of %q at %s, but a look at the server had found %s at %s.",
+				g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.holderOf(gone), r.seconds(r.Ops[gone].Time))
+		case beside >= 0:
+			f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[beside].Time), Operations: []int{g.Op, c.Invoke, c.Done, beside}},
+				"%s was told ok at %s to the renewal of %q that it had asked for at %s, and a look at the server "+
+					"meanwhile found %s: in either order, one of the two was false.",
+				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), r.holderOf(beside))
+		}
+	})
+	return gone >= 0 || beside >= 0
+}
+
+// claimsBeside records a claim beside that of another of which nobody knows who was granted the lock first.
+func (r *run) claimsBeside(f *found, c trace.Success) {
+	g, op, invoke := c.Grant, &r.Ops[c.Done], &r.Ops[c.Invoke]
+	maybe, rival := r.maybeKept(g), r.rivalClaim(g)
+	switch {
+	case rival.claim >= 0 && rival.grant.OK < invoke.Time:
+		h := rival.grant
+		f.add(r, Violation{Key: g.Key.Name, At: max(op.Time, r.Ops[rival.claim].Time), Possible: r.both(g, h),
+			Operations: []int{g.Op, h.Op, c.Invoke, c.Done, rival.claim}},
+			"%s was told ok to its %s of %q at %s, and %s, which was granted it at %s, %s at %s: in either order, one of them no longer held it.",
+			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), h.Who(), r.seconds(h.OK), r.claimed(rival.claim), r.seconds(r.Ops[rival.claim].Time))
+	case r.lateOK(g, c.Invoke, c.Done):
+		by := r.supersededBy(g)
+		r.unlessServers(func() {
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, by), Operations: []int{g.Op, by.Op, c.Invoke, c.Done}},
+				"%s was told ok at %s to the renewal of %q that it had asked for at %s, but %s was granted it at %s, "+
+					"within a lease of that request: in either order, one of the two was wrong.",
+				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), by.Who(), r.seconds(by.OK))
+		})
+	case maybe != nil && maybe.OK < invoke.Time:
+		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: true, Operations: []int{g.Op, maybe.Op, c.Invoke, c.Done}},
+			"%s was told ok to its %s of %q at %s, and %s may have been granted it before that, at %s.",
+			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), maybe.Who(), r.seconds(maybe.OK))
+	}
 }
 
 // lateOK says that the renewal invoked by p was told ok by i when another had been granted the key
@@ -85,11 +131,12 @@ func honestClaims(r *run) outcome {
 func (r *run) lateOK(g *trace.Grant, p, i int) bool {
 	op, invoke := &r.Ops[i], &r.Ops[p]
 	lease := r.LeaseOf(op)
-	if op.F != history.Extend || g.By == nil || !r.Setup.Promise.Leased || g.Told <= g.By.OK || g.Release >= 0 && r.Ops[g.Release].Time <= g.By.OK {
+	by := r.supersededBy(g)
+	if op.F != history.Extend || by == nil || !r.Setup.Promise.Leased || g.Told <= by.OK || g.Release >= 0 && r.Ops[g.Release].Time <= by.OK {
 		return false
 	}
 	until := min(op.Time, after(max(op.Sent, invoke.Time), lease)-trace.ClockNoise)
-	return invoke.Time <= g.By.OK && g.By.OK < until && !r.mayForget(g.Sent, op.Time) && !r.fewKnow(g.Sent, op.Time)
+	return invoke.Time <= by.OK && by.OK < until && !r.mayForget(g.Sent, op.Time) && !r.fewKnow(g.Sent, op.Time)
 }
 
 // claimed says by what a grant was said to be held.
@@ -100,24 +147,32 @@ func (r *run) claimed(op int) string {
 	return fmt.Sprintf("to its %s", r.Ops[op].F)
 }
 
-// rivalClaim is the first grant that may have come after g, or before, and that was said to be held since,
-// with what says it; -1: there is none.
-func (r *run) rivalClaim(g *trace.Grant) (rival struct {
+// rivalClaim is a grant with what says that it was held.
+type rivalClaim struct {
 	grant *trace.Grant
 	claim int
-}) {
-	rival.claim = -1
+}
+
+// rivalClaim is the first grant that may have come after g, or before, and that was said to be held since,
+// with what says it; -1: there is none.
+func (r *run) rivalClaim(g *trace.Grant) (claim rivalClaim) {
+	claim.claim = -1
 	k := r.logOf(g.Key)
-	if k.Sure || r.Setup.Kind.Shares() {
-		return rival
+	if k.Sure && !r.Setup.Kind.Shares() || len(g.Turns) > 0 { // who changes its mode leaves open what it had by then
+		return claim
 	}
-	if k.claimed == nil {
-		k.claimed = k.openAfter(func(h *trace.Grant) bool { return r.lastClaim(h) >= 0 })
+	of := r.rivalsOf(g)
+	if k.claimed[of] == nil {
+		if k.claimed == nil {
+			k.claimed = map[rival][]*trace.Grant{}
+		}
+		k.claimed[of] = k.openAfter(func(h *trace.Grant) bool { return of.has(h) && len(h.Turns) == 0 && r.lastClaim(h) >= 0 })
 	}
-	if rival.grant = k.claimed[g.Pos]; rival.grant != nil {
-		rival.claim = r.lastClaim(rival.grant)
+	at := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].Op >= g.Op })
+	if claim.grant = k.claimed[of][at]; claim.grant != nil {
+		claim.claim = r.lastClaim(claim.grant)
 	}
-	return rival
+	return claim
 }
 
 // lastClaim is the last ok to a renewal or a release of g, or else a look at the server that was sent

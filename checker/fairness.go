@@ -18,7 +18,7 @@ import (
 // a lease and the bound that the lock states has come before who asks then.
 // O(n log n).
 func fairness(r *run) outcome {
-	q := queue{run: r, noise: r.anyFault()}
+	q := queue{run: r}
 	q.lost = r.faultyAs("crash", func(f *trace.Fault) bool { return f.Kind == "crash" }) // tokens may begin again
 	for _, k := range r.keys {
 		q.key(k)
@@ -40,9 +40,9 @@ func fairness(r *run) outcome {
 // queue is where waiters stand.
 type queue struct {
 	*run
-	found       found
-	waits       int // in which others were granted the key, in an order that is known
-	lost, noise []trace.Span
+	found found
+	waits int // in which others were granted the key, in an order that is known
+	lost  []trace.Span
 }
 
 func (q *queue) key(k *keyLog) {
@@ -58,10 +58,14 @@ func (q *queue) key(k *keyLog) {
 			continue
 		}
 		g, until := q.waited(w)
-		if k.Grants[first].OK >= until {
+		still := until
+		if g != nil && q.Ops[g.Op].Sent == 0 { // the key was not its before the others had it
+			still = g.OK
+		}
+		if k.Grants[first].OK >= still {
 			continue
 		}
-		byPlace, byTime := -1, starts.in(k.granted(q.undisturbed(w, until)))
+		byPlace, byTime := -1, starts.in(k.granted(q.undisturbed(w, still)))
 		placed := g != nil && g.Token != 0 && !trace.Meets(q.lost, w.From, until)
 		if placed && !rising {
 			byPlace = places.in(k.granted(w.From, until))
@@ -93,11 +97,12 @@ func (q *queue) waited(w trace.Wait) (g *trace.Grant, until int64) {
 }
 
 // undisturbed is the time, after a lease and the bound, in which w still waited and
-// nothing had been at fault since it began.
+// nothing had been at fault since it began that may have cost it its place: servers, or its client.
 func (q *queue) undisturbed(w trace.Wait, until int64) (from, to int64) {
-	i := sort.Search(len(q.noise), func(i int) bool { return q.noise[i].To >= w.From })
-	if i < len(q.noise) {
-		until = min(until, q.noise[i].From)
+	noise := q.faultsFor(q.Ops[w.Invoke].Node)
+	i := sort.Search(len(noise), func(i int) bool { return noise[i].To >= w.From })
+	if i < len(noise) {
+		until = min(until, noise[i].From)
 	}
 	return w.From + q.aftermath(), until
 }

@@ -35,7 +35,7 @@ func tellsFree(s history.Setup) (bool, string) {
 // and that were not granted within the limit although no fault was open. It believes
 // the service: who was told that the key is given back, or that it held none, holds none.
 func freeLock(r *run) outcome {
-	j := freeing{r: r, noise: r.hindered()}
+	j := freeing{r: r}
 	for _, k := range r.keys {
 		j.key(k)
 	}
@@ -62,7 +62,6 @@ func freeLock(r *run) outcome {
 // freeing judges the acquires of free keys.
 type freeing struct {
 	r       *run
-	noise   []trace.Span
 	found   found
 	again   int   // granted in time, of a key that somebody had given back
 	open    int   // not answered at all
@@ -79,7 +78,7 @@ func (j *freeing) key(k *keyLog) {
 			continue // who tries does not wait; the last ones are for deadlock-freedom
 		}
 		until := min(w.To, due)
-		if until > r.End || trace.Meets(j.noise, w.From, until) || others.beside(i, w.From, until) {
+		if until > r.End || trace.Meets(r.hindered(op.Node), w.From, until) || others.beside(i, w.From, until) {
 			continue
 		}
 		granted := known && r.Ops[w.Done].Type == history.OK
@@ -109,15 +108,23 @@ func (j *freeing) tell(k *keyLog, w trace.Wait, granted bool) {
 }
 
 // hindered are the times, in order, in which a fault, or what it has left behind, may
-// keep an acquire: any fault but a slight delay of a link.
-func (r *run) hindered() []trace.Span {
-	var spans []trace.Span
+// keep an acquire of a node: one that may hinder it but a slight delay of a link.
+func (r *run) hindered(node string) []trace.Span {
+	spans, made := r.known.hindered[node]
+	if made {
+		return spans
+	}
 	for _, f := range slices.Concat(r.Faults, r.shocks()) {
-		if slight := f.Kind == "latency" && f.Slow > 0 && f.Slow <= int64(r.Setup.Lease)/slightOf; f.Begin >= 0 && !slight {
+		if slight := f.Kind == "latency" && f.Slow > 0 && f.Slow <= int64(r.Setup.Lease)/slightOf; f.Begin >= 0 && !slight && r.mayHinder(f, node) {
 			spans = append(spans, trace.Span{From: f.From, To: r.faded(f, r.over(f))})
 		}
 	}
-	return trace.Union(spans)
+	if r.known.hindered == nil {
+		r.known.hindered = map[string][]trace.Span{}
+	}
+	spans = trace.Union(spans)
+	r.known.hindered[node] = spans
+	return spans
 }
 
 // rivals are the attempts of a key, by their start, of each and all before it the two

@@ -98,6 +98,28 @@ func (r *run) serversFaults() []trace.Span {
 	})
 }
 
+// mayHinder says that a fault may keep from a node what the service owes it: it hit servers, a clock, or the node or its
+// links. Where the servers are not known any fault may.
+func (r *run) mayHinder(f *trace.Fault, node string) bool {
+	apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
+	return len(r.Setup.Servers) == 0 || f.Kind == "clock" || f.Target == node || slices.Contains(f.Cut, node) ||
+		!r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+}
+
+// faultsFor are the times of the faults that may hinder a node, with their aftermath.
+func (r *run) faultsFor(node string) []trace.Span {
+	return r.faultyAs("for "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) })
+}
+
+// faultsBehind are the times of faults that may change what the service tells a client of its own hold: those of servers,
+// and of the client's clock.
+func (r *run) faultsBehind(node string) []trace.Span {
+	return r.faultyAs("behind "+node, func(f *trace.Fault) bool {
+		apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
+		return f.Kind == "clock" && f.Target == node || !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+	})
+}
+
 // firstStall is the first time from which the holder of g, or a server, was not scheduled for
 // more than half a lease: that of a session counts from its last heartbeat, of which there are
 // two or three in a lease, and may end so much sooner.

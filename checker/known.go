@@ -33,6 +33,10 @@ type known struct {
 	lapses   []unserved                // see run.unservedFor
 	faulty   []trace.Span              // those of faulty that two faults or more share
 	starved  []trace.Span              // see run.starved
+	hindered map[string][]trace.Span   // see run.hindered
+	hits     map[string][]trace.Span   // see run.hits
+	pending  map[string]bool           // see run.pending
+	unknown  map[wanted][]trace.Span   // see run.unknownOf
 }
 
 // isClient says whether a node is one of the clients.
@@ -156,9 +160,14 @@ func (r *run) overs() []trace.Span {
 	if r.known.overs == nil {
 		spans := []trace.Span{}
 		for _, f := range slices.Concat(r.Faults, r.shocks()) {
-			if f.Begin >= 0 {
-				spans = append(spans, trace.Span{From: f.From, To: r.over(f)})
+			if f.Begin < 0 {
+				continue
 			}
+			s := trace.Span{From: f.From, To: r.over(f)}
+			if f.Kind == "kill" && r.isClient(f.Target) { // what a dead client leaves behind is over when its lease is, whether it is started again or not
+				s.To = min(s.To, after(f.From, r.aftermath()))
+			}
+			spans = append(spans, s)
 		}
 		r.known.overs = trace.Union(spans)
 	}

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"sort"
+	"strconv"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -29,11 +30,19 @@ func (r *run) lookedWithout(g *trace.Grant, before int64) int {
 	return -1
 }
 
-// without says that a look shows that g is not held: it found nobody, or another client of this run where
-// one alone may hold the key.
+// without says that a look shows that g is not held: it found nobody or, where nobody may hold the key beside g, another
+// client of this run, though that may not have been told that it was granted it. Who did not hear its first answer and
+// asked again may be named as it was then.
 func (r *run) without(look *history.Op, g *trace.Grant) bool {
 	other := r.ByOwner[look.Owner]
-	return look.Owner == "" || other != nil && other != g && !r.Setup.Kind.Shares()
+	ghost, maybe := r.Ghosts[look.Owner]
+	switch {
+	case look.Owner == "" || other == g || !r.keepsAll(g):
+		return look.Owner == ""
+	case other != nil:
+		return true
+	}
+	return maybe && r.Ops[ghost.Info].Node != g.Node && r.Setup.Promise.DriftFactor == 0 // who gave up is left at a few of many servers
 }
 
 // lookedBeside is a look at the server that met the renewal invoked by p and told ok by i, and that
@@ -79,8 +88,12 @@ func (r *run) longestLook(k *keyLog) int64 {
 
 // holderOf names whom a look found.
 func (r *run) holderOf(look int) string {
-	if g := r.ByOwner[r.Ops[look].Owner]; g != nil {
+	owner := r.Ops[look].Owner
+	if g := r.ByOwner[owner]; g != nil {
 		return g.Who()
+	}
+	if owner != "" {
+		return strconv.Quote(owner)
 	}
 	return "nobody"
 }

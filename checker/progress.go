@@ -26,6 +26,7 @@ func deadlockFreedom(r *run) outcome {
 	for _, k := range r.keys {
 		r.stuck(k, &f)
 		r.stuckShares(k, &f)
+		r.stuckBeside(k, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.Setup.Keys)),

@@ -144,7 +144,7 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "honest-claims", Owed: Service,
-		About: "An extend or release reports success although the client held the lock at no instant of it.",
+		About: "An extend, change or release reports success although the client held the lock at no instant of it.",
 		Remedy: "Compare the owner at the server in the same step as the renewal or the release, and say no where it " +
 			"is another's or gone.",
 		promised: replies, check: honestClaims, oracle: posed{of: (*run).askClaims}, rests: rests{steady: true},
@@ -235,8 +235,8 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "lock-info", Owed: Service,
-		kinds:  []history.Kind{history.Mutex, history.Tried, history.Leader, history.Watchdog, history.Herd},
-		About:  "A look at the server names somebody who had given the key back, or nobody or another while somebody held it.",
+		kinds:  []history.Kind{history.Mutex, history.Tried, history.Reentrant, history.Leader, history.Watchdog, history.Herd},
+		About:  "A look at the server names somebody who had given the key back or was superseded, or nobody or another while somebody held it.",
 		Remedy: "Read who holds the lock where it is granted, not from a copy that lags behind.",
 		check:  lockInfo, oracle: posed{why: "it has no model of what the servers say"}, rests: rests{others: true, steady: true},
 		tests: []test{

@@ -216,7 +216,7 @@ func (r *run) askClaims(k *keyLog) []question {
 				op.F = models.Release
 			}
 			if r.lateOK(c.Grant, c.Invoke, c.Done) { // the model knows no lease: its ok says that it held the lock then, too
-				op.Call = r.at(c.Grant.By.OK) + 1
+				op.Call = r.at(r.supersededBy(c.Grant).OK) + 1
 			}
 			if given := c.Grant.Released; given >= 0 && given < c.Invoke { // of two of one time the history says which was first
 				op.Call = max(op.Call, r.at(r.Ops[given].Time)+1)

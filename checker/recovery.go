@@ -17,7 +17,7 @@ import (
 func recovery(r *run) outcome {
 	d := deaths{run: r}
 	for _, g := range r.Grants {
-		if death := r.deathOf(g); death != nil && r.keepsAll(g) {
+		if death := r.deathOf(g); death != nil && len(g.Turns) == 0 {
 			d.count++
 			d.judge(g, death)
 		}
@@ -54,6 +54,15 @@ func (r *run) keepsAll(g *trace.Grant) bool {
 	return true
 }
 
+// rivalAfter is the first grant proven after t that must not be beside g; nil: there is none.
+func (r *run) rivalAfter(g *trace.Grant, t int64) *trace.Grant {
+	for next := r.logOf(g.Key).nextAfter(g, t); ; next = r.logOf(g.Key).nextAfter(g, next.OK) {
+		if next == nil || r.rivalsOf(g).has(next) {
+			return next
+		}
+	}
+}
+
 // deaths are the holders that were killed, and what came after.
 type deaths struct {
 	run           *run
@@ -83,7 +92,8 @@ func (r *run) deathOf(g *trace.Grant) *trace.Fault {
 
 func (d *deaths) judge(g *trace.Grant, death *trace.Fault) {
 	next := d.run.logOf(g.Key).nextAfter(g, death.From)
-	early, late := d.judgeEarly(g, death, next), d.judgeLate(g, death, next)
+	early := d.judgeEarly(g, death, d.run.rivalAfter(g, death.From))
+	late := d.judgeLate(g, death, next)
 	if !early || !late {
 		return
 	}
@@ -144,11 +154,16 @@ func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Gran
 func (d *deaths) judgeLate(g *trace.Grant, death *trace.Fault, next *trace.Grant) bool {
 	r := d.run
 	whole := trace.Span{From: death.From + max(int64(r.Setup.Lease), r.LeaseOf(&r.Ops[g.Op])), To: r.End}
+	kept := r.suspects(r.logOf(g.Key))
+	if !r.keepsAll(g) { // others may have been granted it beside g, and keep it from who waits
+		next = r.logOf(g.Key).nextAfter(g, whole.From)
+		kept = trace.Union(append(r.heldBeside(g), kept...))
+	}
 	if next != nil {
-		whole.To = next.OK
+		whole.To = max(whole.From, next.OK)
 	}
 	bound := int64(r.Setup.Promise.Bound)
-	for _, s := range r.unhindered(whole, death, r.suspects(r.logOf(g.Key))) {
+	for _, s := range append(r.unhindered(whole, death, kept), r.freeBeside(g, whole)...) {
 		if dry := r.drought(r.logOf(g.Key), &incident{from: s.From, to: s.To}); dry.to-dry.from > bound {
 			d.tellLate(g, death, next, dry)
 			return true
@@ -163,6 +178,17 @@ func (d *deaths) judgeLate(g *trace.Grant, death *trace.Fault, next *trace.Grant
 		return false
 	}
 	return true
+}
+
+// heldBeside are the times in which other grants of the key of g may have been held.
+func (r *run) heldBeside(g *trace.Grant) (spans []trace.Span) {
+	k := r.logOf(g.Key)
+	for _, a := range r.attempts(k) {
+		if w := k.Waits[a.wait]; w.Invoke != g.Invoke && w.Done >= 0 && r.Ops[w.Done].Type == history.OK {
+			spans = append(spans, trace.Span{From: w.To, To: a.to})
+		}
+	}
+	return spans
 }
 
 // unhindered is what the other faults, with their aftermath, and some ghosts leave of a

@@ -34,6 +34,9 @@ type nested struct {
 	*run
 	found found
 	again int
+	// unclear is the first operation since which a client may have more of a key than it knows; see heldNothing.
+	unclear map[wanted]int
+	last    map[int]int // operation of each process
 }
 
 // early finds grants of others while a holder that has given back an inner hold is
@@ -66,6 +69,10 @@ func (n *nested) early(k *keyLog) {
 
 // counts follows what one holder was told, as long as all of it is known.
 func (n *nested) counts(g *trace.Grant) {
+	if op := &n.Ops[g.Op]; op.Depth > 1 && n.heldNothing(g) {
+		n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op}},
+			"%s was granted %q at %s and told that it holds it %s, and it had held nothing.", g.Who(), g.Key.Name, n.seconds(op.Time), times(int(op.Depth)))
+	}
 	depth := 1
 	for _, i := range g.Nest.Again {
 		op := &n.Ops[i]
@@ -73,6 +80,11 @@ func (n *nested) counts(g *trace.Grant) {
 		if op.F != history.Release {
 			n.again++
 			want = depth + 1
+			if n.anotherThread(g, i) {
+				n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
+					"%s held %q since %s in one thread, and another thread of it took it again at %s.", g.Who(), g.Key.Name,
+					n.seconds(g.OK), n.seconds(op.Time))
+			}
 			if op.Token != g.Token {
 				n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"%s took %q again at %s and was told token %d.", g.Who(), g.Key.Name, n.seconds(op.Time), op.Token)
@@ -89,6 +101,46 @@ func (n *nested) counts(g *trace.Grant) {
 			"%s gave %q back for the last time and was told at %s that it holds it %s.", g.Who(), g.Key.Name,
 			n.seconds(n.Ops[g.Done].Time), times(int(n.Ops[g.Done].Depth)))
 	}
+}
+
+// anotherThread says that of a lock that is reentrant by thread another one than that which was granted g took it again.
+// A thread whose request came to no certain end goes on as another process.
+func (n *nested) anotherThread(g *trace.Grant, i int) bool {
+	if n.last == nil {
+		n.last = map[int]int{}
+		for i := range n.Ops {
+			if n.Ops[i].Type != history.Note {
+				n.last[n.Ops[i].Process] = i
+			}
+		}
+	}
+	return n.Setup.Promise.Reentry == history.ByThread && n.Ops[i].Process != g.Process && n.last[g.Process] > i
+}
+
+// heldNothing says that the client of g certainly had nothing of its key before: all that it was granted was said to be
+// given back for the last time, and it knows how all that it asked for ended.
+func (n *nested) heldNothing(g *trace.Grant) bool {
+	if n.unclear == nil {
+		n.unclear = map[wanted]int{}
+		since := func(node, key string, op int) {
+			if first, is := n.unclear[wanted{node, key}]; !is || op < first {
+				n.unclear[wanted{node, key}] = op
+			}
+		}
+		for i := range n.Ops {
+			op := &n.Ops[i]
+			if done, ended := n.Ended(i); op.Type == history.Invoke && (!ended || n.Ops[done].Type == history.Info) {
+				since(op.Node, op.Key, i)
+			}
+		}
+		for _, h := range n.Grants {
+			if !n.SaidFree(h) {
+				since(h.Node, h.Key.Name, h.Op)
+			}
+		}
+	}
+	first, is := n.unclear[wanted{g.Node, g.Key.Name}]
+	return !is || first >= g.Op
 }
 
 // refused finds acquires of a process that held the key itself, and got nothing, or
@@ -137,24 +189,33 @@ func (n *nested) refused() {
 // have been one more hold of what its client was granted meanwhile: from then on nobody knows
 // how often that has it. A request is under way for a lease and the stated bound at most.
 func (n *nested) delayed() {
-	type by struct{ node, key string }
-	unknown := map[by][]trace.Span{}
-	for _, k := range n.keys {
-		for _, w := range k.Waits {
-			if w.Done >= 0 && n.Ops[w.Done].Type == history.Info {
-				of := by{n.Ops[w.Invoke].Node, k.Name}
-				unknown[of] = append(unknown[of], trace.Span{From: w.From, To: after(w.To, n.aftermath())})
-			}
-		}
-	}
-	for of, spans := range unknown {
-		unknown[of] = trace.Union(spans)
-	}
 	for _, g := range n.Grants {
-		if trace.Meets(unknown[by{g.Node, g.Key.Name}], g.Invoked, g.OK) {
+		if trace.Meets(n.unknownOf(g), g.Invoked, g.OK) {
 			g.Unsure(g.Op)
 		}
 	}
+}
+
+// wanted is which client asked for which key.
+type wanted struct{ node, key string }
+
+// unknownOf are the times in which a request of the client of g for its key that has no certain end may have come.
+func (r *run) unknownOf(g *trace.Grant) []trace.Span {
+	if r.known.unknown == nil {
+		r.known.unknown = map[wanted][]trace.Span{}
+		for _, k := range r.keys {
+			for _, w := range k.Waits {
+				if w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
+					of := wanted{r.Ops[w.Invoke].Node, k.Name}
+					r.known.unknown[of] = append(r.known.unknown[of], trace.Span{From: w.From, To: after(w.To, r.aftermath())})
+				}
+			}
+		}
+		for of, spans := range r.known.unknown {
+			r.known.unknown[of] = trace.Union(spans)
+		}
+	}
+	return r.known.unknown[wanted{g.Node, g.Key.Name}]
 }
 
 // owedUntil is validUntil, and of a lock that reports no deadline at most leasedUntil.
@@ -186,7 +247,7 @@ func (n *nested) waitedForItself(g *trace.Grant, from, i int) bool {
 	}
 	valid := min(n.owedUntil(g, at), op.Time)
 	refused := op.Type == history.Fail || valid < op.Time
-	return refused && valid-at > int64(n.Setup.Lease)/2 && !trace.Meets(n.anyFault(), at, op.Time) && !n.disturbed([]int{from, i})
+	return refused && valid-at > int64(n.Setup.Lease)/2 && !trace.Meets(n.faultsFor(op.Node), at, op.Time) && !n.disturbed([]int{from, i})
 }
 
 func breaches(n int) string {

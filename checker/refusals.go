@@ -126,13 +126,12 @@ func honestRefusal(r *run) outcome {
 func waitLimit(r *run) outcome {
 	var f found
 	slack := int64(r.Setup.Promise.Bound) + int64(r.Setup.Lease)/4
-	noise := r.anyFault()
 	judged, pending, worst := 0, 0, int64(0)
 	for _, k := range r.keys {
 		for _, w := range k.Waits {
 			op := &r.Ops[w.Invoke]
 			to := min(w.To, max(r.End, w.From))
-			if op.F == history.Acquire && (op.Limit == 0 || r.Setup.Promise.NoLimit) || trace.Meets(noise, w.From, to) {
+			if op.F == history.Acquire && (op.Limit == 0 || r.Setup.Promise.NoLimit) || trace.Meets(r.faultsFor(op.Node), w.From, to) {
 				continue
 			}
 			late := to - w.From - op.Limit
@@ -166,8 +165,8 @@ func waitLimit(r *run) outcome {
 	return o
 }
 
-// lockInfo judges what the servers said of who holds a key: who is named must not have
-// given it back before that was asked, and nobody, or another client of this run, must not
+// lockInfo judges what the servers said of who holds a key: who is named must not have given it back, or
+// another have been granted it, before that was asked, and nobody, or another client of this run, must not
 // be named while one client validly held it all the time.
 func lockInfo(r *run) outcome {
 	var f found
@@ -179,25 +178,29 @@ func lockInfo(r *run) outcome {
 				continue
 			}
 			looks++
-			g := r.heldThroughout(k, op.Sent, op.Time)
-			switch other := r.ByOwner[op.Owner]; {
-			case other != nil && other.Released >= 0 && !r.Setup.Promise.Mute && r.Ops[other.Released].Time < op.Sent:
+			g, other := r.heldThroughout(k, op.Sent, op.Time), r.ByOwner[op.Owner]
+			by, shows := r.grantedBehind(k, i)
+			switch {
+			case other != nil && r.gaveBack(other, op):
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, other.Released, i}},
 					"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.Ops[other.Released].Time))
-			case g == nil:
-			case other == nil && op.Owner != "" && r.namesOwners(k):
+			case g != nil && other == nil && op.Owner != "" && r.namesOwners(k):
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"The servers named %q as the holder of %q between %s and %s, but %s held it validly from %s.",
 					op.Owner, k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
-			case other != nil && other != g:
+			case g != nil && other != nil && other != g:
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, other.Op, i}},
 					"The servers named %s as the holder of %q between %s and %s, but %s held it validly from %s.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
-			case op.Owner == "":
+			case g != nil && op.Owner == "":
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"The servers named nobody as the holder of %q between %s and %s, but %s held it validly from %s.",
 					k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
+			case by != nil && by.OK < op.Sent:
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{shows, by.Op, i}},
+					"The servers named %s as the holder of %q when asked at %s, but %s had been granted it at %s.",
+					r.holderOf(i), k.Name, r.seconds(op.Sent), by.Who(), r.seconds(by.OK))
 			}
 		}
 	}
@@ -209,6 +212,44 @@ func lockInfo(r *run) outcome {
 		o.verdict, o.reason = NA, "Nobody looked at the servers who holds a key."
 	}
 	return o
+}
+
+// grantedBehind is the first grant that was made after whom a look names had had the key, with what shows that: its own grant or,
+// of an acquire of unknown outcome, the first look that named it. Of many servers a few may name who is over.
+func (r *run) grantedBehind(k *keyLog, look int) (by *trace.Grant, shows int) {
+	owner := r.Ops[look].Owner
+	other := r.ByOwner[owner]
+	ghost, maybe := r.Ghosts[owner]
+	switch {
+	case r.Setup.Promise.DriftFactor > 0 || other != nil && other.Key != k.Key:
+	case other != nil:
+		return r.sentAfter(k, other), other.Op
+	case maybe:
+		if k.named == nil {
+			k.named = map[string]int{}
+			for _, i := range k.Holders {
+				if op := &r.Ops[i]; k.named[op.Owner] == 0 && r.trusted(op) {
+					k.named[op.Owner] = i
+				}
+			}
+		}
+		first := k.named[owner]
+		by = r.sentAfter(k, &trace.Grant{OK: r.Ops[first].Time, Mode: history.Exclusive})
+		if by != nil && by.Node != r.Ops[ghost.Info].Node { // who asks again may be granted what it had
+			return by, first
+		}
+	}
+	return nil, -1
+}
+
+// gaveBack says that the service had answered the last release of g before it was asked who holds the key.
+// A request of unknown outcome may have come late, and have been one hold more.
+func (r *run) gaveBack(g *trace.Grant, look *history.Op) bool {
+	if g.Released < 0 || r.Setup.Promise.Mute || r.Ops[g.Released].Time >= look.Sent {
+		return false
+	}
+	return r.Setup.Kind != history.Reentrant || r.Ops[g.Released].Depth == 0 && g.Nest.Open == 0 &&
+		!trace.Meets(r.unknownOf(g), g.Invoked, look.Time)
 }
 
 // trusted says whether a look at the servers was answered, and tells what was true meanwhile: of

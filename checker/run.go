@@ -35,18 +35,22 @@ type keyLog struct {
 	*trace.Key
 	// By position, each made when it is first asked for. met: see meet. The others are of
 	// those that may have come later: see openAfter.
-	met, beside, acting, kept, claimed []*trace.Grant
+	met, beside, acting, kept []*trace.Grant
+	claimed                   map[rival][]*trace.Grant // see run.rivalClaim
 	// valid and maybeValid are later grants, certain and possible, that ever claimed anything.
 	valid, maybeValid []*trace.Grant
 	asked             *asking      // see run.asked
 	gaps              *peaks       // see keyLog.dry
 	held              []trace.Span // see run.holds
 	heldReach         []int64
-	heldBy            map[string]int        // by node: its first grant
-	after             map[rival]superseders // see run.supersededBy
-	suspects          []trace.Span          // made once: see run.suspects
-	others            []int                 // made once: see run.otherLook
-	longest           int64                 // made once: see run.longestLook; 0: not yet
+	heldBy            map[string]int         // by node: its first grant
+	after             map[rival]superseders  // see run.supersededBy
+	crowds            map[int][]int64        // see run.crowdsOf
+	crowded           map[*trace.Grant]int64 // see run.crowdBefore
+	suspects          []trace.Span           // made once: see run.suspects
+	others            []int                  // made once: see run.otherLook
+	named             map[string]int         // made once: the first look that named an owner; see run.grantedBehind
+	longest           int64                  // made once: see run.longestLook; 0: not yet
 }
 
 func newRun(setup history.Setup, ops []history.Op) *run {

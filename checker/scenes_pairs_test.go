@@ -9,6 +9,7 @@ import (
 // The scenes of combinations that were not judged, each with the near neighbour that must stay as it is.
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
+		"wait-limit": limitsBeside, "free-lock": freeBesideHit, "starvation": starvedBeside,
 		"lease-exclusion": renewedUntold, "honest-claims": sessionsBehind, "recovery": deathsOfShares, "mutual-exclusion": stallsBeside,
 	} {
 		maps.Copy(scenes[property], more)
@@ -61,6 +62,16 @@ func deadShare(b *builder, mode history.Mode, until int64) {
 	b.does(until+100*ms, h, history.Release, history.OK)
 }
 
+// deadPermit is the holder of one permit of two that dies, after which somebody waits for both until a time.
+func deadPermit(b *builder, until int64) {
+	b.kind(history.Semaphore)
+	b.setup.Servers = []string{"server-1"}
+	b.permits(0, 10*ms, "client-1", 1, 1)
+	b.fault(100*ms, 150*ms, 1, "kill", "client-1")
+	h := b.permits(20*ms, until, "client-2", 2, 2)
+	b.does(until+100*ms, h, history.Release, history.OK)
+}
+
 var deathsOfShares = map[string]func(*builder){
 	"violated-writer": func(b *builder) { deadShare(b, exclusive, 9*sec) },
 	"holds-writer":    func(b *builder) { deadShare(b, exclusive, 1050*ms) },
@@ -68,7 +79,23 @@ var deathsOfShares = map[string]func(*builder){
 		deadShare(b, exclusive, 600*ms)
 		untoldOnes(b)
 	},
-	"holds-reader-na": func(b *builder) { deadShare(b, shared, 9*sec) }, // others may read all the time
+	"violated-reader": func(b *builder) { deadShare(b, shared, 9*sec) }, // which keeps the writer out
+	"holds-reader":    func(b *builder) { deadShare(b, shared, 1300*ms); b.setup.Promise.Bound = 5e8 },
+	"violated-reader-early": func(b *builder) {
+		deadShare(b, shared, 600*ms)
+		untoldOnes(b)
+	},
+	"holds-reader-beside": func(b *builder) { // another reader keeps the writer out as well
+		b.setup.Promise.Bound = 5e8
+		deadShare(b, shared, 9*sec)
+		h := b.as(30*ms, 40*ms, "client-3", shared, 1)
+		for t := 500 * ms; t < 8900*ms; t += 500 * ms {
+			b.does(t, h, history.Extend, history.OK)
+		}
+		b.does(8950*ms, h, history.Release, history.OK)
+	},
+	"violated-permit": func(b *builder) { deadPermit(b, 9*sec) },
+	"holds-permit":    func(b *builder) { deadPermit(b, 1300*ms); b.setup.Promise.Bound = 5e8 },
 }
 
 // stalledAt is a second grant of a lock without a lease while somebody is not scheduled.
@@ -92,4 +119,58 @@ var stallsBeside = map[string]func(*builder){
 		b.sent(g, 20*ms)
 		b.does(901*ms, g, history.Release, history.OK)
 	},
+}
+
+// besideHit adds a fault of links of a client to what comes before.
+func besideHit(scene func(*builder), from, to int64, hit string) func(*builder) {
+	return func(b *builder) {
+		scene(b)
+		b.setup.Servers = []string{"server-1"}
+		b.setup.Clients = append(b.setup.Clients, "client-4")
+		b.fault(from, to, 1, "reset", hit)
+	}
+}
+
+// waitsOn is an acquire with a limit of 0.3 s that comes back after 2 s.
+func waitsOn(b *builder) {
+	turns(b.kind(history.Tried))
+	b.op(3*sec, "client-1", history.Invoke, history.Acquire, "k").Limit = 300 * ms
+	b.op(5*sec, "client-1", history.Fail, history.Acquire, "k")
+}
+
+var limitsBeside = map[string]func(*builder){
+	"violated-beside-hit": besideHit(waitsOn, 2900*ms, 4*sec, "client-3"),
+	"unknown-waiter-hit":  besideHit(waitsOn, 2900*ms, 4*sec, "client-1"),
+}
+
+// slowAlone is a client that alone asks for a key, and is granted it again only after so long.
+func slowAlone(b *builder) {
+	b.kind(history.Alone)
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	b.does(100*ms, h, history.Release, history.OK)
+	h = b.grantOf(200*ms, 1190*ms, "client-1", 2)
+	b.does(1200*ms, h, history.Release, history.OK)
+}
+
+var freeBesideHit = map[string]func(*builder){
+	"violated-beside-hit": besideHit(slowAlone, 50*ms, 2*sec, "client-3"),
+	"unknown-own-hit":     besideHit(slowAlone, 50*ms, 2*sec, "client-1"),
+}
+
+// starves is a writer that waits for 17 s while readers come and go.
+func starves(b *builder) {
+	b.kind(history.ReadWrite)
+	b.setup.Promise.Order = true
+	for i := range int64(20) {
+		at := i * 800 * ms
+		h := b.as(at, at+10*ms, []string{"client-1", "client-3"}[i%2], shared, i+1)
+		b.does(at+900*ms, h, history.Release, history.OK)
+	}
+	w := b.as(100*ms, 17*sec, "client-2", exclusive, 99)
+	b.does(17100*ms, w, history.Release, history.OK)
+}
+
+var starvedBeside = map[string]func(*builder){
+	"violated-beside-hit": besideHit(starves, 3*sec, 4*sec, "client-4"),
+	"holds-writer-hit":    besideHit(starves, 3*sec, 4*sec, "client-2"),
 }

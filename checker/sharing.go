@@ -248,7 +248,6 @@ func sameReads(r *run) outcome {
 func starvation(r *run) outcome {
 	var f found
 	waits, longest := 0, int64(0)
-	noise := r.anyFault()
 	for _, k := range r.keys {
 		later := peaks{n: len(k.Grants), value: func(i int) int64 { // readers, by when they asked
 			if k.Grants[i].Mode != history.Shared {
@@ -264,7 +263,7 @@ func starvation(r *run) outcome {
 			to := min(w.To, max(r.End, w.From)) // who waits at the end has waited so long
 			waits++
 			longest = max(longest, to-w.From)
-			if to-w.From <= r.patience() || trace.Meets(noise, w.From, to) {
+			if to-w.From <= r.patience() || trace.Meets(r.faultsFor(op.Node), w.From, to) {
 				continue
 			}
 			first, end := k.granted(w.From, to)

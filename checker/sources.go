@@ -43,6 +43,16 @@ type rests struct {
 	// makes the server's ok true, or its token greater, and none of the resource makes a sound
 	// lock grant twice.
 	steady bool
+	// servers: a fault of a server, which its own agent records, would excuse a violation.
+	servers bool
+}
+
+// unlessServers records violations that a fault of a server would excuse, whatever else the property rests on.
+func (r *run) unlessServers(add func()) {
+	was := r.rests
+	r.rests.servers = true
+	add()
+	r.rests = was
 }
 
 // findCuts finds who has not recorded all that he did, or whose records have not all
@@ -146,7 +156,7 @@ func (r *run) mayMiss(v *Violation) bool {
 		case c.role == theResource:
 			return r.rests.absent || !r.rests.steady && c.why != "" && c.name != ""
 		case c.role == aServer:
-			return !r.rests.steady
+			return !r.rests.steady || r.rests.servers
 		}
 		return r.rests.others || slices.ContainsFunc(r.parties(v.Operations), func(p party) bool { return p.node == c.name })
 	})

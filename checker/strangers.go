@@ -39,7 +39,22 @@ func (r *run) strange(f *found, invoke, noted, done int) {
 func (r *run) mayHold(op *history.Op) bool {
 	g := r.ByOwner[op.Owner]
 	_, maybe := r.Ghosts[op.Owner]
-	return maybe || g != nil && (op.Key == "" || g.Key.Name == op.Key) && g.Sent <= op.Time
+	return maybe || r.pending()[op.Owner] || g != nil && (op.Key == "" || g.Key.Name == op.Key) && g.Sent <= op.Time
+}
+
+// pending are the owners of acquires that were never answered: each may have been granted its key.
+func (r *run) pending() map[string]bool {
+	if r.known.pending == nil {
+		r.known.pending = map[string]bool{}
+		for _, k := range r.keys {
+			for _, w := range k.Waits {
+				if w.Done < 0 {
+					r.known.pending[r.Ops[w.Invoke].Owner] = true
+				}
+			}
+		}
+	}
+	return r.known.pending
 }
 
 // strangeClaims finds ok answers to who was never granted the key that it renews or gives back, nor
@@ -59,6 +74,9 @@ func (r *run) strangeClaims(f *found) {
 		op := &r.Ops[i]
 		p, completes := r.Started(i)
 		if !completes {
+			if _, ended := r.Ended(i); !ended && op.Owner == "" && (op.F == history.Acquire || op.F == history.Try) {
+				unknown[by{op.Node, op.Key}] = trace.Forever
+			}
 			continue
 		}
 		invoke := &r.Ops[p]

@@ -19,33 +19,50 @@ func (r *run) stuckShares(k *keyLog, f *found) {
 	if !r.Setup.Kind.Shares() || r.Setup.Promise.Changes { // who turns from reader into writer waits as one
 		return
 	}
+	long := r.alone(k, r.mayShare)
+	if len(long) == 0 {
+		return
+	}
+	free, told := r.room(k), toldOf(f)
+	for _, w := range long {
+		if part, stuck := r.freeFor(w, free, told); stuck {
+			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To)},
+				"%s waited for %q from %s to %s although %s, and no fault was open.",
+				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(part.From), r.seconds(part.To), r.shared())
+		}
+	}
+}
+
+// mayShare says that an acquire asks for what others may have beside it.
+func (r *run) mayShare(op *history.Op) bool {
+	return r.Setup.Kind == history.Semaphore || r.Setup.Kind == history.ReadWrite && trace.ModeOf(op) == history.Shared
+}
+
+// toldOf are the operations of what was found.
+func toldOf(f *found) map[int]bool {
 	told := map[int]bool{}
 	for i := range f.list {
 		for _, op := range f.list[i].Operations {
 			told[op] = true
 		}
 	}
-	long := r.alone(k)
-	if len(long) == 0 {
-		return
+	return told
+}
+
+// freeFor is the first part of a wait, longer than our patience, in which what is waited for was free, and whether there
+// is one and nothing is told of the wait yet.
+func (r *run) freeFor(w stretch, free []trace.Span, told map[int]bool) (part trace.Span, stuck bool) {
+	if slices.ContainsFunc(w.waits, func(one trace.Wait) bool { return told[one.Invoke] }) {
+		return part, false
 	}
-	free := r.room(k)
-	for _, w := range long {
-		first := sort.Search(len(free), func(i int) bool { return free[i].To > w.from })
-		for _, part := range free[first:] {
-			from, to := max(part.From, w.from), min(part.To, w.to)
-			if from >= w.to {
-				break
-			}
-			if to-from <= r.patience() || slices.ContainsFunc(w.waits, func(one trace.Wait) bool { return told[one.Invoke] }) {
-				continue
-			}
-			f.add(r, Violation{Key: k.Name, At: from + r.patience(), Operations: w.within(from, to)},
-				"%s waited for %q from %s to %s although %s, and no fault was open.",
-				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(from), r.seconds(to), r.shared())
-			break
+	first := sort.Search(len(free), func(i int) bool { return free[i].To > w.from })
+	for _, s := range free[first:] {
+		part = trace.Span{From: max(s.From, w.from), To: min(s.To, w.to)}
+		if part.From >= w.to || part.To-part.From > r.patience() {
+			return part, part.To-part.From > r.patience()
 		}
 	}
+	return part, false
 }
 
 // shared says what was free all the time.
@@ -56,9 +73,9 @@ func (r *run) shared() string {
 	return "at most readers held it and no writer waited"
 }
 
-// alone are the times of more than our patience for which one client waited: a writer's are
-// judged by stuck, as nobody may hold the key beside it. Who is refused and asks again goes on.
-func (r *run) alone(k *keyLog) (long []stretch) {
+// alone are the times of more than our patience for which one client waited for what it asked for by some operations.
+// Who is refused and asks again goes on.
+func (r *run) alone(k *keyLog, by func(*history.Op) bool) (long []stretch) {
 	open, apart := map[int]*stretch{}, int64(r.Setup.Lease)/4
 	end := func(process int) {
 		if s := open[process]; s != nil && s.to-s.from > r.patience() {
@@ -70,7 +87,7 @@ func (r *run) alone(k *keyLog) (long []stretch) {
 	slices.SortFunc(waits, func(a, b trace.Wait) int { return a.Invoke - b.Invoke })
 	for _, w := range waits {
 		op := &r.Ops[w.Invoke]
-		if r.Setup.Kind == history.ReadWrite && trace.ModeOf(op) != history.Shared {
+		if !by(op) {
 			continue
 		}
 		w, known := r.lasted(w)
@@ -103,23 +120,16 @@ func (r *run) alone(k *keyLog) (long []stretch) {
 // room are the times, in order, in which whoever waits for a share of k could have been given it,
 // no fault was open, and no acquire of unknown outcome may have taken it, see ghost.
 func (r *run) room(k *keyLog) []trace.Span {
-	most, changes := r.demand(k)
-	slices.SortFunc(changes, func(a, b roomChange) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
-	var free, sound []trace.Span
-	taken, from := int64(0), r.Begin
-	for _, c := range changes {
-		was := taken <= most
-		taken += c.by
-		switch is := taken <= most; {
-		case was && !is:
-			free = append(free, trace.Span{From: from, To: c.at})
-		case !was && is:
-			from = c.at
+	var holds []trace.Share
+	for _, g := range k.Grants {
+		to := r.keepsUntil(g)
+		if g.Done >= 0 {
+			to = max(to, r.Ops[g.Done].Time)
 		}
+		holds = append(holds, trace.Share{From: g.OK, To: to, Grant: g, Exclusive: g.Mode != history.Shared, Permits: g.Permits})
 	}
-	if taken <= most && from < r.End {
-		free = append(free, trace.Span{From: from, To: r.End})
-	}
+	var sound []trace.Span
+	free := r.freeOf(r.demand(k, holds))
 	unknown := []trace.Span{}
 	for _, w := range k.Waits {
 		if w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
@@ -135,13 +145,33 @@ func (r *run) room(k *keyLog) []trace.Span {
 	return sound
 }
 
+// freeOf are the times in which no more than so much is taken.
+func (r *run) freeOf(most int64, changes []roomChange) (free []trace.Span) {
+	slices.SortFunc(changes, func(a, b roomChange) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	taken, from := int64(0), r.Begin
+	for _, c := range changes {
+		was := taken <= most
+		taken += c.by
+		switch is := taken <= most; {
+		case was && !is:
+			free = append(free, trace.Span{From: from, To: c.at})
+		case !was && is:
+			from = c.at
+		}
+	}
+	if taken <= most && from < r.End {
+		free = append(free, trace.Span{From: from, To: r.End})
+	}
+	return free
+}
+
 // roomChange is a time at which more or less is taken.
 type roomChange struct{ at, by int64 }
 
 // demand is how much may be taken beside a request, and the times at which that changes: by
 // holders until the answer to their release, by who waits for several permits and, of a read-write lock, by
 // writers that wait.
-func (r *run) demand(k *keyLog) (most int64, changes []roomChange) {
+func (r *run) demand(k *keyLog, holds []trace.Share) (most int64, changes []roomChange) {
 	take := func(from, to, by int64) {
 		if by > 0 && from < to {
 			changes = append(changes, roomChange{from, by}, roomChange{to, -by})
@@ -149,6 +179,9 @@ func (r *run) demand(k *keyLog) (most int64, changes []roomChange) {
 	}
 	semaphore := r.Setup.Kind == history.Semaphore
 	for _, w := range k.Waits {
+		if gone, known := r.lasted(w); known && w.Done < 0 { // its place ends with its client
+			w.To = after(gone.To, r.aftermath())
+		}
 		switch op := &r.Ops[w.Invoke]; {
 		case semaphore: // who waits for more, and may be the first of the queue, waits for all of them
 			take(w.From, w.To, int64(op.Permits)-1)
@@ -156,16 +189,12 @@ func (r *run) demand(k *keyLog) (most int64, changes []roomChange) {
 			take(w.From, w.To, 1)
 		}
 	}
-	for _, g := range k.Grants {
-		to := r.keepsUntil(g)
-		if g.Done >= 0 {
-			to = max(to, r.Ops[g.Done].Time)
-		}
+	for _, h := range holds {
 		switch {
 		case semaphore:
-			take(g.OK, to, max(1, int64(g.Permits)))
-		case g.Mode != history.Shared:
-			take(g.OK, to, 1)
+			take(h.From, h.To, max(1, int64(h.Permits)))
+		case h.Exclusive:
+			take(h.From, h.To, 1)
 		}
 	}
 	if semaphore {

@@ -14,20 +14,22 @@ import (
 type superseders struct{ bySent, first []*trace.Grant }
 
 // supersededBy is the first grant that was certainly made after g and must not be beside it, of a lock that several
-// clients may hold as well; nil: there is none. Who changes its mode leaves open what it had by then.
+// clients may hold as well; nil: there is none. Of who changes its mode it is known what it had until then.
 func (r *run) supersededBy(g *trace.Grant) *trace.Grant {
 	k := r.logOf(g.Key)
 	if !r.Setup.Kind.Shares() {
 		return g.By
 	}
-	if r.Setup.Promise.Changes && len(g.Turns) > 0 {
+	by := r.sentAfter(k, g)
+	if by == nil || len(g.Turns) > 0 && by.OK >= g.Turns[0].At {
 		return nil
 	}
-	rivals, least := g.Mode == history.Exclusive, 0
-	if r.Setup.Kind == history.Semaphore { // what leaves no room for it
-		rivals, least = false, r.Setup.Permits-g.Permits+1
-	}
-	name := rival{rivals, least}
+	return by
+}
+
+// sentAfter is the first grant of those that were sent after the answer of g and must not be beside it; nil: there is none.
+func (r *run) sentAfter(k *keyLog, g *trace.Grant) *trace.Grant {
+	name := r.rivalsOf(g)
 	s, made := k.after[name]
 	if !made {
 		s = r.supersedersOf(k, name)
@@ -49,12 +51,25 @@ type rival struct {
 	least int
 }
 
+func (r *run) rivalsOf(g *trace.Grant) rival {
+	if r.Setup.Kind == history.Semaphore { // what leaves no room for it
+		return rival{least: r.Setup.Permits - g.Permits + 1}
+	}
+	return rival{all: g.Mode == history.Exclusive || !r.Setup.Kind.Shares()}
+}
+
+func (of rival) has(h *trace.Grant) bool {
+	if of.least > 0 {
+		return h.Permits >= of.least
+	}
+	return of.all || h.Mode == history.Exclusive
+}
+
 func (r *run) supersedersOf(k *keyLog, of rival) (s superseders) {
 	for _, h := range k.Grants {
-		if of.least > 0 && h.Permits < of.least || of.least == 0 && !of.all && h.Mode != history.Exclusive {
-			continue
+		if of.has(h) {
+			s.bySent = append(s.bySent, h)
 		}
-		s.bySent = append(s.bySent, h)
 	}
 	slices.SortStableFunc(s.bySent, func(a, b *trace.Grant) int { return cmp.Compare(a.Sent, b.Sent) })
 	s.first = make([]*trace.Grant, len(s.bySent))
@@ -74,7 +89,7 @@ func (r *run) deniedBefore(g *trace.Grant, p int) int {
 	}
 	for _, i := range g.Events {
 		if op := &r.Ops[i]; i < p && op.Type == history.Fail && (op.F == history.Extend || op.F == history.Release) &&
-			!trace.Meets(r.serversFaults(), g.Sent, r.Ops[p].Time) {
+			!trace.Meets(r.faultsBehind(g.Node), g.Sent, r.Ops[p].Time) {
 			return i
 		}
 	}

@@ -16,8 +16,6 @@ func Validate(setup Setup, ops []Op) error {
 	v := validator{
 		processes: map[int]process{},
 		owners:    map[string]granted{},
-		unknown:   map[string]bool{},
-		lost:      map[wanted]bool{},
 		values:    map[string]int{},
 		faults:    map[victim]int{},
 	}
@@ -75,14 +73,9 @@ type victim struct {
 type validator struct {
 	processes map[int]process
 	owners    map[string]granted
-	unknown   map[string]bool // owners of acquires whose outcome is unknown
-	lost      map[wanted]bool // acquires whose outcome is unknown, and whose owner was not told
 	values    map[string]int
 	faults    map[victim]int // index of the Begin that is open
 }
-
-// wanted is which client asked for which key.
-type wanted struct{ node, key string }
 
 // furthest is the greatest time that an operation may name: 36 years of a
 // MONOTONIC clock, which leaves room to add and subtract such times and leases.
@@ -185,11 +178,6 @@ func (v *validator) complete(ops []Op, op *Op) error {
 		return fmt.Errorf("sent at %d, outside of its own span from %d to %d", op.Sent, invoke.Time, op.Time)
 	}
 	v.processes[op.Process] = process{retired: op.Type == Info}
-	if op.Type == Info && op.Owner != "" {
-		v.unknown[op.Owner] = true
-	} else if op.Type == Info && (op.F == Acquire || op.F == Try) {
-		v.lost[wanted{op.Node, invoke.Key}] = true
-	}
 	if op.Type == OK && (op.F == Acquire || op.F == Try) {
 		return v.granted(op)
 	}

@@ -25,6 +25,28 @@ func (g *Grant) inner(i int) bool {
 	return true
 }
 
+// again is the grant that an acquire which was told a depth has taken once more; nil: none. Its holder may call it by
+// a new owner; who holds it is a thread, or its client.
+func (t *Trace) again(op *history.Op, k *Key) *Grant {
+	if op.Depth <= 1 {
+		return nil
+	}
+	if g := t.ByOwner[op.Owner]; g != nil {
+		return g
+	}
+	by := session{op.Node, op.Process}
+	if t.Setup.Promise.Reentry == history.ByProcess {
+		by.process = 0
+	}
+	for _, g := range t.sessions[by] {
+		if g.Key == k && g.End == Forever {
+			t.ByOwner[op.Owner] = g
+			return g
+		}
+	}
+	return nil
+}
+
 // deeper takes a grant of what its holder has already: it was told that it holds it.
 func (t *Trace) deeper(i int, op *history.Op, g *Grant, invoke int) {
 	if g.Release >= 0 && g.EndOp == g.Release && !t.SaidFree(g) {

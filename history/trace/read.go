@@ -197,12 +197,12 @@ func (t *Trace) acquired(i int, op *history.Op, p pending, invoke *history.Op) {
 	k.Waits[p.slot].Done, k.Waits[p.slot].To = i, op.Time
 	switch op.Type {
 	case history.OK:
-		if g := t.ByOwner[op.Owner]; g != nil && op.Depth > 1 {
+		if g := t.again(op, k); g != nil {
 			t.deeper(i, op, g, p.invoke-1)
 			return
 		}
 		t.granted(i, op, k, invoke)
-		if op.Depth > 1 { // an acquire with an unknown outcome won, and nobody was told of it
+		if op.Depth > 1 { // an acquire with an unknown outcome may have won, and nobody was told of it
 			g := t.ByOwner[op.Owner]
 			g.Nest.depth = int(op.Depth)
 			g.Unsure(i)

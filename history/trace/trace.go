@@ -114,7 +114,7 @@ type Write struct {
 	Grant               *Grant
 }
 
-// Success is an extend or release that said ok: its invoke and its completion.
+// Success is an extend, a change or a release that said ok: its invoke and its completion.
 type Success struct {
 	Grant        *Grant
 	Invoke, Done int

@@ -78,7 +78,7 @@ func TestSharesAgree(t *testing.T) {
 		for at := range int64(20) {
 			mode[at] = g.Mode
 			for _, t := range g.Turns {
-				if t.at <= at {
+				if t.At <= at {
 					mode[at] = t.Mode
 				}
 			}

@@ -8,7 +8,7 @@ import (
 
 // Turn is a change of the mode in which a grant is held.
 type Turn struct {
-	at   int64
+	At   int64
 	Mode history.Mode
 }
 
@@ -64,7 +64,8 @@ func (t *Trace) changed(i int, op *history.Op, p pending) {
 			g.turn(op.Time, wanted)
 		}
 		g.Claims = append(g.Claims, Claim{At: op.Time, Deadline: op.Deadline, Op: i})
-	case op.Type == history.Fail && len(g.Turns) > 0 && g.Turns[len(g.Turns)-1].at == t.Ops[p.invoke-1].Time:
+		t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
+	case op.Type == history.Fail && len(g.Turns) > 0 && g.Turns[len(g.Turns)-1].At == t.Ops[p.invoke-1].Time:
 		g.turn(op.Time, history.Exclusive)
 	}
 }
@@ -80,12 +81,12 @@ type Share struct {
 // Shares cuts a time in which g is held by its modes.
 func (g *Grant) Shares(to []Share, from, until int64) []Share {
 	s := Share{From: from, Grant: g, Exclusive: g.Mode == history.Exclusive, Permits: g.Permits}
-	i := sort.Search(len(g.Turns), func(i int) bool { return g.Turns[i].at > from })
+	i := sort.Search(len(g.Turns), func(i int) bool { return g.Turns[i].At > from })
 	if i > 0 {
 		s.Exclusive = g.Turns[i-1].Mode == history.Exclusive
 	}
-	for ; i < len(g.Turns) && g.Turns[i].at < until; i++ {
-		if s.To = g.Turns[i].at; s.To > s.From {
+	for ; i < len(g.Turns) && g.Turns[i].At < until; i++ {
+		if s.To = g.Turns[i].At; s.To > s.From {
 			to = append(to, s)
 		}
 		s.From, s.Exclusive = s.To, g.Turns[i].Mode == history.Exclusive

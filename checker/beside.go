@@ -1,0 +1,137 @@
+package checker
+
+import (
+	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+)
+
+// What a fault of a client excuses of what others wait for. Where the service itself ends leases, by their time, a client
+// that is stopped, or whose links are at fault, keeps a key for no longer than what it has, or may have been granted, lasts.
+
+// besideFaults says that a history is of such a service, and that a fault hit clients.
+func (r *run) besideFaults() bool {
+	return r.keepsLeases() && r.Setup.Promise.DriftFactor == 0 && !r.Setup.Promise.Changes && !r.Setup.Promise.Mute &&
+		slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return f.Begin >= 0 && r.isClient(f.Target) })
+}
+
+// mayBeHeld are the times in which somebody may have had something of k: from the answer that told it so until that
+// was certainly over, see attempts. Whoever was hit by a fault may have been granted it since its call, and what it has
+// sent may have been under way until that fault had faded. Beside each stands the invoke of its acquire.
+func (r *run) mayBeHeld(k *keyLog) (held []trace.Share, invokes []int) {
+	for _, a := range r.attempts(k) {
+		w := k.Waits[a.wait]
+		op := &r.Ops[w.Invoke]
+		faded := lastMeeting(r.hits(op.Node), a.from, a.to)
+		switch {
+		case w.Done >= 0 && r.Ops[w.Done].Type == history.Fail, w.Done < 0 && faded == 0:
+			continue
+		case w.Done >= 0 && r.Ops[w.Done].Type == history.OK && faded == 0:
+			a.from = w.To
+		}
+		held = append(held, trace.Share{From: a.from, To: max(a.to, faded), Permits: max(1, int(op.Permits)), Exclusive: !r.mayShare(op)})
+		invokes = append(invokes, w.Invoke)
+	}
+	return held, invokes
+}
+
+// hits are the times of the faults of a client, or of its links, each with its aftermath. What the dead have sent is over when
+// a lease and the bound are, whether they are started again or not.
+func (r *run) hits(node string) []trace.Span {
+	if spans, made := r.known.hits[node]; made {
+		return spans
+	}
+	spans := r.ownFaults(node)
+	if kills := r.killsOf(node); len(kills) > 0 {
+		spans = nil
+		for _, f := range r.Faults {
+			if f.Begin < 0 || f.Target != node && !slices.Contains(f.Cut, node) {
+				continue
+			}
+			s := trace.Span{From: f.From, To: r.faded(f, f.To)}
+			if slices.Contains(kills, f) {
+				s.To = min(s.To, after(f.From, r.aftermath()))
+			}
+			spans = append(spans, s)
+		}
+		spans = trace.Union(spans)
+	}
+	if r.known.hits == nil {
+		r.known.hits = map[string][]trace.Span{}
+	}
+	r.known.hits[node] = spans
+	return spans
+}
+
+// lastMeeting is the end of the last of some spans, which are in order, that meets a time; 0: none does.
+func lastMeeting(spans []trace.Span, from, to int64) int64 {
+	for _, s := range slices.Backward(spans) {
+		if s.From <= to {
+			if s.To >= from {
+				return s.To
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// stuckBeside looks at who waits for longer than our patience, while only others were hit by faults, for what nobody can have had.
+func (r *run) stuckBeside(k *keyLog, f *found) {
+	if !r.besideFaults() {
+		return
+	}
+	held, _ := r.mayBeHeld(k)
+	alone := make([]roomChange, 0, 2*len(held)) // who must not be beside anybody
+	for _, h := range held {
+		alone = append(alone, roomChange{h.From, 1}, roomChange{h.To, -1})
+	}
+	free, told := r.freeOf(0, alone), toldOf(f)
+	if !r.Setup.Kind.Shares() {
+		r.tellBeside(k, f, r.alone(k, func(*history.Op) bool { return true }), free, told)
+		return
+	}
+	together := r.freeOf(r.demand(k, held))
+	if r.Setup.Kind == history.ReadWrite {
+		r.tellBeside(k, f, r.alone(k, func(op *history.Op) bool { return trace.ModeOf(op) != history.Shared }), free, told)
+	}
+	r.tellBeside(k, f, r.alone(k, r.mayShare), together, told)
+}
+
+func (r *run) tellBeside(k *keyLog, f *found, waits []stretch, free []trace.Span, told map[int]bool) {
+	for _, w := range waits {
+		asked := &r.Ops[w.waits[0].Invoke]
+		hinders := trace.Union(slices.Concat(r.serversFaults(), r.ownFaults(asked.Node)))
+		var sound []trace.Span
+		for _, s := range free {
+			sound = append(sound, without(s, hinders)...)
+		}
+		if part, stuck := r.freeFor(w, sound, told); stuck {
+			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To)},
+				"%s waited for %q from %s to %s although nobody can have had what it waited for, and only other clients were hit by faults.",
+				asked.Node, k.Name, r.seconds(part.From), r.seconds(part.To))
+		}
+	}
+}
+
+// freeBeside is what is left of a time behind the death of the holder of g, in which the service owed the key to whoever
+// waited, whatever hit other clients.
+func (r *run) freeBeside(g *trace.Grant, whole trace.Span) []trace.Span {
+	if !r.besideFaults() {
+		return nil
+	}
+	k, hinders := r.logOf(g.Key), slices.Clone(r.serversFaults())
+	held, invokes := r.mayBeHeld(k)
+	for i, h := range held {
+		if invokes[i] != g.Invoke {
+			hinders = append(hinders, trace.Span{From: h.From, To: h.To})
+		}
+	}
+	for _, w := range k.Waits {
+		if w.From < whole.To && w.To > whole.From {
+			hinders = append(hinders, r.ownFaults(r.Ops[w.Invoke].Node)...)
+		}
+	}
+	return without(whole, trace.Union(hinders))
+}
