@@ -123,7 +123,7 @@ const (
 // goes on may be a promise as well.
 func (c Checker) answers(p history.Promise) (all []Asked) {
 	switch {
-	case c.Owed == Service, c.Owed == Unleased && !p.Leased:
+	case c.Owed == Service, c.Owed == Unleased && !p.Ends():
 		all = append(all, OfPromise)
 	case c.Owed == Data && c.Fenced, c.Owed == Fence:
 		all = append(all, OfFenced)
@@ -137,11 +137,11 @@ func (c Checker) answers(p history.Promise) (all []Asked) {
 }
 
 // answerService answers whether the service kept its promise: the worst of what
-// it owes. A lock without a lease owes mutual exclusion, as no grant ends by itself.
+// it owes. A lock whose grants never end by themselves owes mutual exclusion, too.
 func answerService(setup history.Setup, result *Result) answer {
 	worst := Property{Verdict: NA}
 	for _, c := range Checkers {
-		if c.Owed != Service && (c.Owed != Unleased || setup.Promise.Leased) {
+		if c.Owed != Service && (c.Owed != Unleased || setup.Promise.Ends()) {
 			continue
 		}
 		if p := result.Property(c.Name); p != nil && Merge(worst.Verdict, p.Verdict) != worst.Verdict {

@@ -69,11 +69,14 @@ func (result *Result) differences(setup history.Setup) (all []Difference) {
 
 // Excuses says whether the kind of the lock alone explains that a property is violated. A lock with
 // leases cannot keep a client that stops from acting on a lease that has ended, and what checks no
-// token suffers that; one without lets everybody wait for a holder that stops. Something must have
-// happened: a fault, or what the scenario says will come.
+// token suffers that; one without lets everybody wait for a holder that stops; one whose idle holder
+// the server ends shows both. Something must have happened: a fault, or what the scenario says will come.
 func (result *Result) Excuses(p history.Promise, c Checker) bool {
-	if !p.Leased {
-		return c.Owed == Nobody
+	if !p.Leased && c.Owed == Nobody {
+		return true
+	}
+	if !p.Ends() {
+		return false
 	}
 	if result.Counts.Faults == 0 && !slices.ContainsFunc(Checkers, func(o Checker) bool {
 		return o.Owed == Unleased && result.Expected[o.Name].Verdict == Violated

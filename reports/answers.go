@@ -168,7 +168,14 @@ func whether(setup history.Setup, r checker.Result) string {
 			return "as expected of " + setup.Promise.Backend + " here"
 		}
 	}
-	return "as expected of a " + map[bool]string{true: "leased lock", false: "lock without leases"}[setup.Promise.Leased]
+	kind := "lock without leases"
+	switch {
+	case setup.Promise.Leased:
+		kind = "leased lock"
+	case setup.Promise.Idles:
+		kind = "lock with an idle timeout"
+	}
+	return "as expected of a " + kind
 }
 
 // Tone is the style of the badge of a run.
