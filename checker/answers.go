@@ -148,8 +148,7 @@ func answerService(setup history.Setup, result *Result) answer {
 			worst = *p
 		}
 	}
-	if p := result.clashed(); worst.Verdict == Holds && p != nil && result.Counts.Faults == 0 {
-		// Nothing that was done to a client explains it, so it may be the service's doing.
+	if p := result.clashed(setup.Promise); worst.Verdict == Holds && p != nil {
 		return answer{Unknown, fmt.Sprintf("Not decided: %s, and there was no fault that explains it (%s).", lower(p.Reason), p.Name)}
 	}
 	switch worst.Verdict {
@@ -163,10 +162,11 @@ func answerService(setup history.Setup, result *Result) answer {
 	return answer{NA, "Not asked: the lock promises nothing that was judged."}
 }
 
-// clashed is a violated property that a service without leases owes; nil: there is none.
-func (result *Result) clashed() *Property {
+// clashed is a violated property that a service without leases owes, where nothing that was done to a client, or
+// that the scenario says will come, explains it: it may be the service's doing. Nil: there is none.
+func (result *Result) clashed(promise history.Promise) *Property {
 	for _, c := range Checkers {
-		if p := result.Property(c.Name); c.Owed == Unleased && p != nil && p.Verdict == Violated {
+		if p := result.Property(c.Name); c.Owed == Unleased && p != nil && p.Verdict == Violated && !result.Excuses(promise, c) {
 			return p
 		}
 	}

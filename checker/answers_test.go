@@ -97,18 +97,21 @@ func TestAnswersThatAreNone(t *testing.T) {
 		name     string
 		faults   int
 		verdicts map[string]Verdict
+		expected map[string]Expectation
 		want     string
 	}{
-		{"nothing was judged", 0, nil, "n/a unknown unknown n/a"},
-		{"no fence", 0, map[string]Verdict{"no-lost-update/unfenced": Holds, "no-lost-update/fenced": NA}, "n/a yes n/a n/a"},
-		{"a fence that nobody tried", 1, map[string]Verdict{"no-lost-update/unfenced": Holds, "no-lost-update/fenced": Holds, "fenced-writes": Unknown}, "n/a yes yes n/a"},
-		{"open", 1, map[string]Verdict{"lease-exclusion": Unknown, "availability": Unknown, "deadlock-freedom": Holds}, "unknown unknown unknown unknown"},
-		{"a majority was away", 1, map[string]Verdict{"availability": NA, "deadlock-freedom": Holds}, "yes unknown unknown n/a"},
-		{"no fault", 0, map[string]Verdict{"availability": NA, "deadlock-freedom": Holds}, "yes unknown unknown yes"},
-		{"two clients, and no fault that explains it", 0, map[string]Verdict{"lease-exclusion": Holds, "mutual-exclusion": Violated}, "unknown unknown unknown n/a"},
+		{"nothing was judged", 0, nil, nil, "n/a unknown unknown n/a"},
+		{"no fence", 0, map[string]Verdict{"no-lost-update/unfenced": Holds, "no-lost-update/fenced": NA}, nil, "n/a yes n/a n/a"},
+		{"a fence that nobody tried", 1, map[string]Verdict{"no-lost-update/unfenced": Holds, "no-lost-update/fenced": Holds, "fenced-writes": Unknown}, nil, "n/a yes yes n/a"},
+		{"open", 1, map[string]Verdict{"lease-exclusion": Unknown, "availability": Unknown, "deadlock-freedom": Holds}, nil, "unknown unknown unknown unknown"},
+		{"a majority was away", 1, map[string]Verdict{"availability": NA, "deadlock-freedom": Holds}, nil, "yes unknown unknown n/a"},
+		{"no fault", 0, map[string]Verdict{"availability": NA, "deadlock-freedom": Holds}, nil, "yes unknown unknown yes"},
+		{"two clients, and no fault that explains it", 0, map[string]Verdict{"lease-exclusion": Holds, "mutual-exclusion": Violated}, nil, "unknown unknown unknown n/a"},
+		{"two clients, as the scenario says", 0, map[string]Verdict{"lease-exclusion": Holds, "mutual-exclusion": Violated},
+			map[string]Expectation{"mutual-exclusion": {Verdict: Violated}}, "yes unknown unknown n/a"},
 	} {
 		r := judgedAs(c.verdicts)
-		r.Counts.Faults = c.faults
+		r.Counts.Faults, r.Expected = c.faults, c.expected
 		r.conclude(leased)
 		a := r.Answers
 		if got := fmt.Sprint(a.Promise, a.Unfenced, a.Fenced, a.WentOn); got != c.want {
