@@ -38,6 +38,12 @@ func (d Difference) String() string {
 	return text
 }
 
+// Answers says whether the property answers a question of some lock.
+func (d Difference) Answers(question Asked) bool {
+	c, _ := Find(d.Property)
+	return slices.Contains(c.answers(history.Promise{}), question)
+}
+
 // Expect holds a result against what a scenario expects of the lock, by property; nil where no
 // scenario says it: then only what the kind of the lock excuses is expected to be violated.
 func Expect(setup history.Setup, result *Result, expected map[string]Expectation) {
