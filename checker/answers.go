@@ -123,7 +123,7 @@ const (
 // goes on may be a promise as well.
 func (c Checker) answers(p history.Promise) (all []Asked) {
 	switch {
-	case c.Owed == Service, c.Owed == Unleased && !p.Leased:
+	case c.Owed == Service, c.Owed == Unleased && !p.Ends():
 		all = append(all, OfPromise)
 	case c.Owed == Data && c.Fenced, c.Owed == Fence:
 		all = append(all, OfFenced)
@@ -137,19 +137,18 @@ func (c Checker) answers(p history.Promise) (all []Asked) {
 }
 
 // answerService answers whether the service kept its promise: the worst of what
-// it owes. A lock without a lease owes mutual exclusion, as no grant ends by itself.
+// it owes. A lock whose grants never end by themselves owes mutual exclusion, too.
 func answerService(setup history.Setup, result *Result) answer {
 	worst := Property{Verdict: NA}
 	for _, c := range Checkers {
-		if c.Owed != Service && (c.Owed != Unleased || setup.Promise.Leased) {
+		if c.Owed != Service && (c.Owed != Unleased || setup.Promise.Ends()) {
 			continue
 		}
 		if p := result.Property(c.Name); p != nil && Merge(worst.Verdict, p.Verdict) != worst.Verdict {
 			worst = *p
 		}
 	}
-	if p := result.clashed(); worst.Verdict == Holds && p != nil && result.Counts.Faults == 0 {
-		// Nothing that was done to a client explains it, so it may be the service's doing.
+	if p := result.clashed(setup.Promise); worst.Verdict == Holds && p != nil {
 		return answer{Unknown, fmt.Sprintf("Not decided: %s, and there was no fault that explains it (%s).", lower(p.Reason), p.Name)}
 	}
 	switch worst.Verdict {
@@ -163,10 +162,11 @@ func answerService(setup history.Setup, result *Result) answer {
 	return answer{NA, "Not asked: the lock promises nothing that was judged."}
 }
 
-// clashed is a violated property that a service without leases owes; nil: there is none.
-func (result *Result) clashed() *Property {
+// clashed is a violated property that a service without leases owes, where nothing that was done to a client, or
+// that the scenario says will come, explains it: it may be the service's doing. Nil: there is none.
+func (result *Result) clashed(promise history.Promise) *Property {
 	for _, c := range Checkers {
-		if p := result.Property(c.Name); c.Owed == Unleased && p != nil && p.Verdict == Violated {
+		if p := result.Property(c.Name); c.Owed == Unleased && p != nil && p.Verdict == Violated && !result.Excuses(promise, c) {
 			return p
 		}
 	}

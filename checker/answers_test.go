@@ -50,22 +50,24 @@ func TestAnswersOfUses(t *testing.T) {
 
 // Which properties answer which question, told as a table: each alone is violated.
 func TestWhichAnswersWhat(t *testing.T) {
+	leased := history.Promise{Leased: true, Token: true}
 	for _, c := range []struct {
-		leased   bool
+		promise  history.Promise
 		property string
 		want     Answers
 	}{
-		{true, "lease-exclusion", Answers{Promise: No}},
-		{true, "mutual-exclusion", Answers{}},
-		{false, "mutual-exclusion", Answers{Promise: No}},
-		{true, "no-lost-update/unfenced", Answers{Unfenced: No}},
-		{true, "no-lost-update/fenced", Answers{Fenced: No}},
-		{true, "fenced-writes", Answers{Fenced: No}},
-		{true, "same-reads", Answers{Unfenced: No}},
-		{true, "one-leader", Answers{Unfenced: No}},
-		{true, "availability", Answers{WentOn: No}},
-		{true, "deadlock-freedom", Answers{Promise: No, WentOn: No}},
-		{true, "no-deadlock", Answers{WentOn: No}},
+		{leased, "lease-exclusion", Answers{Promise: No}},
+		{leased, "mutual-exclusion", Answers{}},
+		{history.Promise{Token: true}, "mutual-exclusion", Answers{Promise: No}},
+		{history.Promise{Token: true, Idles: true}, "mutual-exclusion", Answers{}},
+		{leased, "no-lost-update/unfenced", Answers{Unfenced: No}},
+		{leased, "no-lost-update/fenced", Answers{Fenced: No}},
+		{leased, "fenced-writes", Answers{Fenced: No}},
+		{leased, "same-reads", Answers{Unfenced: No}},
+		{leased, "one-leader", Answers{Unfenced: No}},
+		{leased, "availability", Answers{WentOn: No}},
+		{leased, "deadlock-freedom", Answers{Promise: No, WentOn: No}},
+		{leased, "no-deadlock", Answers{WentOn: No}},
 	} {
 		verdicts := map[string]Verdict{}
 		for _, name := range Names() {
@@ -74,7 +76,7 @@ func TestWhichAnswersWhat(t *testing.T) {
 		verdicts[c.property] = Violated
 		r := judgedAs(verdicts)
 		r.Counts.Faults = 1
-		r.conclude(history.Setup{Promise: history.Promise{Leased: c.leased, Token: true}})
+		r.conclude(history.Setup{Promise: c.promise})
 		got, want := r.Answers, c.want.With(Answers{Yes, Yes, Yes, Yes, r.Answers.AsExpected})
 		for _, a := range []*Reply{&want.Promise, &want.Unfenced, &want.Fenced, &want.WentOn} {
 			if *a == NotKnown { // what is not named above is green
@@ -83,7 +85,7 @@ func TestWhichAnswersWhat(t *testing.T) {
 		}
 		want.AsExpected = got.AsExpected
 		if got != want {
-			t.Errorf("leased %v, %s: %+v, want %+v", c.leased, c.property, got, want)
+			t.Errorf("%+v, %s: %+v, want %+v", c.promise, c.property, got, want)
 		}
 	}
 }
@@ -95,18 +97,21 @@ func TestAnswersThatAreNone(t *testing.T) {
 		name     string
 		faults   int
 		verdicts map[string]Verdict
+		expected map[string]Expectation
 		want     string
 	}{
-		{"nothing was judged", 0, nil, "n/a unknown unknown n/a"},
-		{"no fence", 0, map[string]Verdict{"no-lost-update/unfenced": Holds, "no-lost-update/fenced": NA}, "n/a yes n/a n/a"},
-		{"a fence that nobody tried", 1, map[string]Verdict{"no-lost-update/unfenced": Holds, "no-lost-update/fenced": Holds, "fenced-writes": Unknown}, "n/a yes yes n/a"},
-		{"open", 1, map[string]Verdict{"lease-exclusion": Unknown, "availability": Unknown, "deadlock-freedom": Holds}, "unknown unknown unknown unknown"},
-		{"a majority was away", 1, map[string]Verdict{"availability": NA, "deadlock-freedom": Holds}, "yes unknown unknown n/a"},
-		{"no fault", 0, map[string]Verdict{"availability": NA, "deadlock-freedom": Holds}, "yes unknown unknown yes"},
-		{"two clients, and no fault that explains it", 0, map[string]Verdict{"lease-exclusion": Holds, "mutual-exclusion": Violated}, "unknown unknown unknown n/a"},
+		{"nothing was judged", 0, nil, nil, "n/a unknown unknown n/a"},
+		{"no fence", 0, map[string]Verdict{"no-lost-update/unfenced": Holds, "no-lost-update/fenced": NA}, nil, "n/a yes n/a n/a"},
+		{"a fence that nobody tried", 1, map[string]Verdict{"no-lost-update/unfenced": Holds, "no-lost-update/fenced": Holds, "fenced-writes": Unknown}, nil, "n/a yes yes n/a"},
+		{"open", 1, map[string]Verdict{"lease-exclusion": Unknown, "availability": Unknown, "deadlock-freedom": Holds}, nil, "unknown unknown unknown unknown"},
+		{"a majority was away", 1, map[string]Verdict{"availability": NA, "deadlock-freedom": Holds}, nil, "yes unknown unknown n/a"},
+		{"no fault", 0, map[string]Verdict{"availability": NA, "deadlock-freedom": Holds}, nil, "yes unknown unknown yes"},
+		{"two clients, and no fault that explains it", 0, map[string]Verdict{"lease-exclusion": Holds, "mutual-exclusion": Violated}, nil, "unknown unknown unknown n/a"},
+		{"two clients, as the scenario says", 0, map[string]Verdict{"lease-exclusion": Holds, "mutual-exclusion": Violated},
+			map[string]Expectation{"mutual-exclusion": {Verdict: Violated}}, "yes unknown unknown n/a"},
 	} {
 		r := judgedAs(c.verdicts)
-		r.Counts.Faults = c.faults
+		r.Counts.Faults, r.Expected = c.faults, c.expected
 		r.conclude(leased)
 		a := r.Answers
 		if got := fmt.Sprint(a.Promise, a.Unfenced, a.Fenced, a.WentOn); got != c.want {
@@ -121,7 +126,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 }
 
 func TestAsExpected(t *testing.T) {
-	leased, forever := history.Promise{Leased: true, Token: true}, history.Promise{}
+	leased, forever, idles := history.Promise{Leased: true, Token: true}, history.Promise{}, history.Promise{Idles: true}
 	expect := func(words ...any) map[string]Expectation {
 		all := map[string]Expectation{}
 		for i := 0; i < len(words); i += 2 {
@@ -148,6 +153,9 @@ func TestAsExpected(t *testing.T) {
 		{"a lock with leases lets a stopped client act", leased, 1, broken, nil, nil, "", true},
 		{"with no fault nothing excuses it", leased, 0, broken, nil, nil, "mutual-exclusion no-lost-update/unfenced", false},
 		{"a scenario without a fault may say that it comes", leased, 0, broken, expect("mutual-exclusion", Violated), nil, "", true},
+		{"nor has one whose server ends idle sessions, with no fault", idles, 0, broken, nil, nil, "mutual-exclusion no-lost-update/unfenced", false},
+		{"which lets a stopped client act as a lease does", idles, 1, broken, nil, nil, "", true},
+		{"or has all wait, if the timeout is long", idles, 1, map[string]Verdict{"availability": Violated}, nil, nil, "", true},
 		{"a lock without leases has no such excuse", forever, 1, broken, nil, nil, "mutual-exclusion no-lost-update/unfenced", false},
 		{"but everybody waits for its holder", forever, 1, map[string]Verdict{"mutual-exclusion": Holds, "availability": Violated}, nil, nil, "", true},
 		{"who has leases must not wait longer", leased, 1, map[string]Verdict{"availability": Violated}, nil, nil, "availability", false},

@@ -39,8 +39,8 @@ const (
 	Nobody Debtor = iota
 	// Service owes it, however its clients behave.
 	Service
-	// Unleased: a service without leases owes it, as no grant of its ends by itself. Else it is a
-	// matter of the client, too.
+	// Unleased: a service whose grants never end by themselves (history.Promise.Ends) owes it. Else it
+	// is a matter of the client, too.
 	Unleased
 	// Data: the resource that the lock guards is as it should be.
 	Data

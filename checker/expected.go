@@ -38,6 +38,12 @@ func (d Difference) String() string {
 	return text
 }
 
+// Answers says whether the property answers a question of some lock.
+func (d Difference) Answers(question Asked) bool {
+	c, _ := Find(d.Property)
+	return slices.Contains(c.answers(history.Promise{}), question)
+}
+
 // Expect holds a result against what a scenario expects of the lock, by property; nil where no
 // scenario says it: then only what the kind of the lock excuses is expected to be violated.
 func Expect(setup history.Setup, result *Result, expected map[string]Expectation) {
@@ -69,11 +75,14 @@ func (result *Result) differences(setup history.Setup) (all []Difference) {
 
 // Excuses says whether the kind of the lock alone explains that a property is violated. A lock with
 // leases cannot keep a client that stops from acting on a lease that has ended, and what checks no
-// token suffers that; one without lets everybody wait for a holder that stops. Something must have
-// happened: a fault, or what the scenario says will come.
+// token suffers that; one without lets everybody wait for a holder that stops; one whose idle holder
+// the server ends shows both. Something must have happened: a fault, or what the scenario says will come.
 func (result *Result) Excuses(p history.Promise, c Checker) bool {
-	if !p.Leased {
-		return c.Owed == Nobody
+	if !p.Leased && c.Owed == Nobody {
+		return true
+	}
+	if !p.Ends() {
+		return false
 	}
 	if result.Counts.Faults == 0 && !slices.ContainsFunc(Checkers, func(o Checker) bool {
 		return o.Owed == Unleased && result.Expected[o.Name].Verdict == Violated

@@ -46,6 +46,8 @@ var (
 		func(r *run) int { return counted(r.Grants, func(g *trace.Grant) bool { return r.deathOf(g) != nil }) }}
 	lossesTold = &fact{"loss that a client was told of", "losses that clients were told of", "nobody was told of a loss",
 		func(r *run) int { return len(r.Losses) }}
+	lossesSaid = &fact{lossesTold.one, lossesTold.more, lossesTold.none, // by the answer to a release, too
+		func(r *run) int { return len(r.Losses) + len(r.denied()) }}
 	renewed = &fact{"renewal", "renewals", "nobody renewed a grant",
 		func(r *run) (n int) {
 			for _, g := range r.Grants {

@@ -159,7 +159,7 @@ var Checkers = append([]Checker{
 		check:  falseLoss,
 		oracle: posed{why: "it has no model of what a client is told"}, rests: rests{others: true},
 		tests: []test{
-			lossesTold.shows("a loss that is told too early"),
+			lossesSaid.shows("a loss that is told too early"),
 			renewed.shows("a renewal of what is held that is refused"),
 		},
 	}, {

@@ -95,6 +95,8 @@ type Promise struct {
 	Version string `json:"version,omitempty"`
 	// Validity says whether the lock tells until when a grant is valid.
 	Validity Validity `json:"validity,omitempty"`
+	// Idles: the server ends a session that stands idle with a grant, so one without a lease ends by itself, too.
+	Idles bool `json:"idles,omitempty"`
 	// Renews: an open session renews its grants by itself, so they do not end at their lease.
 	Renews bool `json:"renews,omitempty"`
 	// NoLimit: a wait for the lock ends when the lock is had; its user can neither
@@ -103,6 +105,9 @@ type Promise struct {
 	// Mute: a release answers nothing, so its ok is no claim that the lock was held.
 	Mute bool `json:"mute,omitempty"`
 }
+
+// Ends says whether a grant may end although its holder lives and has not given it back.
+func (p Promise) Ends() bool { return p.Leased || p.Idles }
 
 // Reentry is who counts as the holder of a reentrant lock.
 type Reentry string

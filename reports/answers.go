@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -69,11 +70,13 @@ func ReplySigns(a checker.Answers) string {
 // Tile is one answer in a list: a sign, the style of a page, and the question with its answer.
 type Tile struct{ Sign, Class, Title string }
 
-// AnswerTiles are the answers of a run, or of a cell, as a list shows them.
-func AnswerTiles(a checker.Answers) (all []Tile) {
+// AnswerTiles are the answers of a run, or of a cell, as a list shows them: a no is foreseen where nothing that
+// answers its question is among what differs, as on the page of the run.
+func AnswerTiles(a checker.Answers, differs []checker.Difference) (all []Tile) {
 	for i, r := range replies(a) {
 		class := checker.Verdict(r).String()
-		if r == checker.No && a.AsExpected {
+		of := questionNames[i].of
+		if r == checker.No && !slices.ContainsFunc(differs, func(d checker.Difference) bool { return d.Answers(of) }) {
 			class = "foreseen"
 		}
 		all = append(all, Tile{ReplySign(r), class, questionNames[i].long + " " + ReplyWords(r)})
@@ -168,7 +171,14 @@ func whether(setup history.Setup, r checker.Result) string {
 			return "as expected of " + setup.Promise.Backend + " here"
 		}
 	}
-	return "as expected of a " + map[bool]string{true: "leased lock", false: "lock without leases"}[setup.Promise.Leased]
+	kind := "lock without leases"
+	switch {
+	case setup.Promise.Leased:
+		kind = "leased lock"
+	case setup.Promise.Idles:
+		kind = "lock with an idle timeout"
+	}
+	return "as expected of a " + kind
 }
 
 // Tone is the style of the badge of a run.

@@ -51,6 +51,12 @@ type Run struct {
 	Repeat         *Repeat           `json:"repeat,omitempty"`      // all else that decides the run; nil: an older dlmtest wrote this
 }
 
+// Idles says whether the server of the run ended sessions that stood idle.
+func (r Run) Idles() bool {
+	timeout := r.Options["idle-timeout"]
+	return timeout != "" && timeout != "off"
+}
+
 // Phase is a part of a run, as a user is told of it, and how long it took.
 type Phase struct {
 	Name string        `json:"name"`

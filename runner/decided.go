@@ -43,7 +43,7 @@ func (s *stage) decider(begun time.Time) *decider {
 	if s.Until != untilDecided {
 		return nil
 	}
-	return &decider{s: s, begun: begun, expected: expectedOf(&s.Scenario, s.Backend, s.setup.Promise.Library, s.FenceOn)}
+	return &decider{s: s, begun: begun, expected: s.Scenario.ExpectedOf(history.LockName(s.Backend, s.setup.Promise.Library), s.FenceOn, s.setup.Promise.Idles)}
 }
 
 // untilDecided is the word of --until that ends a load early.

@@ -38,7 +38,7 @@ func pauseOnEtcd(t *testing.T) (saved, map[string]checker.Expectation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h, expectedOf(scenario, "etcd", "", "write")
+	return h, scenario.ExpectedOf("etcd", "write", false)
 }
 
 // A load has shown all only when what is expected was seen, the fault is over, and somebody was granted the

@@ -67,17 +67,7 @@ func expected(run reports.Run) map[string]checker.Expectation {
 	if err != nil {
 		return nil // of a run that was killed before it could say
 	}
-	return expectedOf(scenario, run.Backend, run.Library, run.Options["fence-on"])
-}
-
-func expectedOf(scenario *scenarios.Scenario, backend, library, fenceOn string) (all map[string]checker.Expectation) {
-	for property, e := range scenario.Expected[history.LockName(backend, library)] {
-		if all == nil {
-			all = map[string]checker.Expectation{}
-		}
-		all[property] = e.Under(fenceOn)
-	}
-	return all
+	return scenario.ExpectedOf(history.LockName(run.Backend, run.Library), run.Options["fence-on"], run.Idles())
 }
 
 // Verdict is the judgement in one line, for whoever waits for its evidence.

@@ -92,6 +92,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 			Mounts: o.adapterFiles(), Hosts: o.hosts(), Guest: true, Outside: o.elsewhere()})
 	}
 	promise := entry.Bounded(p.lease)
+	promise.Idles = p.idle > 0
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
 		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict,
 		Expect: o.Scenario.Expect, Kind: kind, Permits: o.Scenario.Permits}

@@ -184,6 +184,22 @@ type Expectation struct {
 	OnRead string `yaml:"fence-on-read,omitempty"`
 }
 
+// ExpectedOf is what is expected of a lock, by property: of one whose idle sessions the server ends only the
+// flaws of its service, as all else is said of holders that nothing ends. Nil: nothing is.
+func (s *Scenario) ExpectedOf(lock, fenceOn string, idles bool) (all map[string]checker.Expectation) {
+	for property, e := range s.Expected[lock] {
+		c, _ := checker.Find(property)
+		if idles && (e.Verdict != checker.Violated || c.Owed != checker.Service && c.Owed != checker.Fence) {
+			continue
+		}
+		if all == nil {
+			all = map[string]checker.Expectation{}
+		}
+		all[property] = e.Under(fenceOn)
+	}
+	return all
+}
+
 // Under is what is expected where writes alone register tokens, or reads do, too.
 func (e Expectation) Under(fenceOn string) checker.Expectation {
 	if fenceOn == "read" && e.OnRead != "" {

@@ -132,7 +132,7 @@ func (b *beginning) ofGo(root string) error {
 	path := filepath.Join(root, "go.mod")
 	data, err := bounded.ReadFile(path, 1<<20)
 	if err != nil {
-		return usageError{fmt.Errorf("%w; want the folder of your module, with its go.mod", err)}
+		return usageError{fmt.Errorf("%w; want the folder of your module, with its go.mod, which go mod init makes", err)}
 	}
 	b.Module = modfile.ModulePath(data)
 	if b.Module == "" {

@@ -69,6 +69,17 @@ func atLeastOne(flag string, n int) error {
 	return nil
 }
 
+// meant adds to a mistake that cobra has found how the command is used.
+func meant(cmd *cobra.Command, err error) error {
+	switch {
+	case err == nil || !isCobraUsage(err):
+		return err
+	case strings.HasPrefix(err.Error(), "unknown command"):
+		return usageError{fmt.Errorf("%s; see %s --help", strings.TrimSpace(err.Error()), cmd.CommandPath())}
+	}
+	return usageError{fmt.Errorf("%w; usage: %s", err, cmd.UseLine())}
+}
+
 // isCobraUsage tells the errors of cobra itself, which have no type: an unknown
 // command, wrong arguments, a required flag that is missing.
 func isCobraUsage(err error) bool {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,7 +102,7 @@ func (f gateFlags) gate(cmd *cobra.Command) error {
 		return f.decide(cmd, spec)
 	}
 	if !f.asJSON {
-		fmt.Fprintf(stderr, "gate %s, seed %d\n", spec.Config.Name, spec.Seed)
+		fmt.Fprintln(stderr, "gate "+spec.Config.Name+ownSeed(spec))
 	}
 	see := newMatrixWatcher(cmd.OutOrStdout(), f.asJSON)
 	dir, r, err := gate.Run(cmd.Context(), spec, see)
@@ -114,6 +115,14 @@ func (f gateFlags) gate(cmd *cobra.Command) error {
 		fmt.Fprintln(stderr, "dlmtest: "+r.Stopped+" What did not run is inconclusive and listed; nothing is left running.")
 	}
 	return gateError(r, err)
+}
+
+// ownSeed is the seed of the cells that have none in the file; "": each has one.
+func ownSeed(s gate.Spec) string {
+	if !slices.ContainsFunc(s.Config.Cells, func(c gate.Cell) bool { return c.Seed == 0 }) {
+		return ""
+	}
+	return fmt.Sprintf(", seed %d", s.Seed)
 }
 
 // decide holds runs that are there against the file.

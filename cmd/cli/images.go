@@ -13,6 +13,7 @@ func newImages() *cobra.Command {
 		Use:   "images",
 		Short: "Build and show the images of servers and clients",
 		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var all bool
 	build := &cobra.Command{

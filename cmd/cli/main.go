@@ -51,7 +51,7 @@ func Main(v string) (code int) {
 			code = exitFailed
 		}
 	}()
-	return interruption.done(exitWith(root.ExecuteContext(ctx)))
+	return interruption.done(exitWith(meant(root.ExecuteContextC(ctx))))
 }
 
 // exitWith says what went wrong, and returns the exit code.
@@ -72,7 +72,7 @@ func exitWith(err error) int {
 	}
 	fmt.Fprintln(stderr, "dlmtest: "+err.Error())
 	var u usageError
-	if errors.As(err, &u) || errors.Is(err, runner.ErrUsage) || isCobraUsage(err) {
+	if errors.As(err, &u) || errors.Is(err, runner.ErrUsage) {
 		return exitUsage
 	}
 	return exitFailed

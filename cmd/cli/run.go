@@ -134,7 +134,7 @@ func run(cmd *cobra.Command, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(cells)*f.count > 1 || f.shard != "" {
+	if len(cells)*f.count > 1 || f.shard != "" || f.timings != "" {
 		if err := tellReach(cmd, cells); err != nil {
 			return err
 		}
@@ -159,9 +159,22 @@ func runOne(cmd *cobra.Command, o runner.Options, asJSON bool) error {
 	return verdictError{out.Result.Verdict, errors.Join(err, tell(out, asJSON))}
 }
 
+// pairs refuses a flag that would do nothing without another one, unless a scenario's file may have that.
+func (f *runFlags) pairs(cmd *cobra.Command) error {
+	for _, needs := range [][2]string{{"adapter-files", "adapter"}, {"allow-host", "compose"}} {
+		if cmd.Flags().Changed(needs[0]) && !cmd.Flags().Changed(needs[1]) && !f.trust {
+			return usageError{fmt.Errorf("--%s goes with --%s, and does nothing without it", needs[0], needs[1])}
+		}
+	}
+	return nil
+}
+
 // cells checks the flags and makes of them the options of every run, row by row.
 func (f *runFlags) cells(cmd *cobra.Command) ([]runner.Options, error) {
 	f.chooseParallel(cmd.Flags().Changed("parallel"))
+	if err := f.pairs(cmd); err != nil {
+		return nil, err
+	}
 	named, err := chooseScenarios(f.scenarios)
 	if err != nil {
 		return nil, err

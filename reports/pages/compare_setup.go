@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,24 +140,32 @@ func (c *Comparison) name() {
 		func(r *Compared) string { return "seed " + fmt.Sprint(r.run.Seed) },
 		func(r *Compared) string { return r.run.ID },
 	}
-	for _, r := range c.Runs {
-		r.Name = part[0](r)
+	most, fewest := 0, 0 // of sets of parts by their bits, each with the lock: what tells most apart, with the fewest parts
+	for set := 1; set < 1<<len(part); set += 2 {
+		apart := distinct(c.Runs, func(r *Compared) string { return r.called(part, set) })
+		if apart > most || apart == most && bits.OnesCount(uint(set)) < bits.OnesCount(uint(fewest)) {
+			most, fewest = apart, set
+		}
 	}
-	for _, more := range part[1:] {
-		if distinct(c.Runs, func(r *Compared) string { return r.Name }) == len(c.Runs) {
-			return
-		}
-		if distinct(c.Runs, more) > 1 {
-			for _, r := range c.Runs {
-				r.Name += ", " + more(r)
-			}
-		}
+	for _, r := range c.Runs {
+		r.Name = r.called(part, fewest)
 	}
 	for i, r := range c.Runs { // one folder twice
 		if slices.ContainsFunc(c.Runs[:i], func(o *Compared) bool { return o.Name == r.Name }) {
 			r.Name = fmt.Sprintf("%s, run %d", r.Name, i+1)
 		}
 	}
+}
+
+// called is a name of those parts whose bits are set.
+func (r *Compared) called(part []func(*Compared) string, set int) string {
+	var words []string
+	for i, of := range part {
+		if set&(1<<i) != 0 {
+			words = append(words, of(r))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 func distinct(runs []*Compared, of func(*Compared) string) int {

@@ -103,6 +103,8 @@ func TestAlign(t *testing.T) {
 func TestNamesTellRunsApart(t *testing.T) {
 	a, b := sample.GCPause(true, 14), sample.GCPause(true, 14)
 	b.Run.Seed = 99
+	other := sample.GCPause(true, 14)
+	other.Run.Seed, other.Run.Scenario, other.Run.Lease = 7, "clock-jump", time.Second
 	for _, c := range []struct {
 		all  []sample.Report
 		want string
@@ -110,6 +112,8 @@ func TestNamesTellRunsApart(t *testing.T) {
 		{[]sample.Report{a, sample.Quiet(5)}, "[redis etcd]"},
 		{[]sample.Report{a, b}, "[redis, seed 4711 redis, seed 99]"},
 		{[]sample.Report{a, a, a}, "[redis redis, run 2 redis, run 3]"},
+		// What differs and is not needed is not said: a title of five runs had five lines.
+		{[]sample.Report{a, b, other}, "[redis, seed 4711 redis, seed 99 redis, seed 7]"},
 	} {
 		var got []string
 		for _, r := range comparison(AtFault, c.all...).Runs {

@@ -76,7 +76,7 @@ func (c Cell) tiles() []reports.Tile {
 	if !c.judged() {
 		return nil
 	}
-	return reports.AnswerTiles(c.Answers)
+	return reports.AnswerTiles(c.Answers, c.differs())
 }
 
 // indexCell is a cell as a reader sees it.

@@ -85,6 +85,26 @@ func (r CellRun) DiffersText() string {
 	return "differs from what the scenario expects: " + strings.Join(all, "; ")
 }
 
+// differs is what its runs show that is not as expected; of a run that was repeated only what it violated.
+func (c Cell) differs() (all []checker.Difference) {
+	for _, r := range c.Runs {
+		for _, d := range r.Differs {
+			if !r.Repeated || d.Is == checker.Violated {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// Differs is what the runs of all cells show that is not as expected.
+func (x Index) Differs() (all []checker.Difference) {
+	for _, c := range x.Cells {
+		all = append(all, c.differs()...)
+	}
+	return all
+}
+
 // RunName is what a run of the cell is called: with its seed where there are several.
 func (c Cell) RunName(r CellRun) string {
 	if len(c.Runs) < 2 {

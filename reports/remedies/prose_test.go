@@ -48,6 +48,10 @@ func TestExplain(t *testing.T) {
 		{"green", []checker.Property{property("mutual-exclusion", checker.Holds)}, leased, []string{"Nothing broke in", "One green run"}, nil},
 		{"charged twice in spite of a fence", []checker.Property{property("mutual-exclusion", checker.Violated), property("lease-exclusion", checker.Holds), property("charged-once/fenced", checker.Violated)},
 			leased, []string{"idempotency key"}, []string{"Nothing in the service"}},
+		{"an ok to a late release beside a lost update", []checker.Property{property("mutual-exclusion", checker.Violated), property("lease-exclusion", checker.Holds), property("honest-claims", checker.Violated)},
+			leased, []string{"And for honest-claims: Compare the owner"}, []string{"kept its promise"}},
+		{"charged twice, and an ok to a late release", []checker.Property{property("mutual-exclusion", checker.Violated), property("lease-exclusion", checker.Holds), property("honest-claims", checker.Violated), property("charged-once/fenced", checker.Violated)},
+			leased, []string{"idempotency key", "And for honest-claims"}, []string{"must check tokens"}},
 		{"no token", []checker.Property{property("mutual-exclusion", checker.Violated)}, history.Promise{Leased: true}, []string{"gives no token", "rising token"}, []string{"refused"}},
 	} {
 		r := checker.Result{Properties: c.properties, Counts: checker.Counts{StaleWrites: 1, StaleRefused: 1}}

@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ var defects = []remedy{
 	{"mutual-exclusion", grantedAfterAStop, "%s stood still while it waited for the lock, and was granted it all " +
 		"the same. A wait that is over must look once more, at the server, whether its own lease or session still " +
 		"stands, before it says that the lock is held."},
-	{"mutual-exclusion", unstruck, letsTwoIn},
+	{"mutual-exclusion", all(unstruck, overlapped), letsTwoIn},
 	{"mutual-exclusion", serverAlone, "No holder was struck, and %s was: the service ended or forgot a hold whose " +
 		"holder lived. How is not known from here; a service may end a lease only where a majority of its servers " +
 		"agrees. A token that the resource compares contains it."},
@@ -98,6 +99,7 @@ var ofUse = []remedy{
 var ofClients = []remedy{
 	{"mutual-exclusion", leaseless, inSession},
 	{"no-lost-update/unfenced", leaseless, inSession},
+	{"mutual-exclusion", all(unstruck, leasesApart), endedAtWork},
 	{"no-lost-update/fenced", tokenless, risingToken},
 	{"mutual-exclusion", tokenless, risingToken},
 	{"no-lost-update/unfenced", tokenless, risingToken},
@@ -136,6 +138,9 @@ const (
 	inSession = "This lock has no lease: the hold ended with its holder's session, and the holder worked on. Do " +
 		"the guarded work in that very session or transaction, so that it fails with it, or compare its token at " +
 		"the resource."
+	endedAtWork = "Nobody was struck and no two leases overlapped: the lease of the older holder ended while it worked or waited, " +
+		"for another key say, and it went on. Leases longer than the work with its waits, or renewed meanwhile, make that rare; " +
+		"a token that the resource compares, with reads too (--fence-on read), stops who comes late all the same."
 	savedTheTable = "The fence saved the table, as the fenced copy shows; what was done outside it stays done."
 )
 
@@ -150,22 +155,31 @@ func prevented(e *clues) string {
 		return "Run it longer or with more clients; the doubts and the reasons beside the unknown properties say " +
 			"what was missing."
 	}
-	service := func(c checker.Checker) bool { return c.Owed == checker.Service }
-	said := []string{cmp.Or(e.remedyIn(defects), remedyOf(gravest(e.verdicts, service)))}
-	if use := e.remedyIn(ofUse); use != "" {
-		c, _ := checker.Find(e.answered)
-		if e.violated("no-lost-update/unfenced") && e.verdicts["no-lost-update/fenced"] == checker.Holds && c.Fenced {
-			use += " " + savedTheTable
-		}
-		said = append(said, use)
+	defect, use := e.remedyIn(defects), e.remedyIn(ofUse)
+	if c, _ := checker.Find(e.answered); use != "" && e.violated("no-lost-update/unfenced") && e.verdicts["no-lost-update/fenced"] == checker.Holds && c.Fenced {
+		use += " " + savedTheTable
 	}
-	if said = slices.DeleteFunc(said, func(s string) bool { return s == "" }); len(said) > 0 {
-		return strings.Join(said, " ")
+	if defect == "" {
+		defect, use = e.ofService(use)
+	}
+	if text := strings.TrimSpace(defect + " " + use); text != "" {
+		return text
 	}
 	if text := e.remedyIn(ofClients); text != "" {
 		return text
 	}
 	return remedyOf(gravest(e.verdicts, func(checker.Checker) bool { return true }))
+}
+
+// ofService is the remedy for a broken promise of which no row tells a cause, and what is said beside it. Such a
+// promise, as a wrong ok to a late release, lets no second client in: where leases did not overlap, what a late holder
+// did has its own remedy, which comes first.
+func (e *clues) ofService(use string) (first, then string) {
+	broken := gravest(e.verdicts, func(c checker.Checker) bool { return c.Owed == checker.Service })
+	if _, apart := leasesApart(e, checker.Violation{}); broken == "" || !apart || !e.violated("mutual-exclusion") {
+		return remedyOf(broken), use
+	}
+	return cmp.Or(use, e.remedyIn(ofClients)), fmt.Sprintf("And for %s: %s", broken, remedyOf(broken))
 }
 
 // remedyIn is what the first row says that the evidence bears out; "": none does.
@@ -204,7 +218,17 @@ func fencedAtWrite(e *clues, _ checker.Violation) ([]string, bool) {
 }
 
 func promiseKept(e *clues, _ checker.Violation) ([]string, bool) {
+	return nil, e.verdicts["lease-exclusion"] == checker.Holds && gravest(e.verdicts, func(c checker.Checker) bool { return c.Owed == checker.Service }) == ""
+}
+
+// leasesApart: no two leases overlapped, so whoever acted beside another holder acted after its lease.
+func leasesApart(e *clues, _ checker.Violation) ([]string, bool) {
 	return nil, e.verdicts["lease-exclusion"] == checker.Holds
+}
+
+func overlapped(e *clues, v checker.Violation) ([]string, bool) {
+	_, apart := leasesApart(e, v)
+	return nil, !apart
 }
 
 // someHistory: without operations nothing is known of causes.

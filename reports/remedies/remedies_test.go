@@ -96,3 +96,20 @@ func TestRemediesByWhatWasStruck(t *testing.T) {
 		}
 	}
 }
+
+// Where nobody was struck and no two leases overlapped, it is no flaw of the lock that a holder worked on after its
+// lease: two clients that wait for each other's key do.
+func TestRemedyOfWorkPastTheLease(t *testing.T) {
+	setup := history.Setup{Promise: history.Promise{Backend: "redis", Leased: true, Token: true}, Lease: 100, Keys: []string{"k"}, Clients: []string{"client-1"}, Servers: []string{"s-1"}}
+	ops := []history.Op{
+		{Time: 10, Node: "client-1", Process: 1, Type: history.Invoke, F: history.Acquire, Key: "k"},
+		{Time: 15, Sent: 11, Node: "client-1", Process: 1, Type: history.OK, F: history.Acquire, Key: "k", Owner: "a", Token: 1},
+	}
+	for leases, says := range map[checker.Verdict]string{checker.Holds: endedAtWork, checker.Violated: letsTwoIn, checker.Unknown: letsTwoIn} {
+		r := checker.Result{Verdict: checker.Violated, Properties: []checker.Property{{Name: "lease-exclusion", Verdict: leases},
+			{Name: "mutual-exclusion", Verdict: checker.Violated, Violations: []checker.Violation{{Key: "k", At: 150, Operations: []int{0, 1}}}}}}
+		if said := Explain(setup, ops, r).Prevented; said != says {
+			t.Errorf("lease-exclusion %v: %q, want %q", leases, said, says)
+		}
+	}
+}

@@ -114,7 +114,7 @@ func (s *Server) readMatrix(name string, e *entry) {
 	}
 	e.Title = strings.Join([]string{few(x.Scenarios), few(x.Backends)}, " × ")
 	e.Started, e.Verdict, e.Says, e.More = x.Started, x.Worst(), x.Worst().Words(), x.Summary()
-	e.answer(x.Answers())
+	e.answer(x.Answers(), x.Differs())
 	if s.has(name, "index.html") {
 		e.Report = "index.html"
 	}
@@ -151,6 +151,7 @@ func (s *Server) readRun(name string, e *entry) {
 	var result struct {
 		Verdict    checker.Verdict
 		Answers    *checker.Answers // nil: of an older dlmtest
+		Differs    []checker.Difference
 		Properties []struct {
 			Name    string
 			Verdict checker.Verdict
@@ -168,7 +169,7 @@ func (s *Server) readRun(name string, e *entry) {
 		e.Verdict, e.More = reports.OutcomeOf(result.Verdict), strings.Join(of, ", ")
 		e.Says = e.Verdict.Words()
 		if result.Answers != nil {
-			e.answer(*result.Answers)
+			e.answer(*result.Answers, result.Differs)
 		}
 		if run.State == reports.Killed {
 			e.More = strings.TrimSuffix("the run "+killed+"; "+e.More, "; ")
@@ -183,7 +184,9 @@ func (s *Server) readRun(name string, e *entry) {
 }
 
 // answer notes the answers of a run, or of a matrix.
-func (e *entry) answer(a checker.Answers) { e.Answers, e.Odd = reports.AnswerTiles(a), !a.AsExpected }
+func (e *entry) answer(a checker.Answers, differs []checker.Difference) {
+	e.Answers, e.Odd = reports.AnswerTiles(a, differs), !a.AsExpected
+}
 
 // held says whether a living process works in a folder.
 func (s *Server) held(name string) bool {

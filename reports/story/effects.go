@@ -26,19 +26,21 @@ func (s *telling) tellEffect(g *trace.Grant, e *trace.Effect) {
 		return
 	}
 	op := &s.Ops[e.Note]
-	kind, lead := StepWrite, ""
+	kind, lead := StepWrite, "asks: "
 	if h := s.Superseder(g); h != nil && h.Op < e.Note {
 		kind, lead = StepZombie, s.late(g, h, op.Time)+" and asks: "
 	}
-	s.addOp(e.Note, g.Node, kind, "%s%s", lead, effectWords(op))
+	s.addOp(e.Note, g.Node, kind, "%s%s", lead, effectWords(op, s.Setup.Promise.Token))
 }
 
-// effectWords says what was done in each world.
-func effectWords(op *history.Op) string {
+// effectWords says what was done in each world; without tokens there is no fence, and both are one.
+func effectWords(op *history.Op, token bool) string {
 	u, f := worldWords(op.Unfenced), worldWords(op.Fenced)
 	switch {
 	case op.Unfenced == nil || op.Fenced == nil:
 		return "an effect of which nothing is known."
+	case u == f && !token:
+		return u + "."
 	case u == f:
 		return u + " with the fence and without."
 	}

@@ -56,7 +56,7 @@ func TestEffectsAreTold(t *testing.T) {
 	}
 	told := strings.Join(text, "\n")
 	for _, want := range []string{
-		"client-2 charge order 1, done with the fence and without.",
+		"client-2 asks: charge order 1, done with the fence and without.",
 		`client-1 is a zombie ("k" was granted to client-2 at 1.101 s) and asks: charge order 1, done without a fence; charge order 1, not again (client-2/e1 did it) with one.`,
 		"judge " + p.Violations[0].Message,
 	} {

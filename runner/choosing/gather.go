@@ -156,7 +156,7 @@ func broken(setup history.Setup, c pages.Cell) (all []string) {
 	for _, r := range c.Runs {
 		for _, p := range r.Properties {
 			owed, _ := checker.Find(p.Name)
-			ours := owed.Owed == checker.Service || owed.Owed == checker.Fence || owed.Owed == checker.Unleased && !setup.Promise.Leased
+			ours := owed.Owed == checker.Service || owed.Owed == checker.Fence || owed.Owed == checker.Unleased && !setup.Promise.Ends()
 			if p.Verdict == checker.Violated && ours && !slices.Contains(all, p.Name) {
 				all = append(all, p.Name)
 			}

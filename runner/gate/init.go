@@ -120,13 +120,13 @@ func cellFrom(dirs []string, count int, read func([]string) (Asked, error)) (cel
 // expectations are what a scenario expects of one lock, and its title.
 type expectations struct {
 	title string
-	of    map[string]scenarios.Expectation
+	of    map[string]checker.Expectation
 }
 
 // expectedOf is what the scenario of a run expects of its lock; nothing where the run does not say.
 func expectedOf(run reports.Run) (e expectations) {
 	if s, err := scenarios.Parse("run.json", []byte(run.Resolved)); err == nil {
-		e = expectations{s.Title, s.Expected[history.LockName(run.Backend, run.Library)]}
+		e = expectations{s.Title, s.ExpectedOf(history.LockName(run.Backend, run.Library), run.Options["fence-on"], run.Idles())}
 	}
 	return e
 }

@@ -128,6 +128,13 @@ func TestFromWhatTheScenarioExpects(t *testing.T) {
 	}{
 		"the lock": {run("redis", ""), "availability known-weakness they wait; fairness holds; honest-claims undecided; mutual-exclusion known-weakness It stops; release-by-owner undecided holds"},
 		// Nothing is known of a library by what is known of its backend.
+		// Where the server ends idle sessions the scenario speaks of another lock.
+		"with an idle timeout": {strings.Replace(run("redis", ""), `"command"`, `"options": {"idle-timeout": "lease"}, "command"`, 1),
+			"availability undecided; fairness holds; honest-claims undecided; mutual-exclusion undecided; release-by-owner undecided"},
+		// What a fence of reads must save is no weakness, though a fence of writes does not save it.
+		"with reads fenced": {strings.Replace(strings.Replace(run("redis", ""), "{mutual-exclusion: violated", "{mutual-exclusion: {verdict: violated, fence-on-read: holds}", 1),
+			`"command"`, `"options": {"fence-on": "read"}, "command"`, 1),
+			"availability known-weakness they wait; fairness holds; honest-claims undecided; mutual-exclusion undecided holds; release-by-owner undecided holds"},
 		"a library": {run("redis", "redsync@v4.13.0"), "availability undecided; fairness holds; honest-claims undecided; mutual-exclusion undecided; release-by-owner undecided"},
 		// What follows from a planted bug is no news once the bug itself is detected.
 		"a control": {run("broken/no-owner-check", ""), "fairness holds; release-by-owner must-detect"},

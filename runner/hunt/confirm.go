@@ -58,7 +58,7 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 		if v := firmest(p); v != nil {
 			c.message = v.Message
 		}
-		if row.Owed == checker.Unleased && !out.Setup.Promise.Leased {
+		if row.Owed == checker.Unleased && !out.Setup.Promise.Ends() {
 			c.Owed = checker.Service
 		}
 		all = append(all, c)

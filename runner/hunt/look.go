@@ -137,7 +137,7 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 		case rate.Of >= Repeats:
 		case p == nil || p.Verdict == checker.NA:
 			c.Compared = c.Compared && ours // the reference does not promise it, so it cannot be compared
-		case !ours && c.stale() && !out.Setup.Promise.Leased:
+		case !ours && c.stale() && !out.Setup.Promise.Ends():
 			c.Compared = false // it ends no lease, so nobody acts after one there
 		case p.Verdict == checker.Violated, !ours && c.stale() && strays(out):
 			rate.Seen++
