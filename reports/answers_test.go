@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -22,6 +23,25 @@ func TestOverall(t *testing.T) {
 		c.r.Verdict, c.r.Properties = checker.Violated, []checker.Property{broken}
 		if says := Overall(history.Setup{Promise: history.Promise{Backend: "mine", Leased: true}}, c.r); says != c.says {
 			t.Errorf("%s: %q, want %q", c.what, says, c.says)
+		}
+	}
+}
+
+// A list colours a no as the page of its run does: nothing is foreseen that answers to a difference, all else is.
+func TestTilesAreColouredAsTheirPage(t *testing.T) {
+	a := checker.Answers{Promise: checker.No, Unfenced: checker.No, Fenced: checker.Yes, WentOn: checker.No}
+	for differs, want := range map[string]string{
+		"":                        "foreseen foreseen holds foreseen",
+		"fenced-writes":           "foreseen foreseen holds foreseen",
+		"no-lost-update/unfenced": "foreseen violated holds foreseen",
+		"deadlock-freedom":        "violated foreseen holds violated",
+	} {
+		var got []string
+		for _, tile := range AnswerTiles(a, []checker.Difference{{Property: differs}}) {
+			got = append(got, tile.Class)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, want %s", differs, got, want)
 		}
 	}
 }
