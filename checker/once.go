@@ -55,8 +55,8 @@ func (r *run) onlyOnce(s side, n noun) outcome {
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("Each of %s was %s once%s%s.", nouns.Count(items, n.item), n.done, r.rate(happened, first, last), repeated(repeats, n)),
-		summary: fmt.Sprintf("%s too many for %s%s%s.", nouns.Count(f.certain, n.what), nouns.Count(items, n.item),
-			r.rate(happened, first, last), repeated(repeats, n)),
+		summary: fmt.Sprintf("%s too many for %s: %s in all%s%s.", nouns.Count(f.certain, n.what), nouns.Count(items, n.item),
+			nouns.Count(happened, n.what), r.rate(happened, first, last), repeated(repeats, n)),
 	}
 	if happened < 2 {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: too little to tell.", nouns.Count(happened, n.what))

@@ -73,7 +73,7 @@ process 0 made sale 3 of "k" at 1.000 s, of which there were 2 in stock [2]`},
 			b.effect(2*sec+ms, stranger, "charge order 1", true, true)
 			b.effect(2*sec+2*ms, third, "charge order 1", false, true)
 			b.effect(3*sec+ms, third, "run slot 1", true, true)
-		}, `violated: 2 charges too many for 1 order, 2.0 a second; 1 second charge refused, as its key was known.
+		}, `violated: 2 charges too many for 1 order: 3 charges in all, 2.0 a second; 1 second charge refused, as its key was known.
 client-1 (token 1) charged order 1 of "k" at 1.501 s, which client-2 (token 2) had charged at 1.001 s [3 4 6 7 9 10]
 client-4 charged order 1 of "k" at 2.001 s, which client-2 (token 2) had charged at 1.001 s [4 6 7 12 13]`},
 		{"what no fence stops", "charged-once/fenced", payment, func(b *builder) {
@@ -83,7 +83,7 @@ client-4 charged order 1 of "k" at 2.001 s, which client-2 (token 2) had charged
 			b.effect(sec+502*ms, third, "charge order 2", true, true)
 			b.effect(sec+503*ms, third, "charge order 2", true, true)
 			b.effect(sec+504*ms, stranger, "charge order 2", true, true)
-		}, `violated: 3 charges too many for 2 orders, 8.0 a second.
+		}, `violated: 3 charges too many for 2 orders: 5 charges in all, 8.0 a second.
 client-1 (token 1) charged order 1 of "k" at 1.501 s, which client-1 (token 1) had charged at 1.001 s; no fence helps: what was charged stays charged, as the card checks no token [3 6 7 9 10]
 client-3 (token 3) charged order 2 of "k" at 1.503 s, which client-3 (token 3) had charged at 1.502 s [5 12 13 15 16]
 client-4 charged order 2 of "k" at 1.504 s, which client-3 (token 3) had charged at 1.502 s [5 12 13 18 19]`},
@@ -92,7 +92,7 @@ client-4 charged order 2 of "k" at 1.504 s, which client-3 (token 3) had charged
 			b.noted()
 			b.effect(ms, stranger, "charge order 1", true, true)
 			b.noted().Process = 3
-		}, `violated: 1 charge too many for 1 order, 1000.0 a second.
+		}, `violated: 1 charge too many for 1 order: 2 charges in all, 1000.0 a second.
 process 3 charged order 1 of "k" at 0.001 s, which process 0 had charged at 0.000 s [0 1]`},
 		{"torn", "no-interleaving/unfenced", file, func(b *builder) {
 			first, second, _ := three(b)
@@ -119,7 +119,7 @@ client-1 (token 1) wrote "version 1 block 2 of 2" of "k" at 2.020 s behind "vers
 		{"the very first", "charged-once/unfenced", payment, func(b *builder) {
 			b.effect(0, stranger, "charge order 1", true, true)
 			b.effect(ms, stranger, "charge order 1", true, true)
-		}, `violated: 1 charge too many for 1 order, 1000.0 a second.
+		}, `violated: 1 charge too many for 1 order: 2 charges in all, 1000.0 a second.
 client-4 charged order 1 of "k" at 0.001 s, which client-4 had charged at 0.000 s [0 1 3 4]`},
 		{"the very first begins", "one-rebuilder", cache, func(b *builder) {
 			b.effect(0, stranger, "begin version 1", true, true)

@@ -89,6 +89,9 @@ func (j Judgement) junit(c CellReport, r Report) junit.Case {
 	case Fail:
 		t.State = junit.CaseFailed
 		said = append(said, c.evidence("", j)...)
+		if run, ok := c.proof(j); ok { // viewers show the message alone
+			t.Message = strings.TrimPrefix(run.Violation(j.Property)+"; "+j.Why, "; ")
+		}
 	default:
 		t.State = junit.CaseError
 	}
