@@ -153,6 +153,7 @@ func hostileCalls(h hostileFolder) map[string][][]string {
 		"doctor":                {{}, {"--json"}},
 		"init":                  {{evil}, {"go", evil}, {"go", filepath.Dir(h.scenario)}},
 		"list":                  {{evil}, {}, {"--json"}},
+		"images":                {{evil}},
 		"images build":          {{}, {evil}},
 		"images key":            {{}, {evil}},
 		"images list":           {{}, {evil}},

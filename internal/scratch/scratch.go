@@ -121,9 +121,15 @@ func hold(path string, how int) (*os.File, error) {
 // garbage, and its lock be free.
 var locks sync.Map
 
+// release gives a lock back by name: a program that is just being started elsewhere in this process has the file, too, until it
+// runs, and a close alone would leave it held until then, which a busy machine makes long.
 func release(held *os.File) {
+	if held == nil {
+		return // there are no locks
+	}
 	locks.Delete(held)
-	_ = held.Close() // nothing was written; nil where there are no locks
+	_ = flock(held, syscall.LOCK_UN)
+	_ = held.Close() // nothing was written
 }
 
 // ours says that something is a plain file or a folder, and of this user.

@@ -236,3 +236,26 @@ func TestHold(t *testing.T) {
 		}
 	}
 }
+
+// A program that is being started while a lock is given back has the file, too, until it runs.
+func TestFreeBesideAProgramThatStarts(t *testing.T) {
+	dir := t.TempDir()
+	held, err := hold(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := syscall.Dup(int(held.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(child)
+	release(held)
+	look, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.Close()
+	if Held(look) {
+		t.Error("given back, and still held")
+	}
+}
