@@ -121,7 +121,7 @@ type party struct {
 
 // parties are whose operations these are: who recorded them, and, of what the resource
 // logged, whose request it was. What is done on a grant, a stall since that grant may have
-// delayed.
+// delayed: one of the client, and one of the resource, which its reads wait for, too.
 func (r *run) parties(ops []int) (all []party) {
 	for _, i := range ops {
 		op, first := &r.Ops[i], r.Ops[ops[0]].Time
@@ -142,6 +142,9 @@ func (r *run) parties(ops []int) (all []party) {
 		}
 		if g := r.ByOwner[op.Owner]; op.Owner != "" && g != nil {
 			all = append(all, party{g.Node, min(first, g.Sent)})
+			if asked >= 0 {
+				all = append(all, party{op.Node, min(first, g.Sent)})
+			}
 		}
 	}
 	return all

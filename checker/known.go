@@ -18,7 +18,7 @@ type known struct {
 	stopped  map[string][]trace.Span   // of each node, the faults that stop its programs
 	kills    map[string][]*trace.Fault // of each node, those that were not missed, by their begin
 	begun    map[int]*trace.Fault      // by its Begin note
-	stalls   map[string][]trace.Stall  // of each client, by their begin
+	stalls   map[string][]trace.Stall  // of each node, by their begin
 	servers  []trace.Stall             // of whoever takes part in everything
 	hinders  []trace.Span              // faults by their end; from is the first begin of this one and all after it
 	overs    []trace.Span              // see run.over
@@ -189,9 +189,8 @@ func (r *run) stalled() {
 	for _, s := range r.stalls { // they are in order
 		if s.Server {
 			r.known.servers = reach(r.known.servers, s)
-		} else {
-			r.known.stalls[s.Node] = reach(r.known.stalls[s.Node], s)
 		}
+		r.known.stalls[s.Node] = reach(r.known.stalls[s.Node], s)
 	}
 }
 

@@ -245,6 +245,9 @@ var scenes = map[string]map[string]func(*builder){
 		"holds":             turns,
 		"violated":          func(b *builder) { h, _ := zombie(b); b.write(4*sec, h) },
 		"violated-no-token": func(b *builder) { b.setup.Promise.Token = false; h, _ := zombie(b); b.write(4*sec, h) },
+		// What was asked of the resource since the grant may have waited for it.
+		"unknown-resource-stalled":  func(b *builder) { h, _ := zombie(b); b.stall(3900*ms, "resource", 2*sec); b.write(4*sec, h) },
+		"violated-resource-blinked": func(b *builder) { h, _ := zombie(b); b.stall(3900*ms, "resource", sec/10); b.write(4*sec, h) },
 		"violated-vanished": func(b *builder) { // the log goes on after what it does not hold
 			turns(b)
 			b.forget()

@@ -205,7 +205,13 @@ func (f busyRun) why() string {
 	case "error":
 		return strings.TrimSpace(f.stderr)
 	}
-	return strings.Join(append(f.result.Doubts, f.dir), " ")
+	says := slices.Clone(f.result.Doubts)
+	for _, p := range f.result.Properties {
+		if p.Verdict == checker.Violated {
+			says = append(says, p.Name+": "+p.Violations[0].Message)
+		}
+	}
+	return strings.Join(append(says, f.dir), " ")
 }
 
 // run runs a trial to its end.

@@ -130,6 +130,9 @@ func backends() []string {
 
 // run runs one scenario against one backend, or a matrix.
 func run(cmd *cobra.Command, f runFlags) error {
+	if err := f.pairs(cmd); err != nil {
+		return err
+	}
 	cells, err := f.cells(cmd)
 	if err != nil {
 		return err
@@ -172,9 +175,6 @@ func (f *runFlags) pairs(cmd *cobra.Command) error {
 // cells checks the flags and makes of them the options of every run, row by row.
 func (f *runFlags) cells(cmd *cobra.Command) ([]runner.Options, error) {
 	f.chooseParallel(cmd.Flags().Changed("parallel"))
-	if err := f.pairs(cmd); err != nil {
-		return nil, err
-	}
 	named, err := chooseScenarios(f.scenarios)
 	if err != nil {
 		return nil, err

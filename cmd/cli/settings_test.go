@@ -31,20 +31,12 @@ func cellsOf(t *testing.T, words ...string) []runner.Options {
 	return cells
 }
 
-// lone lets a flag stand that does nothing without another one: a file that is trusted may have that.
-func lone(flag string, words []string) []string {
-	if flag == "adapter-files" || flag == "allow-host" {
-		return append(words, "--trust")
-	}
-	return words
-}
-
 // Every setting that is typed is that of each cell of a matrix, and of a gate's.
 func TestEverySettingReachesItsRuns(t *testing.T) {
 	for _, x := range settingstest.Others() {
 		t.Run(x.Flag, func(t *testing.T) {
 			words, want := x.Settings.Args(), x.Settings.Over(settings.Default())
-			cells := cellsOf(t, lone(x.Flag, append(words, "--scenario", "baseline,gc-pause", "--backend", "redis,redlock", "--seed", "7"))...)
+			cells := cellsOf(t, append(words, "--scenario", "baseline,gc-pause", "--backend", "redis,redlock", "--seed", "7")...)
 			if len(cells) != 4 {
 				t.Errorf("%d cells", len(cells))
 			}
@@ -90,7 +82,7 @@ func TestShrunkScenarioHasEverySetting(t *testing.T) {
 			if err := r.Save(file, r.Scenario(*source)); err != nil {
 				t.Fatal(err)
 			}
-			got := cellsOf(t, lone(x.Flag, shrink.Command(r.Options, file)[2:])...)[0]
+			got := cellsOf(t, shrink.Command(r.Options, file)[2:]...)[0]
 			if x.Flag == "fsync" {
 				got.Fsync = got.Scenario.Fsync // which says it
 			}
