@@ -90,7 +90,7 @@ func (j Judgement) junit(c CellReport, r Report) junit.Case {
 		t.State = junit.CaseFailed
 		said = append(said, c.evidence("", j)...)
 		if run, ok := c.proof(j); ok { // viewers show the message alone
-			t.Message = strings.TrimPrefix(run.Violation(j.Property)+"; "+j.Why, "; ")
+			t.Message = strings.TrimPrefix(strings.TrimSuffix(run.Violation(j.Property), ".")+"; "+j.Why, "; ")
 		}
 	default:
 		t.State = junit.CaseError
