@@ -31,6 +31,9 @@ func (p *plan) buildAdapter(ctx context.Context, say Progress) (folder string, e
 	if err != nil {
 		return "", err
 	}
+	if !pinned && p.Runtime != "local" {
+		return "", nil // an image may have another version of the library than this machine, and compiles for its own
+	}
 	if !pinned {
 		folder, err = libraries.Compiled(ctx, p.Library)
 		if err != nil && ctx.Err() == nil { // the clients' own compiler may be another
