@@ -240,6 +240,23 @@ func TestPauseAtTheCheckpoint(t *testing.T) {
 	r.write("o2") // disarmed: it goes on by itself
 }
 
+// A machine that is slow to inject makes no fault shorter.
+func TestAFaultLastsFromWhenItIsInForce(t *testing.T) {
+	quick := kinds["pause"]
+	t.Cleanup(func() { kinds["pause"] = quick })
+	kinds["pause"] = func(a *agent, s *active) (fault, error) {
+		time.Sleep(150 * time.Millisecond)
+		return quick(a, s)
+	}
+	r := startAgent(t)
+	r.do(Command{Do: Start, Child: worker()})
+	r.do(Command{Do: Inject, Arm: &Arm{Fault: 1, Kind: "pause", Min: 100 * time.Millisecond, Max: 100 * time.Millisecond}})
+	if lasted := r.fault(1, history.Observed).Fault.Lasted; lasted < int64(100*time.Millisecond) {
+		t.Errorf("in force for %d ns", lasted)
+	}
+	r.fault(1, history.Heal)
+}
+
 func TestPauseEndsByItself(t *testing.T) {
 	r := startAgent(t)
 	r.do(Command{Do: Start, Child: worker()})

@@ -86,7 +86,7 @@ func (a *agent) begin(arm Arm, at *AtCheckpoint) error {
 	}
 	s.fault, err = inject(a, s)
 	if !s.waits {
-		s.begun = time.Now() // it lasts from when it was in force
+		a.last(s) // from when it was in force
 	}
 	if err != nil {
 		a.tell(s, history.Missed, 0, err.Error())
@@ -102,17 +102,22 @@ func (a *agent) begin(arm Arm, at *AtCheckpoint) error {
 	return err
 }
 
-// run begins the time of a fault. a.mu is held.
+// run tells that a fault begins. a.mu is held.
 func (a *agent) run(s *active, at int64) {
-	s.since, s.begun, s.waits = at, time.Now(), false
+	s.since, s.waits = at, false
+	if s.arm.Kind != Hold {
+		a.tell(s, history.Begin, at, "")
+	}
+}
+
+// last begins the time of a fault. a.mu is held, as it is by who ends it.
+func (a *agent) last(s *active) {
+	s.begun = time.Now()
 	if s.backup != nil {
 		s.backup.Stop()
 	}
 	if s.arm.Max > 0 {
 		s.backup = time.AfterFunc(s.arm.Max, func() { a.finish(s) })
-	}
-	if s.arm.Kind != Hold {
-		a.tell(s, history.Begin, at, "")
 	}
 }
 

@@ -189,6 +189,7 @@ func (a *agent) await(s *active, f *links.Fault, healed <-chan struct{}) {
 			return // called off meanwhile
 		}
 		a.run(s, hit.At)
+		a.last(s)
 		told := &Hit{Fault: s.arm.Fault, Checkpoint: s.arm.Checkpoint, At: hit.At}
 		if s.checkpoint != nil {
 			told.Key, told.Owner = s.checkpoint.Key, s.checkpoint.Owner
