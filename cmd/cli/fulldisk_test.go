@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,25 @@ exec "$3" check "$1" $4`
 		}
 		if !strings.Contains(said.String(), "no space left") || !strings.Contains(said.String(), "free some room") {
 			t.Errorf("%q: it does not say what is wrong and what to do: %s", flag, &said)
+		}
+	}
+}
+
+// Words that found no room are no success, whichever command says them.
+func TestNoRoomForWords(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"doctor"}, {"--help"}, {"describe", "gc-pause"}, {"schema", "scenario"}, {"completion", "bash"}} {
+		cmd := exec.Command(dlmtest(t), args...)
+		var said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = full, &said
+		_ = cmd.Run() // the exit code is looked at
+		if code := cmd.ProcessState.ExitCode(); code != exitFailed || strings.Count(said.String(), "no space left") != 1 {
+			t.Errorf("%v: exit code %d, want %d: %s", args, code, exitFailed, &said)
 		}
 	}
 }
