@@ -22,7 +22,6 @@ import (
 	"github.com/dlmtest/dlmtest/examples/adapters"
 	"github.com/dlmtest/dlmtest/examples/start"
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 )
 
@@ -109,7 +108,7 @@ func begin(language, dir string) (beginning, error) {
 		b.Adapter = strings.Join(libraries.Java, " ") + " /adapter/Mylock.java mutex"
 		b.copies = map[string]string{"Mylock.java": "Curator.java"}
 	default:
-		return b, usageError{unknown("language", language, near.Nearest(language, languages), "dlmtest init --help")}
+		return b, among(fmt.Sprintf("unknown language %q", language), language, languages...)
 	}
 	b.conform = append([]string{self(), "conform", "--backend", b.Backend, "--adapter-files", ".", "--"}, strings.Fields(b.Adapter)...)
 	b.Next = []string{"cd dlmtest", "dlmtest " + strings.Join(b.withImage()[1:], " "), b.Gate}

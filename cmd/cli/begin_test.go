@@ -145,7 +145,7 @@ func TestInitRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"init", "pyton"}, `unknown language "pyton"; did you mean python`},
+		{[]string{"init", "pyton"}, `unknown language "pyton": want go, java, python (did you mean python`},
 		{[]string{"init", "go", "nowhere"}, "no such folder"},
 		{[]string{"init", "go", elsewhere}, "want the folder of your module"},
 		{[]string{"init", "python", linked}, "escapes"},

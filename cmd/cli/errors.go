@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,16 +51,19 @@ func unknown(what, word string, nearest []string, where string) error {
 
 // oneOf checks the value of a flag against its choices.
 func oneOf(flag, value string, choices ...string) error {
-	for _, c := range choices {
-		if value == c {
-			return nil
-		}
+	return among("--"+flag+" "+value, value, choices...)
+}
+
+// among checks a word, of which a message says what, against its choices.
+func among(what, word string, choices ...string) error {
+	if slices.Contains(choices, word) {
+		return nil
 	}
 	hint := ""
-	if nearest := near.Nearest(value, choices); len(nearest) > 0 {
+	if nearest := near.Nearest(word, choices); len(nearest) > 0 {
 		hint = fmt.Sprintf(" (did you mean %s?)", strings.Join(nearest, " or "))
 	}
-	return usageError{fmt.Errorf("--%s %s: want %s%s", flag, value, strings.Join(choices, ", "), hint)}
+	return usageError{fmt.Errorf("%s: want %s%s", what, strings.Join(choices, ", "), hint)}
 }
 
 func atLeastOne(flag string, n int) error {

@@ -16,7 +16,6 @@ import (
 	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/nemesis"
@@ -47,8 +46,8 @@ func newList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shelves := shelves()
 			if len(args) == 1 {
-				if !slices.Contains(kinds, args[0]) {
-					return usageError{unknown("kind", args[0], near.Nearest(args[0], kinds), "dlmtest list --help")}
+				if err := among(fmt.Sprintf("unknown kind %q", args[0]), args[0], kinds...); err != nil {
+					return err
 				}
 				kept := shelves[:0]
 				for _, s := range shelves {

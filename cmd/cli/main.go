@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -51,7 +50,7 @@ func Main(v string) (code int) {
 			code = exitFailed
 		}
 	}()
-	return interruption.done(exitWith(meant(root.ExecuteContextC(ctx))))
+	return interruption.done(toTheEnd(exitWith(meant(root.ExecuteContextC(ctx)))))
 }
 
 // exitWith says what went wrong, and returns the exit code.
@@ -128,6 +127,6 @@ func completionOf(root *cobra.Command) {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return usageError{unknown("shell", args[0], near.Nearest(args[0], shells), "dlmtest completion --help")}
+		return among(fmt.Sprintf("unknown shell %q", args[0]), args[0], shells...)
 	}
 }

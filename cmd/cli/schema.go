@@ -1,10 +1,11 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/docs/schema"
-	"github.com/dlmtest/dlmtest/internal/near"
 )
 
 func newSchema() *cobra.Command {
@@ -26,7 +27,7 @@ express a rule between two fields or files: the command that reads the file chec
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := schema.Of(args[0])
 			if text == nil {
-				return usageError{unknown("schema", args[0], near.Nearest(args[0], names), "dlmtest schema --help")}
+				return among(fmt.Sprintf("unknown schema %q", args[0]), args[0], names...)
 			}
 			_, err := cmd.OutOrStdout().Write(text)
 			return err
