@@ -28,8 +28,8 @@ func newExplain() *cobra.Command {
 		Short: "Tell a violation of a saved run as a story, with the smallest history that shows it",
 		Long: `Tell violation N of a run: how it came about, the operations that it names, and the
 smallest history that still shows it, which stands in DIR/violations/N.jsonl. Without N,
-list all violations and tell the first of those that are certain. DIR defaults to
-runs/latest. Nothing is judged again; dlmtest check does that.
+list the violations, at most five of a property, and tell the first of those that are
+certain. DIR defaults to runs/latest. Nothing is judged again; dlmtest check does that.
 
 FILE is such a smallest history, or with --model any history of dlmtest list formats:
 that is judged, and the violation told.`,

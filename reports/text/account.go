@@ -3,6 +3,9 @@ package text
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -12,15 +15,19 @@ import (
 	"github.com/dlmtest/dlmtest/reports/story"
 )
 
-// mostTold is how many violations a list in a terminal shows.
-const mostTold = 100
+// mostTold is how many violations of a property a list in a terminal shows: the story comes after it.
+const mostTold = 5
 
-// List writes one line for each violation.
+// List writes one line for each violation, of the first ones of each property.
 func List(w io.Writer, all []story.Account, o Options) error {
 	p := newPrinter(o)
 	t := p.table(table.Row{"", "at", "what", "violation"})
 	at, what := 4, 4
-	for _, a := range all[:min(mostTold, len(all))] {
+	of := map[string]int{}
+	for _, a := range all {
+		if of[a.What]++; of[a.What] > mostTold {
+			continue
+		}
 		at, what = max(at, len(a.At)), max(what, len(a.What))
 		message := visible.Line(a.Message)
 		if a.Sure != "certain" {
@@ -31,8 +38,14 @@ func List(w io.Writer, all []story.Account, o Options) error {
 	p.columns(t, 4, at, min(what, p.width/3))
 	p.line("%s", p.bold(say.Count(len(all), "violation")))
 	p.line("%s", t.Render())
-	if more := len(all) - mostTold; more > 0 {
-		p.line("and %s more, which have numbers, too; --json lists all", say.Thousands(more))
+	var more []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if n := of[name] - mostTold; n > 0 {
+			more = append(more, say.Thousands(n)+" of "+visible.Line(name))
+		}
+	}
+	if len(more) > 0 {
+		p.wrap("", "not shown: "+strings.Join(more, ", ")+"; each has its number, and --json lists all")
 	}
 	_, err := io.WriteString(w, p.b.String())
 	return err

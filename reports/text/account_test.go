@@ -113,3 +113,23 @@ func TestAccountFitsItsWidth(t *testing.T) {
 		}
 	}
 }
+
+// A lock that is broken a hundred times over has one story, which stands below few lines.
+func TestListIsShort(t *testing.T) {
+	var all []story.Account
+	for i := range 90 {
+		all = append(all, story.Account{Number: i + 1, At: "1 s", What: []string{"lock-info", "mutual-exclusion"}[i/80], Message: "so", Sure: "certain"})
+	}
+	var out strings.Builder
+	if err := List(&out, all, Options{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"90 violations", " 5  1 s", "85  1 s", "not shown: 75 of lock-info, 5 of mutual-exclusion; each has its number, and --json lists all"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+	if lines := strings.Count(out.String(), "\n"); lines > 15 {
+		t.Errorf("%d lines", lines)
+	}
+}
