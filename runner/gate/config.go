@@ -70,7 +70,7 @@ type Cell struct {
 type Expectation struct {
 	// Is says what it must show, in one word.
 	Is Want `yaml:"is" words:"expectation" jsonschema:"required"`
-	// Reason is why a weakness is accepted, or why a property is not judged.
+	// Reason is why a weakness is accepted, a property is not judged, or nobody knows which.
 	Reason string `yaml:"reason,omitempty"`
 	// Link is where a weakness is written down, or what shows what is undecided.
 	Link string `yaml:"link,omitempty"`

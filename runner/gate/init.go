@@ -117,16 +117,20 @@ func cellFrom(dirs []string, count int, read func([]string) (Asked, error)) (cel
 	return cell, notes, nil
 }
 
-// expectations are what a scenario expects of one lock, and its title.
+// expectations are what a scenario expects of one lock and, where that is a library, of the reference lock
+// of its backend; and its title.
 type expectations struct {
-	title string
-	of    map[string]checker.Expectation
+	title, backend string
+	of, reference  map[string]checker.Expectation
 }
 
 // expectedOf is what the scenario of a run expects of its lock; nothing where the run does not say.
 func expectedOf(run reports.Run) (e expectations) {
 	if s, err := scenarios.Parse("run.json", []byte(run.Resolved)); err == nil {
-		e = expectations{s.Title, s.ExpectedOf(history.LockName(run.Backend, run.Library), run.Options["fence-on"], run.Idles())}
+		of := func(lock string) map[string]checker.Expectation {
+			return s.ExpectedOf(lock, run.Options["fence-on"], run.Idles())
+		}
+		e = expectations{s.Title, run.Backend, of(history.LockName(run.Backend, run.Library)), of(run.Backend)}
 	}
 	return e
 }
@@ -180,7 +184,11 @@ func (x expectations) violated(p checker.Property) Expectation {
 	case known:
 		return Expectation{Is: ToDecide, Seen: seen(p), Reason: fmt.Sprintf("the scenario expects %s of this lock", e.Verdict)}
 	}
-	return Expectation{Is: ToDecide, Seen: seen(p)}
+	why := "the scenario says nothing of it for this lock"
+	if e, known := x.reference[p.Name]; known && e.Verdict == checker.Violated {
+		why = fmt.Sprintf("the scenario says nothing of this library; of the reference lock of %s it expects this: %s", x.backend, cmp.Or(e.Note, x.title))
+	}
+	return Expectation{Is: ToDecide, Seen: seen(p), Reason: strings.TrimSuffix(why, ".")}
 }
 
 // link is the report of a run as something that can be followed, whatever its path is made of.
