@@ -133,12 +133,25 @@ func TestOwnVolumes(t *testing.T) {
 // A client's image that declares a volume can write there until it is full, and not on.
 func TestVolumeOfAnImageHasAnEnd(t *testing.T) {
 	d := docker(t)
+	image := imageThat(t, d, "VOLUME /data")
+	spec := ClientSpec("a")
+	spec.Image = image
+	c := bringUp(t, d, []NodeSpec{spec})
+	said := ask(t, c.Nodes[0], "fill /data/fill")
+	if !strings.Contains(said, "no space left on device") || !strings.Contains(said, fmt.Sprint(GuestShares.Temp/4)) {
+		t.Errorf("%s", said)
+	}
+}
+
+// imageThat is the clients' image with one more instruction of a Dockerfile, until the test ends.
+func imageThat(t *testing.T, d *Docker, change string) string {
+	t.Helper()
 	id, err := d.api.CreateContainer(t.Context(), "", &engine.Config{Image: reference(ClientImage), Cmd: []string{"true"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	image := fmt.Sprintf("dlmtest/test-volume:%d", os.Getpid())
-	err = d.api.Commit(t.Context(), id, image, "VOLUME /data")
+	image := fmt.Sprintf("dlmtest/test-%d:%s", os.Getpid(), strings.ToLower(t.Name()))
+	err = d.api.Commit(t.Context(), id, image, change)
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		_ = d.api.RemoveContainer(ctx, id)
@@ -147,11 +160,5 @@ func TestVolumeOfAnImageHasAnEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := ClientSpec("a")
-	spec.Image = image
-	c := bringUp(t, d, []NodeSpec{spec})
-	said := ask(t, c.Nodes[0], "fill /data/fill")
-	if !strings.Contains(said, "no space left on device") || !strings.Contains(said, fmt.Sprint(GuestShares.Temp/4)) {
-		t.Errorf("%s", said)
-	}
+	return image
 }

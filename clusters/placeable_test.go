@@ -2,13 +2,10 @@ package clusters
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/dlmtest/dlmtest/clusters/engine"
 )
 
 // Nothing of a compose file lies where a node's agent is started from, or is called by what
@@ -55,20 +52,7 @@ func TestNoLinkReplacesTheAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	id, err := d.api.CreateContainer(t.Context(), "", &engine.Config{Image: reference(ClientImage), Cmd: []string{"true"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	image := fmt.Sprintf("dlmtest/test-links:%d", os.Getpid())
-	err = d.api.Commit(t.Context(), id, image, "VOLUME /proc/1")
-	t.Cleanup(func() {
-		ctx := context.WithoutCancel(t.Context())
-		_ = d.api.RemoveContainer(ctx, id)
-		_ = d.api.RemoveImage(ctx, image)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	image := imageThat(t, d, "VOLUME /proc/1")
 	outer := Mount{Type: "bind", Source: dir, Target: "/m", ReadOnly: true}
 	at := func(target string) []Mount { return []Mount{outer, {Type: "tmpfs", Target: target, Size: 1 << 20}} }
 	for want, spec := range map[string]NodeSpec{

@@ -1,6 +1,6 @@
 // Package gobuild builds programs from pinned Go modules, with the user's own go
 // command and module proxy, each in a module of its own. What was built once is kept
-// in the user's cache.
+// in the user's cache, whatever the compiler.
 package gobuild
 
 import (
