@@ -118,7 +118,7 @@ func TestLinkFaultsThatWouldMiss(t *testing.T) {
 	}
 }
 
-// TestPatienceReachesClients: which clients wait for late answers is the scenario's word.
+// TestPatienceReachesClients: which clients wait for late answers, and how long for that to a release, is the scenario's word.
 func TestPatienceReachesClients(t *testing.T) {
 	p, err := planned(t, "redlock", "store")
 	if err != nil {
@@ -130,5 +130,9 @@ func TestPatienceReachesClients(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %v, want %v", word, got, want)
 		}
+	}
+	p.Scenario.ReleaseWait = scenarios.Duration{Leases: 0.5}
+	if got := p.worker(0, "client-1", workloads.Guarded).ReleaseWait; got != p.lease/2 {
+		t.Errorf("a release is waited for %v", got)
 	}
 }

@@ -193,7 +193,7 @@ func (p *plan) oracle() checker.Oracle {
 func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 	s := workloads.Spec{Mode: mode, Backend: p.Backend, Settings: p.Settings, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
 		Renew: p.Scenario.Renew, Patience: locks.Patience(p.Scenario.Patient(n)), Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
-		Wait: p.Scenario.Wait.Of(p.lease), Kind: p.setup.Kind, Permits: p.setup.Permits, Use: p.setup.Use,
+		Wait: p.Scenario.Wait.Of(p.lease), ReleaseWait: p.Scenario.ReleaseWait.Of(p.lease), Kind: p.setup.Kind, Permits: p.setup.Permits, Use: p.setup.Use,
 		Resource: workloads.ResourceSpec{Addr: fmt.Sprintf("resource:%d", storePort), Key: p.key},
 		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.idle, Wait: p.Settings.Wait}}
 	if p.Resource == "postgres" {

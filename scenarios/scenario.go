@@ -51,6 +51,8 @@ type Scenario struct {
 	Think Duration `yaml:"think"`
 	// Wait is the limit of one acquire; 4 leases if not given.
 	Wait Duration `yaml:"wait"`
+	// ReleaseWait is after what time a client goes on without the answer to a release; 2 leases and 3s if not given.
+	ReleaseWait Duration `yaml:"release-wait,omitempty"`
 	// Duration is how long the clients run at least. A run also waits until its
 	// faults are healed, and then for After.
 	Duration Duration `yaml:"duration" jsonschema:"required"`

@@ -142,6 +142,7 @@ func (v *validator) loop(s *Scenario) {
 	v.duration("work", s.Work)
 	v.duration("think", s.Think)
 	v.positive("wait", s.Wait)
+	v.duration("release-wait", s.ReleaseWait)
 	v.positive("duration", s.Duration)
 	v.duration("after", s.After)
 	if s.Disk != "" && s.Disk != "lossy" {

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -99,7 +100,7 @@ func (c *client) locked(ctx context.Context, key string, hold func(context.Conte
 	hold(ctx, g)
 	stop()
 	c.link.checkpoint(AtReleasing, key, g.Owner)
-	release, cancel := context.WithTimeout(ctx, c.callLimit())
+	release, cancel := context.WithTimeout(ctx, c.releaseLimit())
 	defer cancel()
 	_ = c.main.release(release, g) // recorded
 }
@@ -230,6 +231,9 @@ func (c *client) inspect(ctx context.Context, key string) {
 // callLimit bounds one call that must end: well above any planned pause of a
 // server, so that a slow answer is an answer.
 func (c *client) callLimit() time.Duration { return 2*c.spec.Lock.Lease + 3*time.Second }
+
+// releaseLimit bounds a release. Its client goes on after it, and the request may still arrive.
+func (c *client) releaseLimit() time.Duration { return cmp.Or(c.spec.ReleaseWait, c.callLimit()) }
 
 // about is a random duration in [d/2, 3d/2).
 func (c *client) about(d time.Duration) time.Duration {

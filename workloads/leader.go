@@ -30,7 +30,7 @@ func (c *client) term(ctx context.Context) {
 	}
 	stop()
 	c.link.checkpoint(AtReleasing, key, g.Owner)
-	release, cancel := context.WithTimeout(ctx, c.callLimit())
+	release, cancel := context.WithTimeout(ctx, c.releaseLimit())
 	defer cancel()
 	_ = c.main.release(release, g)
 }

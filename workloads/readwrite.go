@@ -33,7 +33,7 @@ func (c *client) readWriteRound(ctx context.Context) {
 	}
 	stop()
 	c.link.checkpoint(AtReleasing, key, g.Owner)
-	release, cancel := context.WithTimeout(ctx, c.callLimit())
+	release, cancel := context.WithTimeout(ctx, c.releaseLimit())
 	defer cancel()
 	_ = c.main.release(release, held)
 }
@@ -94,7 +94,7 @@ func (c *client) permitRound(ctx context.Context) {
 	}
 	stop()
 	c.link.checkpoint(AtReleasing, key, g.Owner)
-	release, cancel := context.WithTimeout(ctx, c.callLimit())
+	release, cancel := context.WithTimeout(ctx, c.releaseLimit())
 	defer cancel()
 	_ = c.main.release(release, g)
 }

@@ -108,7 +108,7 @@ func (t *thread) nest(ctx context.Context, g *locks.Grant, times int) bool {
 }
 
 func (t *thread) back(ctx context.Context, g *locks.Grant) error {
-	ctx, cancel := context.WithTimeout(ctx, t.callLimit())
+	ctx, cancel := context.WithTimeout(ctx, t.releaseLimit())
 	defer cancel()
 	return t.p.releaseBy(ctx, g)
 }

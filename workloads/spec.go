@@ -57,6 +57,8 @@ type Spec struct {
 	Think    time.Duration  `json:"think"`              // between release and the next acquire, on average
 	Wait     time.Duration  `json:"wait"`               // limit of one acquire
 
+	ReleaseWait time.Duration `json:"release_wait,omitempty"` // limit of one release; 0: that of any call
+
 	Use history.Use `json:"use,omitzero"` // numbers of the well-known uses
 }
 

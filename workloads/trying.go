@@ -28,7 +28,7 @@ func (c *client) tryRound(ctx context.Context) {
 	c.hold(ctx, g)
 	stop()
 	c.link.checkpoint(AtReleasing, key, g.Owner)
-	release, cancel := context.WithTimeout(ctx, c.callLimit())
+	release, cancel := context.WithTimeout(ctx, c.releaseLimit())
 	defer cancel()
 	_ = c.main.release(release, g)
 }

@@ -23,7 +23,7 @@ func (c *client) watched(ctx context.Context) {
 	c.hold(ctx, g)
 	stop()
 	c.link.checkpoint(AtReleasing, key, g.Owner)
-	release, cancel := context.WithTimeout(ctx, c.callLimit())
+	release, cancel := context.WithTimeout(ctx, c.releaseLimit())
 	defer cancel()
 	_ = c.main.release(release, g)
 }

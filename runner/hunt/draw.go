@@ -145,6 +145,12 @@ var dimensions = []func(die, Space, scenarios.Scenario) scenarios.Scenario{
 		}
 		return t
 	},
+	func(d die, s Space, t scenarios.Scenario) scenarios.Scenario { // most wait for what becomes of a release
+		if t.ReleaseWait = (scenarios.Duration{}); d.one(4) {
+			t.ReleaseWait = leases(d.log(0.03, 1))
+		}
+		return t
+	},
 	func(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		t.Lease = fixed(s.lease(d))
 		return t
