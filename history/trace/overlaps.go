@@ -74,6 +74,17 @@ func (t *Trace) Superseder(g *Grant) *Grant {
 	return nil
 }
 
+// Retaken is the earlier grant of the same client, key and token as g whose release nobody answered: the lock took the
+// client for who holds it already. nil: there is none.
+func (g *Grant) Retaken() (before *Grant) {
+	for _, h := range g.Key.Grants {
+		if h != g && h.Node == g.Node && h.Token == g.Token && h.OK < g.OK && h.Release >= 0 && h.Released < 0 && g.Token != 0 {
+			before = h
+		}
+	}
+	return before
+}
+
 // lastMode is the mode in which g was held at its end.
 func (g *Grant) lastMode() history.Mode {
 	if n := len(g.Turns); n > 0 {

@@ -117,8 +117,16 @@ func (a *agent) last(s *active) {
 		s.backup.Stop()
 	}
 	if s.arm.Max > 0 {
-		s.backup = time.AfterFunc(s.arm.Max, func() { a.finish(s) })
+		s.backup = time.AfterFunc(max(s.arm.Max-proves(s.fault), 0), func() { a.finish(s) })
 	}
+}
+
+// proves says how long the proof of a fault takes, before which it does not end.
+func proves(f fault) time.Duration {
+	if p, ok := f.(interface{ proves() time.Duration }); ok {
+		return p.proves()
+	}
+	return 0
 }
 
 // end ends a fault or a hold, at its Min or at once, and returns when that is recorded.
@@ -138,7 +146,7 @@ func (a *agent) end(id int, atOnce bool) error {
 	}
 	s := a.held[i]
 	a.mu.Unlock()
-	if left := s.arm.Min - time.Since(s.begun); left > 0 && !atOnce {
+	if left := s.arm.Min - proves(s.fault) - time.Since(s.begun); left > 0 && !atOnce {
 		time.AfterFunc(left, func() { a.finish(s) })
 		return nil
 	}

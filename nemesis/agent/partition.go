@@ -96,10 +96,13 @@ func (p *partition) prove() (string, bool) {
 	if err != nil {
 		return err.Error(), false
 	}
-	silent := p.silent(300 * time.Millisecond)
+	silent := p.silent(p.proves())
 	return fmt.Sprintf("%d of %d peers have a rule and %d do not answer a probe, %d packets dropped",
 		ruled, len(p.peers), silent, dropped), ruled == len(p.peers) && silent == len(p.peers)
 }
+
+// proves is for how long nobody answers at the end of a cut.
+func (p *partition) proves() time.Duration { return 300 * time.Millisecond }
 
 // rules counts the peers that the kernel has a rule of this cut for, and the
 // packets that these have dropped.

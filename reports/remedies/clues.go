@@ -145,6 +145,16 @@ func overOnArrival(e *clues, v checker.Violation) ([]string, bool) {
 	return nil, false
 }
 
+// retaken: a client was granted again what it had not been told to be free.
+func retaken(e *clues, v checker.Violation) (who []string, _ bool) {
+	for _, g := range e.grantsIn(v) {
+		if g.Retaken() != nil && !slices.Contains(who, g.Node) {
+			who = append(who, g.Node)
+		}
+	}
+	return who, len(who) > 0
+}
+
 // grantedAfterAStop: a client stood still for a lease or more while it waited for the grant.
 func grantedAfterAStop(e *clues, v checker.Violation) (who []string, _ bool) {
 	for _, g := range e.grantsIn(v) {

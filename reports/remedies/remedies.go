@@ -27,6 +27,10 @@ type cause func(*clues, checker.Violation) (who []string, shown bool)
 var defects = []remedy{
 	{of: "release-by-owner"},
 	{of: "reentrancy"},
+	{"fencing-monotonic", retaken, "%s asked for the lock again before it knew what had become of its release, and was given its old hold, with the " +
+		"old token: this lock knows its holder by client or session, and not by grant. The release that is still under way may " +
+		"end the new hold. A grant needs a name of its own, which its release compares in the same step; where it has none, end " +
+		"the session whose release was not answered, and ask by a new one."},
 	{"fencing-monotonic", overOnArrival, tokenApart},
 	{"fenced-writes", overOnArrival, tokenApart},
 	{"lease-exclusion", clockOfServer, "The clock of %s was moved while the lease ran, and the service ends leases " +

@@ -97,6 +97,26 @@ func TestRemediesByWhatWasStruck(t *testing.T) {
 	}
 }
 
+// Who is given its old hold again, by its old token, needs no counter on disk: its lock does not tell grants apart.
+func TestRemedyOfAHoldTakenAgain(t *testing.T) {
+	setup := history.Setup{Promise: history.Promise{Backend: "etcd", Leased: true, Token: true}, Lease: 100, Keys: []string{"k"}, Clients: []string{"client-1"}, Servers: []string{"s-1"}}
+	for released, says := range map[history.Type]string{history.Info: "client-1 asked for the lock again", history.OK: "s-1 was struck"} {
+		op := func(at int64, typ history.Type, f history.F, owner string) history.Op {
+			return history.Op{Time: at, Sent: at - 1, Node: "client-1", Process: 1, Type: typ, F: f, Key: "k", Owner: owner, Token: 7}
+		}
+		note := &history.FaultNote{ID: 1, Kind: "partition", Target: "s-1", Phase: history.Begin}
+		ops := []history.Op{op(10, history.Invoke, history.Acquire, ""), op(15, history.OK, history.Acquire, "a"),
+			{Time: 18, Node: "s-1", Type: history.Note, F: history.Fault, Fault: note},
+			op(20, history.Invoke, history.Release, "a"), op(25, released, history.Release, "a"),
+			op(30, history.Invoke, history.Acquire, ""), op(35, history.OK, history.Acquire, "b")}
+		r := checker.Result{Verdict: checker.Violated, Properties: []checker.Property{{Name: "fencing-monotonic", Verdict: checker.Violated,
+			Violations: []checker.Violation{{Key: "k", At: 35, Operations: []int{1, 6}}}}}}
+		if said := Explain(setup, ops, r).Prevented; !strings.HasPrefix(said, says) {
+			t.Errorf("a release that ended with %s: %q, want %q", released, said, says)
+		}
+	}
+}
+
 // Where nobody was struck and no two leases overlapped, it is no flaw of the lock that a holder worked on after its
 // lease: two clients that wait for each other's key do.
 func TestRemedyOfWorkPastTheLease(t *testing.T) {

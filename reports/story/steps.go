@@ -14,7 +14,7 @@ import (
 
 // tellGrant tells what was done under one grant, up to the end of the window.
 func (s *telling) tellGrant(g *trace.Grant) {
-	if h := s.Superseder(g); h != nil && g.Until > h.OK && s.dry.key == "" {
+	if h := s.besides(g); h != nil && s.dry.key == "" {
 		s.tellUnknown(g, h)
 	}
 	s.tellAcquire(g)
@@ -31,12 +31,28 @@ func (s *telling) tellGrant(g *trace.Grant) {
 	}
 }
 
+// besides is the grant that was made although g lasted: the one that superseded it or, where the order of their acquires is
+// open, the first of this story that was told of after it.
+func (s *telling) besides(g *trace.Grant) *trace.Grant {
+	if h := s.Superseder(g); h != nil && g.Until > h.OK {
+		return h
+	}
+	for _, h := range s.grants {
+		if h.Key == g.Key && h.OK > g.OK && g.Until > h.OK && h.Node != g.Node {
+			return h
+		}
+	}
+	return nil
+}
+
 // tellAcquire tells of a grant, and how long it is good for.
 func (s *telling) tellAcquire(g *trace.Grant) {
 	op := &s.Ops[g.Op]
 	token := ""
 	if g.Token != 0 {
-		token = fmt.Sprintf(" with token %d", g.Token)
+		if token = fmt.Sprintf(" with token %d", g.Token); g.Retaken() != nil {
+			token += ", which it had before"
+		}
 	} else if g == s.grants[0] && !s.Setup.Promise.Token {
 		token = " (this lock gives no token)"
 	}

@@ -51,6 +51,33 @@ func TestLosersUnknown(t *testing.T) {
 	}
 }
 
+// A client that asks again before it knows what became of its release may be given its old hold, which the release then
+// ends: the story tells both, also where another waited so long that nobody knows whose grant came first.
+func TestHeldAgain(t *testing.T) {
+	op := func(at int64, node string, typ history.Type, f history.F, owner string, token int64) history.Op {
+		return history.Op{Time: at, Node: node, Process: len(node), Type: typ, F: f, Owner: owner, Token: token, Error: map[bool]string{true: "no answer"}[typ == history.Info]}
+	}
+	ops := []history.Op{
+		op(1, "a", history.Invoke, history.Acquire, "", 0), op(10, "a", history.OK, history.Acquire, "x", 5),
+		op(11, "bb", history.Invoke, history.Acquire, "", 0),
+		op(20, "a", history.Invoke, history.Release, "x", 5), op(30, "a", history.Info, history.Release, "x", 5),
+		op(40, "a", history.Invoke, history.Acquire, "", 0), op(50, "a", history.OK, history.Acquire, "y", 5),
+		op(60, "bb", history.OK, history.Acquire, "z", 6),
+		op(100, "a", history.Invoke, history.Release, "y", 5),
+	}
+	setup := history.Setup{Lease: 1000, Keys: []string{"k"}, Clients: []string{"a", "bb"}, Promise: history.Promise{Leased: true, Token: true}}
+	got := toldOf(t, setup, ops, 6, 7)
+	for _, want := range []string{`a asks to release "k", and is never told what came of it`, `a acquires "k" with token 5, which it had before`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	ops[4].Type = history.OK // the token is the same all the same, but the hold is another
+	if got := toldOf(t, setup, ops, 6, 7); strings.Contains(got, "had before") || strings.Contains(got, "never told") {
+		t.Error(got)
+	}
+}
+
 // A claim whose deadline had passed before it was told is no lease of a time below 0.
 func TestNoLeaseBelowZero(t *testing.T) {
 	if got := goodFor("its lease is", "its lease", -26.8*60e9); got != "its lease had ended 26.8 min before this answer came" {

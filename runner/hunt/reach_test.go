@@ -120,7 +120,8 @@ var schedules = []schedule{
 	}},
 	{name: "a release comes late, and its client has asked again", backend: "etcd", library: "etcd-concurrency", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
 		return contended(t) && t.ReleaseWait.Leases > 0 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "hold-request" && f.Target == "holder" && f.On == "releasing" && f.When.Contains != "" && n > t.ReleaseWait.Leases
+			held := f.Fault == "hold-request" && f.Target == "holder" && f.When.Contains != "" || f.Fault == "partition" && f.From == "servers"
+			return held && f.On == "releasing" && n > t.ReleaseWait.Leases
 		})
 	}},
 	{name: "names that begin alike", backend: "redis", has: func(t scenarios.Scenario) bool { return t.Clients >= 10 }},

@@ -21,7 +21,7 @@ var rota = []struct {
 }{
 	{contention, 0, 2}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 2}, {nil, 0, 1}, {stoppedWaiter, 0, 1},
 	{badLeader, 0, 2}, {slowLinks, 0, 1}, {contention, 1, 2}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {serverAway, 1, 2},
-	{sweep, 1, 2}, {resets, 0, 1}, {badLeader, 1, 2}, {lateRelease, 0, 1}, {alike, 0, 1}, {nil, 0, 1},
+	{sweep, 1, 2}, {resets, 0, 1}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1},
 }
 
 // visit says how often the theme of a turn has had its turn before.
@@ -257,11 +257,14 @@ func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 func lateRelease(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Renew, t.ReleaseWait = 1, 2+d.IntN(2), s.Extends && d.one(2), leases(d.log(0.03, 0.3))
 	t.Work, t.Think, t.Wait, t.Duration = leases(d.log(0.05, 1)), someOrNone(d, 0.005, 0.2), leases(d.log(1, 4)), leases(d.log(3, 5))
-	f := scenarios.Fault{Fault: next(d, []string{"hold-request", "hold-request", "pause", "hold-answer", "blackhole"}), Target: "holder", On: "releasing",
-		At: leases(d.log(0.05, 1)), Count: 3, Every: leases(d.log(0.05, 0.5)), For: span(leases(d.log(0.3, 1.5)))}
+	f := scenarios.Fault{Fault: next(d, []string{"hold-request", "partition", "pause", "hold-request", "partition", "hold-answer", "blackhole"}),
+		Target: "holder", On: "releasing", At: leases(d.log(0.05, 1)), Count: 3, Every: leases(d.log(0.05, 0.5)), For: span(leases(d.log(0.3, 1.5)))}
 	switch {
 	case f.Fault == "pause": // who releases runs on
 		f.Target = pick(d, fewServers)
+	case f.Fault == "partition": // a server that was asked passes it on late; a short cut, for packets are sent again ever more seldom
+		f.Target, f.From, f.For, f.Count = pick(d, []string{"a-follower", "a-server"}), "servers", span(leases(d.log(0.1, 0.5))), 6
+		t.Work, t.Duration = leases(d.log(0.3, 0.8)), leases(d.log(5, 8))
 	case d.visit%2 == 0: // the next request takes another connection
 		f.When = scenarios.When{Contains: "key-1"}
 	}
