@@ -16,7 +16,9 @@ func TestRecordHasAnEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note := func(n int) json.RawMessage { return json.RawMessage(fmt.Sprintf(`{"time":%d,"type":"note","f":"suspended"}`, n)) }
+	note := func(n int) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(`{"time":%d,"type":"note","f":"suspended"}`, n))
+	}
 	r.bytes = mostRecorded - int64(len(note(1)))
 	for n := range 3 {
 		r.add("client-1", note(n))
