@@ -23,8 +23,8 @@ func callable(name string) error {
 	return nil
 }
 
-// Distinct wants every node to have a name of its own, as resolvers tell names apart: they know no case. A server that answers
-// to the name of the guarded resource would be given what clients write, and say what they read.
+// Distinct wants every node to have a name of its own, as resolvers tell names apart: they know no case. A server that
+// answers to the name of the guarded resource would be given what clients write, and say what they read.
 func Distinct(specs []NodeSpec) error {
 	var errs []error
 	first := map[string]string{}

@@ -57,7 +57,8 @@ func (r *recorder) room(size int) bool {
 	defer r.mu.Unlock()
 	before := r.bytes
 	if r.bytes += int64(size); r.bytes > mostRecorded && before <= mostRecorded {
-		r.doubts = append(r.doubts, fmt.Sprintf("More than %d bytes were recorded: what came after them is missing.", int64(mostRecorded)))
+		r.doubts = append(r.doubts,
+			fmt.Sprintf("More than %d bytes were recorded: what came after them is missing.", int64(mostRecorded)))
 	}
 	return r.bytes <= mostRecorded
 }

@@ -148,7 +148,8 @@ func TestFoundHistoriesDoNotWait(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), syscall.Mkfifo(path, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"check", "--model", "mutex", dir}, {"check", "--model", "mutex", dir, dir}, {"explain", "--model", "mutex", dir}, {"convert", dir, "--to", "edn"}} {
+		for _, args := range [][]string{{"check", "--model", "mutex", dir}, {"check", "--model", "mutex", dir, dir},
+			{"explain", "--model", "mutex", dir}, {"convert", dir, "--to", "edn"}} {
 			if args[0] == "convert" && name == "history.jsonl" {
 				continue // it takes no folder of a run
 			}

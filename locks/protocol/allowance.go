@@ -2,8 +2,8 @@ package protocol
 
 import "time"
 
-// allowance is how much an adapter may tell beyond short answers to what it is asked: its events, and the words of its refusals. All
-// of it is recorded, and would fill the disk and the memory of the machine, which no limit of its node counts.
+// allowance is how much an adapter may tell beyond short answers to what it is asked: its events, and the words of its
+// refusals. All of it is recorded, and would fill the disk and the memory of the machine, which no limit of its node counts.
 type allowance struct {
 	left int // bytes
 	at   time.Time

@@ -14,7 +14,8 @@ func (c *Conn) read() {
 	for {
 		a, e, err := in.Next()
 		if err == nil && !allowed.take(in.size, e != nil, time.Now()) {
-			err = fault(Floods, "it has told more than %d bytes at once and %d a second, in events and long answers", allowedAtOnce, allowedASecond)
+			err = fault(Floods, "it has told more than %d bytes at once and %d a second, in events and long answers",
+				allowedAtOnce, allowedASecond)
 		}
 		var f *Fault
 		switch {

@@ -221,7 +221,7 @@ func (e Evidence) source(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n%s\n%s\n", fence, lines, fence)
 }
 
-// code is a name as code, in a cell of a table too: the record, and the folders that it was made of, may be somebody else's.
+// code is a name as code, in a cell of a table too: the record, and the folders it was made of, may be somebody else's.
 func code(name string) string { return strings.ReplaceAll(text.InCode(name), "|", `\|`) }
 
 // word is an answer in a cell.

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// The environment of a program passes by a pipe and is never that of the helper, which runs before anything is sealed: Go heeds
-// GODEBUG and its like, and where this binary is linked to the C library, as go install does it, the machine's loader runs
-// whatever LD_PRELOAD names. Arguments would be in everybody's view.
+// The environment of a program passes by a pipe and is never that of the helper, which runs before anything is sealed:
+// Go heeds GODEBUG and its like, and where this binary is linked to the C library, as go install does it, the machine's
+// loader runs whatever LD_PRELOAD names. Arguments would be in everybody's view.
 
 // between parts variables, as the kernel does.
 const between = "\x00"
