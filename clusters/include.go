@@ -188,8 +188,8 @@ func (x *examined) follow(dir string, at place, value *yaml.Node, seen map[strin
 	if err == nil && !inside {
 		err = fmt.Errorf("%q is not below the compose file's folder; bring it there", value.Value)
 	}
-	if _, out, bad := x.inside(filepath.Join(filepath.Dir(path), ".env")); err == nil && bad == nil && !out {
-		err = fmt.Errorf("the .env beside %q leads out of the compose file's folder; remove it", value.Value)
+	if err == nil {
+		err = x.variablesBeside(at, path)
 	}
 	if err != nil {
 		x.problem(at, "%v", err)
@@ -201,4 +201,21 @@ func (x *examined) follow(dir string, at place, value *yaml.Node, seen map[strin
 		return
 	}
 	x.scan(path, text, seen)
+}
+
+// variablesBeside looks at the .env beside an included file, which the loader reads too.
+func (x *examined) variablesBeside(at place, path string) error {
+	env, inside, err := x.inside(filepath.Join(filepath.Dir(path), ".env"))
+	switch {
+	case err != nil:
+		return nil // there is none
+	case !inside:
+		return fmt.Errorf("the .env beside %q leads out of the compose file's folder; remove it", path)
+	}
+	if info, err := os.Stat(env); err == nil && info.IsDir() {
+		return nil // as a virtual environment of Python is called, which the loader passes over
+	}
+	text, err := bounded.ReadFile(env, bounded.YAML)
+	x.taken(at, string(text))
+	return err
 }

@@ -98,8 +98,8 @@ func (x *examined) nodes(file *types.Project, profile string) (Project, error) {
 		return Project{}, fmt.Errorf("compose file %s: no profile %q; it has %s", x.path, profile, orNone(p.Profiles))
 	}
 	for _, s := range file.Services {
-		if !plainName.MatchString(s.Name) {
-			x.problem(place{"services", s.Name}, "%q is no name of a node: begin it with a letter or a digit", s.Name)
+		if err := callable(s.Name); err != nil {
+			x.problem(place{"services", s.Name}, "%v", err)
 		}
 		n := nodeOf(s)
 		n.DockerOnly = x.docker[s.Name]

@@ -131,14 +131,9 @@ func (s localServer) check() error {
 // child is the agent's own, for a run has but one.
 func resolveLocal(specs []NodeSpec) ([]NodeSpec, error) {
 	out := slices.Clone(specs)
-	seen := map[string]bool{}
-	var errs []error
+	errs := []error{Distinct(specs)}
 	for i := range out {
 		s := &out[i]
-		if seen[s.Name] {
-			errs = append(errs, fmt.Errorf("two nodes are called %s", s.Name))
-		}
-		seen[s.Name] = true
 		if err := runnable(*s); err != nil {
 			errs = append(errs, fmt.Errorf("node %s: %w", s.Name, err))
 		}

@@ -40,7 +40,7 @@ func placeable(target string) error {
 	return nil
 }
 
-// plainName is what Docker takes for the name of a volume or a node. Another, such as "..", is a path.
+// plainName is what Docker takes for the name of a volume. Another, such as "..", is a path.
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
 // lookVolumes looks at the mounts of a service.

@@ -1,13 +1,18 @@
 package clusters
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // folder makes a compose file with files beside it, and one that is outside.
@@ -286,6 +291,23 @@ func TestFilesStayInside(t *testing.T) {
 	}
 	_, err := LoadFile(t.Context(), path, "", true)
 	wantError(t, err, "the .env beside")
+	env := filepath.Join(dir, "sub", ".env")
+	for want, put := range map[string]func() error{ // the loader would wait for the one and read all of the other
+		"is a pipe": func() error { return syscall.Mkfifo(env, 0o600) },
+		"too large": func() error { return errors.Join(os.WriteFile(env, nil, 0o600), os.Truncate(env, 1<<30)) },
+	} {
+		if err := errors.Join(os.Remove(env), put()); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { _, err := LoadFile(t.Context(), path, "", true); ended <- err }()
+		select {
+		case err := <-ended:
+			wantError(t, err, want)
+		case <-time.After(eventually.Most):
+			t.Fatal("it waits for a pipe")
+		}
+	}
 }
 
 // The runtime local says which limits it cannot keep.

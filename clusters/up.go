@@ -56,6 +56,9 @@ func (d *Docker) Up(ctx context.Context, run Run, specs []NodeSpec) (*Cluster, e
 // up overlaps what it can: containers are created while the network is, for a
 // container needs its network only at its start.
 func (d *deployment) up(ctx context.Context, specs []NodeSpec) error {
+	if err := Distinct(specs); err != nil {
+		return err
+	}
 	specs, err := d.resolve(ctx, specs)
 	if err != nil {
 		return err

@@ -91,6 +91,9 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(),
 			Mounts: o.adapterFiles(), Hosts: o.hosts(), Guest: true, Outside: o.elsewhere()})
 	}
+	if err := p.apart(); err != nil {
+		return nil, err
+	}
 	promise := entry.Bounded(p.lease)
 	promise.Idles = p.idle > 0
 	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
@@ -104,6 +107,20 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	}
 	p.empower()
 	return p, nil
+}
+
+// apart refuses servers that would be taken for a node of dlmtest's own, by a resolver or by their role.
+func (p *plan) apart() error {
+	err := clusters.Distinct(slices.Concat([]clusters.NodeSpec{p.other}, p.clients, p.servers))
+	for _, s := range p.servers {
+		if s.Role == "client" || s.Role == "resource" {
+			err = errors.Join(err, fmt.Errorf("the service %s is called as a node of dlmtest's own", s.Name))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w; give the service another name in the compose file", ErrUsage, err)
+	}
+	return nil
 }
 
 // ErrUsage says that what was asked for cannot be run as it is.

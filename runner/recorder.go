@@ -23,6 +23,7 @@ type recorder struct {
 	hide *strings.Replacer // of secrets, in all that nodes write; nil: there are none
 
 	mu     sync.Mutex
+	bytes  int64 // of all records that nodes wrote
 	ops    []history.Op
 	file   *os.File
 	lines  *history.Writer
@@ -46,8 +47,27 @@ func newRecorder(path string, setup history.Setup) (*recorder, error) {
 	return &recorder{feed: nemesis.NewFeed(), file: f, lines: lines}, nil
 }
 
+// mostRecorded is how much of a run is kept, half of what can be read again. Code under test decides how much there
+// is to record, and the machine's memory is no share of its node.
+const mostRecorded = history.SizeLimit / 2
+
+// room counts a record; false: there is none for it, which is told once.
+func (r *recorder) room(size int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.bytes
+	if r.bytes += int64(size); r.bytes > mostRecorded && before <= mostRecorded {
+		r.doubts = append(r.doubts,
+			fmt.Sprintf("More than %d bytes were recorded: what came after them is missing.", int64(mostRecorded)))
+	}
+	return r.bytes <= mostRecorded
+}
+
 // add records one operation as its node wrote it.
 func (r *recorder) add(node string, raw json.RawMessage) {
+	if !r.room(len(raw)) {
+		return
+	}
 	var op history.Op
 	if err := json.Unmarshal(raw, &op); err != nil {
 		r.fail(fmt.Errorf("%s recorded %q: %w", node, raw, err))

@@ -9,12 +9,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/say"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -50,7 +51,7 @@ func Replayable(dir string, given Given) (*Saved, error) {
 	r := s.Run.Repeat
 	if r == nil {
 		return nil, fmt.Errorf("%s: an older dlmtest wrote %s, without all that decides the run; repeat it by its command instead: %s",
-			dir, runFile, strings.Join(s.Run.Command, " "))
+			dir, runFile, visible.Line(say.Shell(s.Run.Command)))
 	}
 	if s.Result, err = readResults(dir); errors.Is(err, ErrNotJudged) && s.Run.State == reports.Killed {
 		s.Result, err = glance(dir, s.Run)
@@ -114,11 +115,11 @@ func (s *Saved) sameCompose() error {
 	}
 	if sum == noFile {
 		return fmt.Errorf("the compose file of the run was %s, %s, and cannot be read again; run its command anew: %s",
-			s.Options.Compose, noFile, strings.Join(s.Run.Command, " "))
+			s.Options.Compose, noFile, visible.Line(say.Shell(s.Run.Command)))
 	}
 	if was := s.Run.Repeat.ComposeSum; sum != was {
 		return fmt.Errorf("%s has changed since the run (SHA-256 %s, then %s): bring it back, or run its command anew: %s",
-			s.Options.Compose, sum, was, strings.Join(s.Run.Command, " "))
+			s.Options.Compose, sum, was, visible.Line(say.Shell(s.Run.Command)))
 	}
 	return nil
 }

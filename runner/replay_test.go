@@ -177,3 +177,16 @@ func FuzzReplayable(f *testing.F) {
 		}
 	})
 }
+
+// The command that a reader is to type in place of a replay is quoted, and on one line: the folder says it.
+func TestCommandOfAFolderIsQuoted(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"dlmtest_run": 1, "command": ["dlmtest", "run", "--seed", "1; touch owned\nforged"], "backend": "redis"}`
+	if err := os.WriteFile(filepath.Join(dir, runFile), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Replayable(dir, Given{})
+	if err == nil || !strings.Contains(err.Error(), "dlmtest run --seed '1; touch owned·forged'") {
+		t.Errorf("%v", err)
+	}
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -136,4 +137,25 @@ func runBounded(t *testing.T, args []string) (said string, ended bool) {
 	cmd.Dir = t.TempDir()
 	out, _ := cmd.CombinedOutput() // what it says is looked at
 	return string(out), ctx.Err() == nil
+}
+
+// A folder of another suite's histories is waited for as little as one of runs: what was found in it, and not named.
+func TestFoundHistoriesDoNotWait(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"client-1/operations.json", "client-1/operations.json.gz", "history.jsonl"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), syscall.Mkfifo(path, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"check", "--model", "mutex", dir}, {"check", "--model", "mutex", dir, dir},
+			{"explain", "--model", "mutex", dir}, {"convert", dir, "--to", "edn"}} {
+			if args[0] == "convert" && name == "history.jsonl" {
+				continue // it takes no folder of a run
+			}
+			if said, ended := runBounded(t, args); !ended || !strings.Contains(said, "is a pipe") {
+				t.Errorf("%q with %s: ended %v: %s", args, name, ended, said)
+			}
+		}
+	}
 }

@@ -115,7 +115,7 @@ func judgePath(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 		return nil, "", err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = historyIn(path)
+		path = from.within(path)
 	}
 	if m.name == "fenced-register" && !cmd.Flags().Changed("part") {
 		from.part = formats.PartFenced

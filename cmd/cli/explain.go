@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/reports/say"
 	"github.com/dlmtest/dlmtest/reports/story"
 	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/runner"
@@ -161,7 +162,7 @@ func explainRun(ctx context.Context, path string, out *runner.Outcome) *explanat
 		if a.Minimal == nil || a.Minimal.File == "" {
 			return ""
 		}
-		return "dlmtest check " + filepath.Join(path, a.Minimal.File)
+		return say.Shell([]string{"dlmtest", "check", filepath.Join(path, a.Minimal.File)}) // the folder names the file
 	}
 	return e
 }

@@ -22,7 +22,7 @@ func explainFile(cmd *cobra.Command, path string, from *historyFlags, m *modelFl
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = historyIn(path)
+		path = from.within(path)
 	} else if path != "-" && errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", runner.ErrUsage, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -53,9 +54,10 @@ func newTrap(t *testing.T) *trap {
 		Logs:    []string{"../../../etc/shadow", "/etc/shadow"}, History: &reports.HistoryFile{Name: "../../../etc/shadow"},
 		Repeat: &reports.Repeat{Scenario: string(scenario.YAML()), Settings: settings.Settings{Adapter: evil, Files: "/", Image: "dlmtest/client:evil", Endpoints: []string{x.addr}, Compose: compose,
 			Runtime: "local"}}}
-	result := checker.Result{Verdict: checker.Violated, Properties: []checker.Property{{Name: "lease-exclusion", Verdict: checker.Violated, Violations: []checker.Violation{{Number: 1, Message: "m"}}}}}
+	result := checker.Result{Verdict: checker.Violated, Properties: []checker.Property{{Name: "lease-exclusion", Verdict: checker.Violated, Violations: []checker.Violation{{Number: 1, Message: "m",
+		Minimal: &checker.Minimal{File: "../x; touch " + x.mark + "\nforged: line"}}}}}}
 	var text strings.Builder
-	if err := history.Encode(&text, history.Setup{Keys: []string{"key-1"}, Clients: []string{"client-1"}}, nil); err != nil {
+	if err := history.Encode(&text, history.Setup{Lease: 2 * time.Second, Keys: []string{"key-1"}, Clients: []string{"client-1"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]any{"run.json": run, "results.json": result, "history.jsonl": text.String(),
@@ -102,7 +104,7 @@ func TestFolderIsData(t *testing.T) {
 			return []string{"gate", "--config", filepath.Join(x.dir, "gate.yaml"), "--of", x.dir}
 		}, -1, nil},
 		"check":        {func(x *trap) []string { return []string{"check", x.dir} }, -1, nil},
-		"explain":      {func(x *trap) []string { return []string{"explain", x.dir, "1"} }, -1, nil},
+		"explain":      {func(x *trap) []string { return []string{"explain", x.dir, "1"} }, -1, []string{"lease-exclusion", `; touch `}},
 		"report":       {func(x *trap) []string { return []string{"report", x.dir} }, -1, nil},
 		"report merge": {func(x *trap) []string { return []string{"report", "merge", x.dir, "-o", x.mark + "-merged"} }, -1, nil},
 		"diff":         {func(x *trap) []string { return []string{"diff", x.dir, x.dir} }, -1, nil},
@@ -126,6 +128,11 @@ func TestFolderIsData(t *testing.T) {
 			}
 			if c.code == exitUsage && strings.ContainsAny(string(said), "\x1b\u202e\x07") {
 				t.Error("something raw was printed")
+			}
+			for line := range strings.Lines(string(said)) { // a command that a reader is to type is quoted, and on one line
+				if strings.HasPrefix(line, "forged") || strings.Contains(line, "/x; touch") && !strings.Contains(line, "'") {
+					t.Errorf("a word of the folder stands in %q", line)
+				}
 			}
 			if strings.Contains(string(said), "root:") || strings.Contains(string(said), "geheim") {
 				t.Error("a file of the machine, or a secret, was shown")

@@ -13,6 +13,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/near"
 	"github.com/dlmtest/dlmtest/runner"
 )
@@ -22,6 +23,14 @@ type historyFlags struct {
 	format, independent, part string
 	valueIs, values           string
 	words, names, no          []string
+
+	found bool // a folder was named, and not the file in it
+}
+
+// within is the history that a folder stands for.
+func (h *historyFlags) within(dir string) string {
+	h.found = true
+	return historyIn(dir)
 }
 
 func (h *historyFlags) add(cmd *cobra.Command) {
@@ -115,7 +124,7 @@ func (h *historyFlags) open(cmd *cobra.Command, path string) (r *formats.Reader,
 	name := "standard input"
 	if path != "-" {
 		name = path
-		file, err := openHistory(path)
+		file, err := h.openHistory(path)
 		if errors.Is(err, os.ErrNotExist) && filepath.Base(path) == "history.jsonl" { // see historyIn
 			return nil, nil, usageError{fmt.Errorf("no history in %s: want history.jsonl, %s or client-*/operations.json",
 				filepath.Dir(path), strings.Join(storedNames, ", "))}
@@ -134,15 +143,19 @@ func (h *historyFlags) open(cmd *cobra.Command, path string) (r *formats.Reader,
 	return r, close, nil
 }
 
-// openHistory opens a file, or the files of a folder in which etcd's clients have theirs.
-func openHistory(path string) (io.ReadCloser, error) {
+// openHistory opens a file, or the files of a folder in which etcd's clients have theirs. What a user has
+// named may be a pipe, which is waited for; what was found in a folder may not.
+func (h *historyFlags) openHistory(path string) (io.ReadCloser, error) {
 	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
+	switch {
+	case h.found && (err != nil || !info.IsDir()):
+		return bounded.Open(path)
+	case err != nil || !info.IsDir():
 		return os.Open(path)
 	}
 	all := &several{}
 	for _, name := range etcdFiles(path) {
-		file, err := os.Open(name)
+		file, err := bounded.Open(name)
 		if err != nil {
 			return nil, errors.Join(err, all.Close())
 		}

@@ -2,9 +2,12 @@
 package secret
 
 import (
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,7 +15,7 @@ import (
 const Hidden = "***"
 
 var (
-	urls   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+	urls   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"<>]+`) // a password may have a '
 	values = regexp.MustCompile(`=[^&;#]*`)
 )
 
@@ -83,6 +86,7 @@ func Of(endpoints []string) (words []string) {
 		_, user, rest := parts(e)
 		if user = strings.TrimSuffix(user, "@"); user != "" {
 			name, password, has := strings.Cut(user, ":")
+			words = append(words, basic(name, password)...)
 			if !has {
 				password = name
 			}
@@ -101,7 +105,19 @@ func Of(endpoints []string) (words []string) {
 	return words
 }
 
-// Forms are the ways in which a secret is written: as it is, in JSON, and in a URL.
+// basic is how HTTP sends a user's name and password, and so how a server may repeat them.
+func basic(name, password string) []string {
+	plain := make([]string, 2)
+	for i, word := range []string{name, password} {
+		plain[i] = word
+		if is, err := url.PathUnescape(word); err == nil {
+			plain[i] = is
+		}
+	}
+	return []string{base64.StdEncoding.EncodeToString([]byte(plain[0] + ":" + plain[1]))}
+}
+
+// Forms are the ways in which a secret is written: as it is, in JSON, in JSON that stands in JSON, and in a URL.
 func Forms(word string) (all []string) {
 	forms := []string{word}
 	if plain, err := url.PathUnescape(word); err == nil {
@@ -110,9 +126,11 @@ func Forms(word string) (all []string) {
 	for _, form := range forms {
 		forms = append(forms, url.QueryEscape(form), url.PathEscape(form))
 	}
-	for _, form := range forms {
-		if quoted, err := json.Marshal(form); err == nil {
-			forms = append(forms, string(quoted[1:len(quoted)-1]))
+	for range 2 {
+		for _, form := range forms {
+			if quoted, err := json.Marshal(form); err == nil {
+				forms = append(forms, string(quoted[1:len(quoted)-1]))
+			}
 		}
 	}
 	seen := map[string]bool{}
@@ -125,11 +143,14 @@ func Forms(word string) (all []string) {
 	return all
 }
 
-// Filter hides secret words in whatever passes it; nil hides none.
+// Filter hides secret words in whatever passes it; nil hides none. Of two at the same place the longer
+// one is hidden: of a token that begins with another the rest would stay.
 func Filter(words []string) *strings.Replacer {
 	if len(words) == 0 {
 		return nil
 	}
+	words = slices.Clone(words)
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var pairs []string
 	for _, w := range words {
 		pairs = append(pairs, w, Hidden)

@@ -12,6 +12,7 @@ func TestEndpoint(t *testing.T) {
 		"http://user:geheim@h:1/a":            "http://user:***@h:1/a",
 		"http://geheim@h:1":                   "http://***@h:1",
 		"http://user:ge/he@im@h:1":            "http://user:***@h:1",
+		"http://user:ge'heim@h:1":             "http://user:***@h:1",
 		"user:geheim@h:1":                     "user:***@h:1",
 		"grpc://h:1?token=geheim":             "grpc://h:1?token=***",
 		"http://h/?a=geheim&b=geheim":         "http://h/?a=***&b=***",
@@ -35,6 +36,14 @@ func TestFilter(t *testing.T) {
 	f := Filter(words)
 	for _, text := range []string{`ge"h%20eim`, `ge\"h%20eim`, `ge"h eim`, `ge%22h%20eim`, "other word", "other+word", "other%20word", "token1"} {
 		if got := f.Replace("<" + text + ">"); strings.ContainsAny(got, "gok") {
+			t.Errorf("%s: %s, of %q", text, got, words)
+		}
+	}
+	// JSON in JSON, what HTTP sends, and a secret that begins with another.
+	words = Of([]string{`http://us%65r:ge"heim@h:1`, "http://geheim@h", "http://u:geheimnis@h"})
+	f = Filter(append(words, Forms("bearer")...))
+	for _, text := range []string{`ge\\\"heim`, "dXNlcjpnZSJoZWlt", "Z2VoZWltOg==", "geheimnis"} {
+		if got := f.Replace(text); got != Hidden {
 			t.Errorf("%s: %s, of %q", text, got, words)
 		}
 	}

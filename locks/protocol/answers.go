@@ -3,14 +3,20 @@ package protocol
 import (
 	"errors"
 	"io"
+	"time"
 )
 
 // read passes on what the adapter prints until it ends.
 func (c *Conn) read() {
 	defer close(c.over)
 	in := NewReader(c.p.stdout)
+	var allowed allowance
 	for {
 		a, e, err := in.Next()
+		if err == nil && !allowed.take(in.size, e != nil, time.Now()) {
+			err = fault(Floods, "it has told more than %d bytes at once and %d a second, in events and long answers",
+				allowedAtOnce, allowedASecond)
+		}
 		var f *Fault
 		switch {
 		case errors.As(err, &f):

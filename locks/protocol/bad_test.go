@@ -136,8 +136,9 @@ var bad = map[string]misbehaviour{
 	"event-with-hello": {protocol.Mistaken, on("hello", func(id int64) string {
 		return fmt.Sprintf(hello, id, `"events"`) + `{"event":"lost","grant":"g9"}` + "\n"
 	})},
-	"floods": {protocol.Floods, offering(`"events"`, "acquire", strings.Repeat(`{"event":"suspended"}`+"\n", 20_000))},
-	"deaf":   {protocol.StaysOn, func(in *bufio.Scanner) { each(func(string, int64) string { return "" })(in); time.Sleep(time.Hour) }},
+	"floods":            {protocol.Floods, offering(`"events"`, "acquire", strings.Repeat(`{"event":"suspended"}`+"\n", 20_000))},
+	"floods-with-words": {protocol.Floods, offering(`"events"`, "acquire", strings.Repeat(`{"event":"suspended","why":"`+strings.Repeat("x", 4000)+`"}`+"\n", 8_000))},
+	"deaf":              {protocol.StaysOn, func(in *bufio.Scanner) { each(func(string, int64) string { return "" })(in); time.Sleep(time.Hour) }},
 	"ignores-all": {protocol.StaysOn, func(in *bufio.Scanner) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		each(func(string, int64) string { return "" })(in)

@@ -18,7 +18,7 @@ const (
 	Unasked    Kind = "unasked"    // an answer to nothing that was asked
 	Overclaims Kind = "overclaims" // offers what it then does not do, or does what it does not offer
 	Mistaken   Kind = "mistaken"   // an answer that does not fit its request
-	Floods     Kind = "floods"     // more events than any library has to tell
+	Floods     Kind = "floods"     // more events and words than any library has to tell
 	StaysOn    Kind = "stays-on"   // does not end when asked to
 	NoStart    Kind = "no-start"   // cannot be started
 	NoVersion  Kind = "no-version" // speaks no version that we speak
@@ -35,7 +35,7 @@ var Advice = map[Kind]string{
 	Unasked:    "copy the id of the request into its answer, and answer nothing before it is asked",
 	Overclaims: "offer in hello just what the library does",
 	Mistaken:   "answer with the fields and codes that docs/protocol.md lists for this request",
-	Floods:     "send an event when something changes, not again and again",
+	Floods:     "send an event when something changes, not again and again, and keep messages short",
 	StaysOn:    "answer close, then end when stdin ends; do not leave threads or children that keep the process alive",
 	NoStart: "try the command by hand where clients run, with Docker in the image that --client-image names (the default one has " +
 		"no Python and no Java); it must read requests on stdin",

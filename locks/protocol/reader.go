@@ -20,15 +20,19 @@ const (
 )
 
 // Reader reads what an adapter prints.
-type Reader struct{ lines *bufio.Reader }
+type Reader struct {
+	lines *bufio.Reader
+	size  int // of the last line, in bytes
+}
 
 // NewReader reads from r.
-func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, LineMax)} }
+func NewReader(r io.Reader) *Reader { return &Reader{lines: bufio.NewReaderSize(r, LineMax)} }
 
 // Next returns the next message: exactly one of the two is set. The error is a *Fault,
 // or io.EOF at the end.
 func (r *Reader) Next() (*Answer, *Event, error) {
 	line, err := r.lines.ReadSlice('\n')
+	r.size = len(line)
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
 		return nil, nil, fault(LongLine, "it printed a line of more than %d bytes, which begins with %s", LineMax, sample(line))

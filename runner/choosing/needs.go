@@ -7,6 +7,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/reports/text"
 )
 
 // need is a row of the advice.
@@ -102,7 +103,7 @@ func (e Evidence) redisTokens() string {
 		case !rises:
 			lost = append(lost, l)
 		case i >= 0:
-			says = append(says, fmt.Sprintf("`%s` broke %s in `%s`", l.Name(), l.Shown[i].Broken[0], l.Shown[i].Scenario))
+			says = append(says, fmt.Sprintf("%s broke %s in %s", code(l.Name()), text.Escaped(l.Shown[i].Broken[0]), code(l.Shown[i].Scenario)))
 		}
 	}
 	if len(lost) > 0 {
@@ -129,7 +130,7 @@ func names(locks []Lock, and string) string {
 	}
 	var all []string
 	for _, l := range locks {
-		all = append(all, "`"+l.Name()+"`")
+		all = append(all, code(l.Name()))
 	}
 	if len(all) == 1 {
 		return all[0]

@@ -9,6 +9,8 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/visible"
+	"github.com/dlmtest/dlmtest/reports/text"
 )
 
 // Short writes the advice as the table that heads the page, and stands in the README.
@@ -46,7 +48,7 @@ func (e Evidence) fencing(b *strings.Builder) {
 		"`: no fence | a fence of writes | a fence of reads too |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
 	for _, l := range e.references(func(l Lock) bool { return l.in(stopped, history.OnWrite) != nil }) {
-		fmt.Fprintf(b, "| `%s` | %s |", l.Name(), map[bool]string{true: "yes", false: "no"}[l.Leased])
+		fmt.Fprintf(b, "| %s | %s |", code(l.Name()), map[bool]string{true: "yes", false: "no"}[l.Leased])
 		for _, r := range []checker.Reply{
 			l.reply(stopped, history.OnWrite, unfenced), l.reply(stopped, history.OnWrite, fenced), l.reply(stopped, history.OnWrite, wentOn),
 			l.reply(between, history.OnWrite, unfenced), l.reply(between, history.OnWrite, fenced), l.reply(between, history.OnRead, fenced),
@@ -74,7 +76,7 @@ func (e Evidence) keys(b *strings.Builder) {
 		"in `" + chargedOnce + "` each charge carries its order as idempotency key. Was every order charged once?\n\n" +
 		"| lock | no fence | with a fence | with the key |\n|---|---|---|---|\n")
 	for _, l := range e.references(func(l Lock) bool { return l.in(charged, history.OnWrite) != nil }) {
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", l.Name(), word(l.once(charged).Unfenced), word(l.once(charged).Fenced), word(l.once(chargedOnce).Unfenced))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", code(l.Name()), word(l.once(charged).Unfenced), word(l.once(charged).Fenced), word(l.once(chargedOnce).Unfenced))
 	}
 }
 
@@ -87,7 +89,7 @@ func (e Evidence) faults(b *strings.Builder) {
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(inside)) + "\n")
 	for _, l := range e.references(func(Lock) bool { return true }) {
-		fmt.Fprintf(b, "| `%s` |", l.Name())
+		fmt.Fprintf(b, "| %s |", code(l.Name()))
 		for _, s := range inside {
 			fmt.Fprintf(b, " %s |", l.kept(s))
 		}
@@ -99,11 +101,11 @@ func (e Evidence) faults(b *strings.Builder) {
 
 // kept says whether a lock kept its promise in a scenario, and which it broke.
 func (l Lock) kept(scenario string) string {
-	text := word(l.reply(scenario, history.OnWrite, promise))
+	said := word(l.reply(scenario, history.OnWrite, promise))
 	if shown := l.in(scenario, history.OnWrite); shown != nil && len(shown.Broken) > 0 {
-		text += ": " + strings.Join(shown.Broken, ", ")
+		said += ": " + text.Escaped(strings.Join(shown.Broken, ", "))
 	}
-	return text
+	return said
 }
 
 // costs tells what each lock takes.
@@ -114,14 +116,14 @@ func (e Evidence) costs(b *strings.Builder) {
 		"also shows the other load of the machine.\n\n" +
 		"| lock | servers | acquire: median | 99 % | release: median | 99 % |\n|---|---|---|---|---|---|\n")
 	for _, l := range e.references(func(Lock) bool { return true }) {
-		fmt.Fprintf(b, "| `%s` | %s |%s%s\n", l.Name(), l.servers(), l.Acquire.cells(), l.Release.cells())
+		fmt.Fprintf(b, "| %s | %s |%s%s\n", code(l.Name()), l.servers(), l.Acquire.cells(), l.Release.cells())
 	}
 }
 
 // servers are how many it takes, and of what where they differ.
 func (l Lock) servers() string {
 	if strings.Contains(l.Servers, ",") {
-		return fmt.Sprintf("%d (%s)", l.Count, l.Servers)
+		return fmt.Sprintf("%d (%s)", l.Count, text.Escaped(l.Servers))
 	}
 	return fmt.Sprint(l.Count)
 }
@@ -147,7 +149,7 @@ func (e Evidence) capacity(b *strings.Builder) {
 		"much. How it is measured: [capacity.md](capacity.md).\n\n| |")
 	var rows []string
 	for _, c := range e.Capacity {
-		fmt.Fprintf(b, " %s %s |", c.Backend, c.Version)
+		fmt.Fprintf(b, " %s |", text.Escaped(c.Backend+" "+c.Version))
 		for _, r := range c.Rows {
 			if !slices.Contains(rows, r.What) {
 				rows = append(rows, r.What)
@@ -156,13 +158,13 @@ func (e Evidence) capacity(b *strings.Builder) {
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(e.Capacity)) + "\n")
 	for _, what := range rows {
-		fmt.Fprintf(b, "| %s |", what)
+		fmt.Fprintf(b, "| %s |", text.Escaped(what))
 		for _, c := range e.Capacity {
-			text := ""
+			said := ""
 			if i := slices.IndexFunc(c.Rows, func(r Slope) bool { return r.What == what }); i >= 0 {
-				text = c.Rows[i].text()
+				said = c.Rows[i].text()
 			}
-			fmt.Fprintf(b, " %s |", text)
+			fmt.Fprintf(b, " %s |", said)
 		}
 		b.WriteString("\n")
 	}
@@ -180,7 +182,7 @@ func (s Slope) text() string {
 	if by > 1 {
 		digits = 1
 	}
-	return fmt.Sprintf("%.*f ± %.*f %s%s", digits, s.One/by, digits, s.Error/by, name, strings.TrimPrefix(s.Unit, "bytes"))
+	return fmt.Sprintf("%.*f ± %.*f %s%s", digits, s.One/by, digits, s.Error/by, name, text.Escaped(strings.TrimPrefix(s.Unit, "bytes")))
 }
 
 // libraries tells the same of libraries, as far as it was run.
@@ -195,7 +197,7 @@ func (e Evidence) libraries(b *strings.Builder) {
 			continue
 		}
 		n++
-		fmt.Fprintf(b, "| %s | `%s` | %s | %s | %s | %s | %s |\n", l.Name(), l.Backend, map[bool]string{true: "yes", false: "no"}[l.Token], l.kept(stopped),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", text.Escaped(l.Name()), code(l.Backend), map[bool]string{true: "yes", false: "no"}[l.Token], l.kept(stopped),
 			word(l.reply(stopped, history.OnWrite, unfenced)), word(l.reply(stopped, history.OnWrite, fenced)), word(l.reply(stopped, history.OnWrite, wentOn)))
 	}
 	if n == 0 {
@@ -206,12 +208,21 @@ func (e Evidence) libraries(b *strings.Builder) {
 // source tells where the page comes from.
 func (e Evidence) source(b *strings.Builder) {
 	fmt.Fprintf(b, "## Where this comes from\n\nRuns of %s with dlmtest %s. %s `–` does not apply, or was not run; "+
-		"`?` was not decided. Again:\n\n```\n", e.Date, e.Version, e.Machine)
+		"`?` was not decided. Again:\n\n", text.Escaped(e.Date), text.Escaped(e.Version), text.Escaped(e.Machine))
+	var all []string
 	for _, c := range e.Commands {
-		b.WriteString(strings.Join(c, " ") + "\n")
+		all = append(all, visible.Line(strings.Join(c, " ")))
 	}
-	b.WriteString("```\n")
+	lines := strings.Join(all, "\n")
+	fence := "```" // which no line may end
+	for strings.Contains(lines, fence) {
+		fence += "`"
+	}
+	fmt.Fprintf(b, "%s\n%s\n%s\n", fence, lines, fence)
 }
+
+// code is a name as code, in a cell of a table too: the record, and the folders it was made of, may be somebody else's.
+func code(name string) string { return strings.ReplaceAll(text.InCode(name), "|", `\|`) }
 
 // word is an answer in a cell.
 func word(r checker.Reply) string {

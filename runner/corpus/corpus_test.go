@@ -135,3 +135,17 @@ func TestRecord(t *testing.T) {
 		}
 	}
 }
+
+// A record may be somebody else's: what stands in it is shown as it is.
+func TestMarkdownOfAForeignRecord(t *testing.T) {
+	const hostile = "x\n\n# owned\n<img src=//evil> ![i](http://evil) @all |"
+	var b strings.Builder
+	if err := Markdown(&b, Record{Tracks: []Track{{Entry: Entries[0].Name, Date: hostile, Runtime: hostile}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"\n# owned", "<img", "![i]", " @all |"} {
+		if strings.Contains(b.String(), bad) {
+			t.Errorf("%q in %s", bad, b.String())
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/dlmtest/dlmtest/reports/text"
 )
 
 // notes is what no run can say: what was tried where a bug could not be found again.
@@ -25,7 +27,7 @@ func Markdown(w io.Writer, r Record) error {
 		"from the first operation of a client to the first violation.\n")
 	for _, e := range Entries {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", e.Name, sentence(e.Anomaly))
-		row := func(name, text string) { fmt.Fprintf(&b, "- %s: %s\n", name, text) }
+		row := func(name, is string) { fmt.Fprintf(&b, "- %s: %s\n", name, is) }
 		row("reference", e.Reference)
 		row("affected", "`"+e.Affected.String()+"`")
 		if e.Control != (Pin{}) {
@@ -57,8 +59,8 @@ func (r Record) tracks(b *strings.Builder, e Entry) {
 		if t.Affected.Found > 0 {
 			when = fmt.Sprintf("%.1f s", t.Affected.Detection)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", t.Runtime, t.Affected.of(t.Affected.Found), when,
-			cmp.Or(t.Control.of(t.Control.Held), "–"), t.Date)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", text.Escaped(t.Runtime), t.Affected.of(t.Affected.Found), when,
+			cmp.Or(t.Control.of(t.Control.Held), "–"), text.Escaped(t.Date)) // a record may be somebody else's
 	}
 }
 
@@ -67,14 +69,14 @@ func (s Side) of(n int) string {
 	if s.Runs == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d", n, s.Runs)
+	share := fmt.Sprintf("%d of %d", n, s.Runs)
 	if s.Inconclusive > 0 {
-		text += fmt.Sprintf(", %d inconclusive", s.Inconclusive)
+		share += fmt.Sprintf(", %d inconclusive", s.Inconclusive)
 	}
 	if s.Failed > 0 {
-		text += fmt.Sprintf(", %d without a verdict", s.Failed)
+		share += fmt.Sprintf(", %d without a verdict", s.Failed)
 	}
-	return text
+	return share
 }
 
-func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

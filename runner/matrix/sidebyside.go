@@ -38,11 +38,15 @@ func compareAll(ctx context.Context, dir string, x *pages.Index, parts ...part) 
 			continue
 		}
 		const folder = "side-by-side"
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+		own, err := bounded.Below(dir, folder) // a matrix that somebody sent may have a link there
+		if err == nil {
+			err = os.MkdirAll(own, 0o755)
+		}
+		if err != nil {
 			return err
 		}
 		name := filepath.Base(scenario) + ".html"
-		if err := runner.Write(filepath.Join(dir, folder), name, func(w io.Writer) error { return c.HTML(w) }); err != nil {
+		if err := runner.Write(own, name, func(w io.Writer) error { return c.HTML(w) }); err != nil {
 			return err
 		}
 		if x.Compared == nil {

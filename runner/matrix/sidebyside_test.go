@@ -92,3 +92,23 @@ func judgedRun(t *testing.T, dir, name string) pages.CellRun {
 	}
 	return r
 }
+
+// A matrix that somebody sent is compared without writing where a link of it leads.
+func TestSideBySideFollowsNoLink(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	x := pages.Index{Scenarios: []string{"both"}, Backends: []string{"redis", "etcd"}}
+	for _, b := range x.Backends {
+		c := pages.Cell{Scenario: "both", Backend: b, Runs: []pages.CellRun{judgedRun(t, dir, "both_"+b)}}
+		c.Settle()
+		x.Cells = append(x.Cells, c)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "side-by-side")); err != nil {
+		t.Fatal(err)
+	}
+	if err := compareAll(t.Context(), dir, &x); err == nil || !strings.Contains(err.Error(), "side-by-side is a link") {
+		t.Errorf("%v", err)
+	}
+	if left, _ := os.ReadDir(outside); len(left) > 0 {
+		t.Errorf("it wrote outside: %v", left)
+	}
+}

@@ -16,7 +16,7 @@ import (
 // goes into packages that come later, and nothing of them is needed. Go initializes by import
 // path, so this one, which imports little, comes first of ours. A health check runs every 50 ms.
 func init() {
-	if len(os.Args) > 3 && os.Args[0] == reaper {
+	if len(os.Args) > 4 && os.Args[0] == reaper {
 		reap(os.Args[1:])
 	}
 	if len(os.Args) < 3 || os.Args[0] != Helper {
@@ -35,12 +35,21 @@ func init() {
 	if err == nil && l.Reaper {
 		err = l.fork()
 	} else if err == nil {
-		err = syscall.Exec(l.Path, os.Args[2:], os.Environ())
-		err = &os.PathError{Op: "exec", Path: l.Path, Err: err}
+		err = l.exec()
 	}
 	said := os.NewFile(uintptr(l.Error), "error")
 	_, _ = said.WriteString(err.Error()) // the exit code says it too
 	os.Exit(failed)
+}
+
+// exec becomes the program.
+func (l letter) exec() error {
+	env, err := told(l.Env)
+	if err == nil {
+		err = syscall.Exec(l.Path, os.Args[2:], env)
+		err = &os.PathError{Op: "exec", Path: l.Path, Err: err}
+	}
+	return err
 }
 
 // closeOnExec keeps all files but stdin, stdout and stderr from the program.

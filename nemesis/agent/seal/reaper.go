@@ -2,6 +2,7 @@ package seal
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/signal"
 	"strconv"
@@ -20,23 +21,31 @@ const reaper = "dlmtest-reaper"
 // others to wait for. The exec leaves no thread that has a capability: those of Go itself have not
 // dropped anything yet, and the program is the same user.
 func (l letter) fork() error {
-	if _, err := unix.FcntlInt(uintptr(l.Error), unix.F_SETFD, 0); err != nil {
-		return refused("keep the error's pipe", err)
+	for _, fd := range []int{l.Error, l.Env} {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
+			return refused("keep a pipe", err)
+		}
 	}
-	return syscall.Exec("/proc/self/exe", append([]string{reaper, strconv.Itoa(l.Error), l.Path}, os.Args[2:]...), os.Environ())
+	words := []string{reaper, strconv.Itoa(l.Error), strconv.Itoa(l.Env), l.Path}
+	return syscall.Exec("/proc/self/exe", append(words, os.Args[2:]...), nil)
 }
 
-// start starts the program once nothing of this process is to be had: words are the descriptor for
-// what goes wrong, the program's path and its own words.
+// start starts the program once nothing of this process is to be had: words are the descriptors for
+// what goes wrong and of the environment, the program's path and its own words.
 func start(words []string) (pid int) {
 	said, err := strconv.Atoi(words[0])
-	if err == nil {
+	from, wrong := strconv.Atoi(words[1])
+	if err = errors.Join(err, wrong); err == nil {
 		err = refused("hide the first process", unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
 	}
+	var env []string
 	if err == nil {
 		unix.CloseOnExec(said)
-		if pid, err = syscall.ForkExec(words[1], words[2:], &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}}); err != nil {
-			err = &os.PathError{Op: "exec", Path: words[1], Err: err}
+		env, err = told(from)
+	}
+	if path := words[2]; err == nil {
+		if pid, err = syscall.ForkExec(path, words[3:], &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}}); err != nil {
+			err = &os.PathError{Op: "exec", Path: path, Err: err}
 		}
 	}
 	if err != nil {

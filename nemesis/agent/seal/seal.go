@@ -61,6 +61,7 @@ type letter struct {
 	Orders
 	Notify int // descriptor of the socket of Syncs; 0: none
 	Error  int // descriptor for what goes wrong; its end is the exec
+	Env    int // descriptor from which the program's environment is read
 	Parent int // who starts it, in the helper's eyes: 0 outside of its process namespace
 	Path   string
 }
@@ -90,8 +91,9 @@ func (o Orders) Start(cmd *exec.Cmd, start func() error) error {
 		return err
 	}
 	defer said.r.Close()
+	go said.tell() // a pipe does not take all at once
 	err = start()
-	_ = said.w.Close() // the helper has its own
+	_, _ = said.w.Close(), said.envR.Close() // the helper has its own
 	if err != nil {
 		return err
 	}
@@ -102,12 +104,31 @@ func (o Orders) Start(cmd *exec.Cmd, start func() error) error {
 	return err
 }
 
-type pipe struct{ r, w *os.File }
+// pipes lead from and to the helper.
+type pipes struct {
+	r, w       *os.File // what goes wrong
+	envR, envW *os.File
+	env        []string
+}
+
+func newPipes() (p pipes, err error) {
+	if p.r, p.w, err = os.Pipe(); err != nil {
+		return p, err
+	}
+	if p.envR, p.envW, err = os.Pipe(); err != nil {
+		err = errors.Join(err, p.r.Close(), p.w.Close())
+	}
+	return p, err
+}
+
+func (p pipes) close() error {
+	return errors.Join(p.r.Close(), p.w.Close(), p.envR.Close(), p.envW.Close())
+}
 
 // prepare makes cmd a call of the helper. The link leads to this binary wherever it lies,
 // for whoever may execute it.
-func (o Orders) prepare(cmd *exec.Cmd) (said pipe, err error) {
-	if said.r, said.w, err = os.Pipe(); err != nil {
+func (o Orders) prepare(cmd *exec.Cmd) (said pipes, err error) {
+	if said, err = newPipes(); err != nil {
 		return said, err
 	}
 	l := letter{Orders: o, Path: cmd.Path}
@@ -116,16 +137,17 @@ func (o Orders) prepare(cmd *exec.Cmd) (said pipe, err error) {
 		cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), o.Syncs)
 	}
 	l.Error = 3 + len(cmd.ExtraFiles)
+	l.Env = l.Error + 1
 	if o.Way == Users {
 		l.Parent = os.Getpid()
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
-		return said, errors.Join(err, said.r.Close(), said.w.Close())
+		return said, errors.Join(err, said.close())
 	}
-	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), said.w)
+	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), said.w, said.envR)
 	cmd.Path, cmd.Args = "/proc/self/exe", append([]string{Helper, string(text)}, cmd.Args...)
-	cmd.Env = o.environ(cmd)
+	said.env, cmd.Env = o.environ(cmd), []string{} // nil would be ours
 	if o.Way == Namespaces {
 		apart(cmd)
 	}
