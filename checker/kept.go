@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
@@ -64,7 +65,7 @@ func (r *run) firstCause(g *trace.Grant) int64 {
 	first := int64(trace.Forever)
 	causes := [][]trace.Span{r.outages(g.Node), r.ownFaults(g.Node), r.forgetful()}
 	if r.keepsLeases() {
-		causes = [][]trace.Span{nil, r.serversFaults(), r.forgetful()}
+		causes = [][]trace.Span{nil, r.serversFaults(), r.forgetful(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
 	}
 	for at, spans := range causes {
 		lingers := r.aftermath()
@@ -89,21 +90,45 @@ func (r *run) keepsLeases() bool {
 	return p.Leased && !p.Session && !p.Renews && len(r.Setup.Servers) > 0
 }
 
-// serversFaults are the times of faults that are not of clients and their links alone. A client's clock
-// may be what its leases are measured by.
-func (r *run) serversFaults() []trace.Span {
-	return r.faultyAs("servers'", func(f *trace.Fault) bool {
-		apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
-		return f.Kind == "clock" || !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
-	})
+// serversFaults are the times of faults that are not of clients, their links and their clocks alone.
+func (r *run) serversFaults() []trace.Span { return r.faultyAs("servers'", r.hitsServers) }
+
+func (r *run) hitsServers(f *trace.Fault) bool {
+	apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
+	return !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
 }
 
-// mayHinder says that a fault may keep from a node what the service owes it: it hit servers, a clock, or the node or its
-// links. Where the servers are not known any fault may.
+// wrongClocks are the times in which the clock of a client was wrong.
+func (r *run) wrongClocks(client string) []trace.Span {
+	return r.faultyAs("clock of "+client, func(f *trace.Fault) bool { return f.Kind == "clock" && f.Target == client })
+}
+
+// askedByWrongClock are the times in which a client whose clock was wrong asked for a key and was not refused. A lock
+// may measure its leases by the clock of whoever asks: such a client may have ended the hold of another, and so made
+// room for a third. Whose clock is wrong and who did not ask, or was refused, has ended nothing.
+func (r *run) askedByWrongClock(k *keyLog) []trace.Span {
+	if k.wrong != nil {
+		return k.wrong
+	}
+	k.wrong = []trace.Span{}
+	for _, w := range k.Waits {
+		if w.Done >= 0 && r.Ops[w.Done].Type == history.Fail {
+			continue
+		}
+		for _, s := range r.wrongClocks(r.Ops[w.Invoke].Node) {
+			if s.From <= w.To && s.To >= w.From {
+				k.wrong = append(k.wrong, trace.Span{From: max(s.From, w.From), To: min(s.To, w.To)})
+			}
+		}
+	}
+	k.wrong = trace.Union(k.wrong)
+	return k.wrong
+}
+
+// mayHinder says that a fault may keep from a node what the service owes it: it hit servers, or the node, its clock or
+// its links. Where the servers are not known any fault may.
 func (r *run) mayHinder(f *trace.Fault, node string) bool {
-	apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
-	return len(r.Setup.Servers) == 0 || f.Kind == "clock" || f.Target == node || slices.Contains(f.Cut, node) ||
-		!r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+	return len(r.Setup.Servers) == 0 || f.Target == node || slices.Contains(f.Cut, node) || r.hitsServers(f)
 }
 
 // faultsFor are the times of the faults that may hinder a node, with their aftermath.
@@ -115,8 +140,7 @@ func (r *run) faultsFor(node string) []trace.Span {
 // and of the client's clock.
 func (r *run) faultsBehind(node string) []trace.Span {
 	return r.faultyAs("behind "+node, func(f *trace.Fault) bool {
-		apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
-		return f.Kind == "clock" && f.Target == node || !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+		return f.Kind == "clock" && f.Target == node || r.hitsServers(f)
 	})
 }
 
