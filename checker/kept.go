@@ -22,15 +22,42 @@ func (r *run) keptUntil(g *trace.Grant) int64 {
 	if r.Setup.Promise.Leased {
 		until = min(until, r.leaseEnd(g))
 	}
-	for _, c := range g.Claims {
-		if c.Cut {
-			until = min(until, c.At)
+	for _, c := range slices.Backward(g.Claims) { // it was told that it may be lost, and not since that it is safe
+		if !c.Cut {
+			break
 		}
+		until = min(until, c.At)
 	}
 	if stop, asked := r.Stops[g.Node]; asked { // it may have been killed since, with its session
 		until = min(until, r.Ops[stop].Time)
 	}
 	return min(until, r.firstCause(g))
+}
+
+// keptSpans are the times in which g was kept for certain, each less so much at its end: not while its holder was told
+// that it may be lost, and not yet that it is safe.
+func (r *run) keptSpans(g *trace.Grant, less int64) (spans []trace.Span) {
+	from, until := g.OK, r.keptUntil(g)-less
+	for _, c := range g.Claims {
+		switch at := min(c.At-less, until); {
+		case c.Cut && from < at:
+			spans = append(spans, trace.Span{From: from, To: at})
+			fallthrough
+		case c.Cut:
+			from = trace.Forever
+		case from == trace.Forever:
+			from = c.At
+		}
+	}
+	if from < until {
+		spans = append(spans, trace.Span{From: from, To: until})
+	}
+	return spans
+}
+
+// keptAt says whether g was kept for certain at a time.
+func (r *run) keptAt(g *trace.Grant, t, less int64) bool {
+	return slices.ContainsFunc(r.keptSpans(g, less), func(s trace.Span) bool { return s.From <= t && t < s.To })
 }
 
 // leaseEnd is when the lease of g ends at the earliest, by the last of its requests that was answered, and by
@@ -178,11 +205,13 @@ func (r *run) firstStall(g *trace.Grant) int64 {
 // cannot have been made before the older one. An instant of both is too little: see clockNoise. O(n log n).
 func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
 	var spans []trace.Span
-	latest := make([]int, len(k.Grants)) // of the grants up to each, which was kept longest
-	kept := make([]int64, len(k.Grants))
+	latest := make([]int, len(k.Grants))                                     // of the grants up to each, which was kept longest
+	kept, lasts := make([]int64, len(k.Grants)), make([]bool, len(k.Grants)) // beyond its own ok
 	for i, g := range k.Grants {
-		if kept[i] = r.keptUntil(g) - trace.ClockNoise; kept[i] > g.OK {
-			spans = append(spans, trace.Span{From: g.OK, To: kept[i], Owner: i})
+		kept[i] = r.keptUntil(g) - trace.ClockNoise
+		for _, s := range r.keptSpans(g, trace.ClockNoise) {
+			lasts[i] = lasts[i] || s.From == g.OK
+			spans = append(spans, trace.Span{From: s.From, To: s.To, Owner: i})
 		}
 		if latest[i] = i; i > 0 && kept[latest[i-1]] >= kept[i] {
 			latest[i] = latest[i-1]
@@ -194,7 +223,7 @@ func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
 	})
 	for i, g := range k.Grants {
 		before := sort.Search(i, func(n int) bool { return k.Grants[n].OK >= g.Sent }) - 1
-		if kept[i] <= g.OK && before >= 0 && kept[latest[before]] > g.OK {
+		if !lasts[i] && before >= 0 && kept[latest[before]] > g.OK && r.keptAt(k.Grants[latest[before]], g.OK, trace.ClockNoise) {
 			pairs[[2]*trace.Grant{k.Grants[latest[before]], g}] = true
 		}
 	}

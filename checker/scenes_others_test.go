@@ -55,6 +55,28 @@ var clocksBeside = map[string]func(*builder){
 	"holds-own-clock":              besideClock("client-1", ""),
 	"holds-next-clock":             besideClock("client-2", ""),
 	"holds-server-clock":           besideClock("server-1", ""),
+	"violated-resumed":             besideSuspended(500*ms, false),
+	"violated-renewed-since":       besideSuspended(500*ms, true),
+	"holds-suspended":              besideSuspended(150*ms, false),
+}
+
+// besideSuspended is a second grant at a time, beside a holder that was told at 0.1 s that it may have lost the lock,
+// and at 0.2 s, by a note or by the answer to a renewal, that it has it still.
+func besideSuspended(second int64, renews bool) func(*builder) {
+	return func(b *builder) {
+		b.setup.Servers = []string{"server-1"}
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.note(100*ms, h, history.Suspended)
+		if renews {
+			b.does(200*ms, h, history.Extend, history.OK)
+		} else {
+			b.note(200*ms, h, history.Resumed)
+		}
+		g := b.grantOf(20*ms, second, "client-2", 2)
+		b.does(second+10*ms, g, history.Release, history.OK)
+		b.does(900*ms, h, history.Release, history.Fail)
+		untoldOnes(b)
+	}
 }
 
 // permitsAtClock are three grants of two permits while the clock of a node is wrong.
