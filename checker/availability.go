@@ -14,7 +14,7 @@ import (
 // waited for a key and it was granted to nobody. It may last as long as a lease
 // and what the lock states for itself. Faults that follow each other within that
 // time are judged as one: each alone may be too short to show what all of them stop.
-// Who is stopped is no witness, while a client reaches no majority of the servers
+// Who is stopped, or can be told nothing, is no witness, while a client reaches no majority of the servers
 // nothing is owed to it, and as long as somebody whom the fault has not hit holds the
 // lock it is not the fault that keeps it. An acquire with an unknown outcome may have
 // won, and keeps the key until its lease ends: see suspects.
@@ -102,6 +102,9 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 		}
 		for _, w := range asked {
 			owed := without(trace.Span{From: max(w.From, in.from), To: min(w.To, end)}, r.outages(node))
+			if h := in.hit[node]; h != nil && len(h.mute) > 0 {
+				owed = eachWithout(owed, h.mute)
+			}
 			for _, o := range owed {
 				for _, s := range r.unsuspected(in, w, without(o, held)) {
 					waits = append(waits, trace.Wait{Invoke: w.Invoke, Done: w.Done, From: s.From, To: s.To})

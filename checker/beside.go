@@ -2,17 +2,20 @@ package checker
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 )
 
-// What a fault of a client excuses of what others wait for. Where the service itself ends leases, by their time, a client
-// that is stopped, or whose links are at fault, keeps a key for no longer than what it has, or may have been granted, lasts.
+// What a fault of a client excuses of what others wait for. Where the service itself ends leases, by their time, or
+// sessions, a client that is stopped, or whose links are at fault, keeps a key for no longer than what it has, or may
+// have been granted, lasts: who never asked for a key keeps nobody from it.
 
 // besideFaults says that a history is of such a service, and that a fault hit clients.
 func (r *run) besideFaults() bool {
-	return r.keepsLeases() && r.Setup.Promise.DriftFactor == 0 && !r.Setup.Promise.Changes && !r.Setup.Promise.Mute &&
+	p := r.Setup.Promise
+	return len(r.Setup.Servers) > 0 && (p.Leased || p.Session) && p.DriftFactor == 0 && !p.Changes && !p.Mute &&
 		slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return f.Begin >= 0 && r.isClient(f.Target) })
 }
 
@@ -102,17 +105,32 @@ func (r *run) stuckBeside(k *keyLog, f *found) {
 func (r *run) tellBeside(k *keyLog, f *found, waits []stretch, free []trace.Span, told map[int]bool) {
 	for _, w := range waits {
 		asked := &r.Ops[w.waits[0].Invoke]
-		hinders := trace.Union(slices.Concat(r.serversFaults(), r.ownFaults(asked.Node)))
-		var sound []trace.Span
-		for _, s := range free {
-			sound = append(sound, without(s, hinders)...)
-		}
-		if part, stuck := r.freeFor(w, sound, told); stuck {
+		if part, stuck := r.freeFor(w, r.clearOf(w, free, asked.Node), told); stuck {
 			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To)},
 				"%s waited for %q from %s to %s although nobody can have had what it waited for, and only other clients were hit by faults.",
 				asked.Node, k.Name, r.seconds(part.From), r.seconds(part.To))
 		}
 	}
+}
+
+// clearOf are the parts of a wait in which what it is for was free, and no fault of servers, or of its client, was felt.
+func (r *run) clearOf(w stretch, free []trace.Span, node string) (clear []trace.Span) {
+	first := sort.Search(len(free), func(i int) bool { return free[i].To > w.from })
+	for _, s := range free[first:] {
+		if s.From >= w.to {
+			break
+		}
+		part := trace.Span{From: max(s.From, w.from), To: min(s.To, w.to)}
+		clear = append(clear, eachWithout(without(part, r.serversFaults()), r.ownFaults(node))...)
+	}
+	return clear
+}
+
+// heldBy is what mayBeHeld tells of a key, filed by its times.
+type heldBy struct {
+	held    []trace.Share
+	invokes []int
+	at      meetings
 }
 
 // freeBeside is what is left of a time behind the death of the holder of g, in which the service owed the key to whoever
@@ -121,17 +139,21 @@ func (r *run) freeBeside(g *trace.Grant, whole trace.Span) []trace.Span {
 	if !r.besideFaults() {
 		return nil
 	}
-	k, hinders := r.logOf(g.Key), slices.Clone(r.serversFaults())
-	held, invokes := r.mayBeHeld(k)
-	for i, h := range held {
-		if invokes[i] != g.Invoke {
-			hinders = append(hinders, trace.Span{From: h.From, To: h.To})
+	k := r.logOf(g.Key)
+	if k.may == nil {
+		k.may = &heldBy{}
+		k.may.held, k.may.invokes = r.mayBeHeld(k)
+		for i, h := range k.may.held {
+			k.may.at.add(h.From, h.To, i)
 		}
 	}
-	for _, w := range k.Waits {
-		if w.From < whole.To && w.To > whole.From {
-			hinders = append(hinders, r.ownFaults(r.Ops[w.Invoke].Node)...)
+	var kept []trace.Span
+	for _, i := range k.may.at.in(whole.From, whole.To) {
+		if k.may.invokes[i] != g.Invoke {
+			kept = append(kept, trace.Span{From: k.may.held[i].From, To: k.may.held[i].To})
 		}
 	}
-	return without(whole, trace.Union(hinders))
+	left := eachWithout(without(whole, r.serversFaults()), trace.Union(kept))
+	r.asked(k).in(whole.From, whole.To, func(node string, _ []trace.Wait) { left = eachWithout(left, r.ownFaults(node)) })
+	return left
 }

@@ -18,9 +18,16 @@ func (b brute) owedAt(k *keyLog, in *incident, held []trace.Span, t int64) bool 
 	at := func(spans []trace.Span) bool {
 		return slices.ContainsFunc(spans, func(s trace.Span) bool { return s.From <= t && t < s.To })
 	}
+	mute := func(node string) bool { // its links hold or take what is sent
+		return slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
+			holds := slices.Contains([]string{"reset", "blackhole", "hold-request", "hold-answer"}, f.Kind) && len(f.Cut) == 0
+			return holds && f.Begin >= 0 && f.ID == in.id && f.Target == node && f.From <= t && t < f.To
+		})
+	}
 	waits := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
 		op := &b.r.Ops[w.Invoke]
-		return (op.F == history.Acquire || op.F == history.Try) && w.From <= t && t < b.until(w) && !at(b.r.outages(op.Node))
+		asks := op.F == history.Acquire || op.F == history.Try
+		return asks && w.From <= t && t < b.until(w) && !mute(op.Node) && !at(b.r.outages(op.Node))
 	})
 	return waits && !at(held)
 }

@@ -50,17 +50,38 @@ func (b brute) actsAfter(g *trace.Grant, t int64) bool { return b.firstActAfter(
 
 // owed says whether g was believed in at t, within a lease of the last request that made one
 // or for as long as its holder did not give it back. There is no fault here.
-func (b brute) owed(g *trace.Grant, t int64) bool {
+func (b brute) owed(g *trace.Grant, t int64) bool { return b.owedFrom(g, t, t) }
+
+// owedFrom is owed at t of who had been told by a time that it has its lock still, if it was ever told that it may not.
+func (b brute) owedFrom(g *trace.Grant, t, by int64) bool {
 	leased := !b.r.Setup.Promise.Leased
 	for i, op := range b.r.Ops {
 		made := i == g.Op || op.Owner == g.Owner && op.F == history.Extend && op.Type == history.OK && i > g.Op
 		leased = leased || made && t < op.Sent+12*ms
-		gone := op.F == history.Suspended || op.F == history.Lost || op.F == history.Extend && op.Type == history.Fail
+		warned := op.F == history.Suspended && !b.resumed(g, i, by)
+		gone := warned || op.F == history.Lost || op.F == history.Extend && op.Type == history.Fail
 		if op.Owner == g.Owner && gone && i > g.Op && op.Time <= t {
 			return false
 		}
 	}
 	return leased && t < g.End
+}
+
+// resumed says whether the holder of g was told by a time, after an operation, that it has its lock still.
+func (b brute) resumed(g *trace.Grant, after int, by int64) bool {
+	return slices.ContainsFunc(b.r.Ops[after:], func(o history.Op) bool { return b.safe(g, o) && o.Time <= by })
+}
+
+func (b brute) safe(g *trace.Grant, o history.Op) bool {
+	return o.Owner == g.Owner && (o.F == history.Resumed || o.F == history.Extend && o.Type == history.OK)
+}
+
+// resumedBeside says whether the holder of g was told that it has its lock still while h was owed, too.
+func (b brute) resumedBeside(g, h *trace.Grant) bool {
+	return slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+		at := o.Time + trace.ClockNoise
+		return b.safe(g, o) && o.Time >= max(g.OK, h.OK) && b.owedFrom(g, at, o.Time) && b.owedFrom(h, at, o.Time)
+	})
 }
 
 // excluded says whether all pairs of grants keep to mutual exclusion.
@@ -69,7 +90,7 @@ func (b brute) excluded() Verdict {
 	for _, g := range b.r.Grants {
 		for _, h := range b.r.Grants {
 			both := max(g.OK, h.OK)
-			if g != h && g.OK < h.Sent && b.owed(g, h.OK+trace.ClockNoise) { // h was made while g was owed
+			if g != h && g.OK < h.Sent && b.owedFrom(g, h.OK+trace.ClockNoise, h.OK) { // h was made while g was owed
 				return Violated
 			}
 			if g == h || both >= min(g.End, h.End) {
@@ -77,7 +98,7 @@ func (b brute) excluded() Verdict {
 			}
 			mine, theirs := b.actsAfter(g, both), b.actsAfter(h, both)
 			switch {
-			case b.owed(g, both+trace.ClockNoise) && b.owed(h, both+trace.ClockNoise):
+			case b.owedFrom(g, both+trace.ClockNoise, both) && b.owedFrom(h, both+trace.ClockNoise, both), b.resumedBeside(g, h):
 				return Violated
 			case b.before(h, g):
 			case b.before(g, h) && b.actsAfter(g, h.OK), !b.before(g, h) && mine && theirs:

@@ -91,7 +91,7 @@ func (b brute) had(o trace.Wait, from, to int64) bool {
 		case history.Fail:
 			end = done.Time
 		case history.Info:
-			if end = done.Time + aftermath; b.r.Setup.Promise.Session || !b.r.Setup.Promise.Leased {
+			if end = b.delivered(o, done.Time+aftermath); b.r.Setup.Promise.Session || !b.r.Setup.Promise.Leased {
 				end = session
 			}
 		case history.OK:
@@ -116,6 +116,21 @@ func (b brute) had(o trace.Wait, from, to int64) bool {
 		end += int64(p.Bound)
 	}
 	return o.From <= to && from <= end
+}
+
+// delivered is until when a request that may go on until an end may reach the service, as faults hold it.
+func (b brute) delivered(o trace.Wait, end int64) int64 {
+	node := b.r.Ops[o.Invoke].Node
+	for again := true; again; {
+		again = false
+		for _, f := range b.r.Faults {
+			holds := f.Begin >= 0 && (!slices.Contains(b.r.Setup.Clients, f.Target) || f.Target == node && f.Kind != "kill")
+			if fades := b.fades(f); holds && f.From <= end && fades >= o.From && fades > end {
+				end, again = fades, true
+			}
+		}
+	}
+	return end
 }
 
 // sessionEnds is when the service has ended what a node had at a time, as the node was killed.

@@ -41,11 +41,22 @@ func (b brute) tooEarly() (ops []int) {
 	b.died(func(g *trace.Grant, _ history.Op, h *trace.Grant) {
 		deadline, known := b.r.DeadlineAt(g, b.r.Deadline(g))
 		if h != nil && known && b.r.Deadline(g) != 0 && h.OK < deadline && trace.Surely(g, h) && !g.Suspended() &&
-			!b.faultAt(g.Sent, h.OK, func(f *trace.Fault) bool { return f.Kind == "clock" }) {
+			!b.faultAt(g.Sent, h.OK, func(f *trace.Fault) bool { return f.Kind == "clock" && b.measures(f, g, h) }) {
 			ops = append(ops, h.Op)
 		}
 	})
 	return ops
+}
+
+// measures says that a wrong clock may have ended the lease of g before h was granted its key: that of a server, or of
+// one of the two, or of another client that asked meanwhile and was not refused.
+func (b brute) measures(f *trace.Fault, g, h *trace.Grant) bool {
+	asked := slices.ContainsFunc(g.Key.Waits, func(w trace.Wait) bool {
+		refused := w.Done >= 0 && b.r.Ops[w.Done].Type == history.Fail
+		from, to := max(w.From, f.From), min(w.To, b.fades(f))
+		return b.r.Ops[w.Invoke].Node == f.Target && !refused && from <= to && from <= h.OK && to >= g.Sent
+	})
+	return !slices.Contains(b.r.Setup.Clients, f.Target) || f.Target == g.Node || f.Target == h.Node || asked
 }
 
 // tooLate are the grants whose lease was over while somebody waited for longer than
@@ -56,22 +67,49 @@ func (b brute) tooLate() (ops []int) {
 		if next != nil {
 			to = next.OK
 		}
-		begun, late := int64(-1), false
-		for t := death.Time + b.r.LeaseOf(&b.r.Ops[g.Op]); t <= to; t += ms {
-			owed := t < to && !b.keptAt(b.r.logOf(g.Key), t, g.EndOp)
-			if owed && begun < 0 {
-				begun = t
-			}
-			if !owed && begun >= 0 {
-				from, to := b.drought(b.r.logOf(g.Key), &incident{from: begun, to: t})
-				begun, late = -1, late || to-from > int64(b.r.Setup.Promise.Bound)
-			}
-		}
+		k, from := b.r.logOf(g.Key), death.Time+b.r.LeaseOf(&b.r.Ops[g.Op])
+		late := b.dryFor(k, from, to, func(t int64) bool { return !b.keptAt(k, t, g.EndOp) }) ||
+			b.r.besideFaults() && b.dryFor(k, from, to, func(t int64) bool { return b.freeAt(k, g, t, from, to) })
 		if late {
 			ops = append(ops, g.Op)
 		}
 	})
 	return ops
+}
+
+// dryFor says whether, while something is so, somebody waited for longer than the bound and nobody was granted the key.
+func (b brute) dryFor(k *keyLog, from, to int64, is func(int64) bool) (late bool) {
+	begun := int64(-1)
+	for t := from; t <= to; t += ms {
+		owed := t < to && is(t)
+		if owed && begun < 0 {
+			begun = t
+		}
+		if !owed && begun >= 0 {
+			from, to := b.drought(k, &incident{from: begun, to: t})
+			begun, late = -1, late || to-from > int64(b.r.Setup.Promise.Bound)
+		}
+	}
+	return late
+}
+
+// freeAt says that at t no fault of servers was felt, nor one of who waited, and nobody but the dead holder of g can
+// have had the key: who was hit by a fault may have been granted it since its call.
+func (b brute) freeAt(k *keyLog, g *trace.Grant, t, from, to int64) bool {
+	felt := slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
+		waits := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
+			node := b.r.Ops[w.Invoke].Node
+			slight := f.Kind == "latency" && f.Slow > 0 && 4*f.Slow <= int64(b.r.Setup.Lease)
+			return w.From < to && w.To > from && !slight && (f.Target == node || slices.Contains(f.Cut, node))
+		})
+		return f.Begin >= 0 && (b.r.hitsServers(f) || waits) && f.From <= t && t < b.fades(f)
+	})
+	held, invokes := b.r.mayBeHeld(k)
+	had := false
+	for i, h := range held {
+		had = had || invokes[i] != g.Invoke && h.From <= t && t < h.To
+	}
+	return !felt && !had
 }
 
 // keptAt says whether at t another fault than one was felt, or somebody whose outcome is

@@ -110,7 +110,7 @@ func (b brute) uses(g *trace.Grant, at int64) bool {
 // owes says whether nothing can have ended the hold of g by t; until when is keptUntil's to say, which
 // has a definition of its own.
 func (b brute) owes(g *trace.Grant, at int64) bool {
-	return g.OK <= at && at < b.r.keptUntil(g)-trace.ClockNoise
+	return b.r.keptAt(g, at, trace.ClockNoise)
 }
 
 // wrongAt says whether more is used at t, or owed, than the lock may give.

@@ -107,11 +107,11 @@ func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
 	})
 }
 
-// hinders says whether a fault may keep from a client what it is owed: it hit servers, clocks, the client itself or its links.
+// hinders says whether a fault may keep from a client what it is owed: it hit servers, the client itself or its links.
 func (b brute) hinders(f *trace.Fault, node string) bool {
 	client := func(name string) bool { return slices.Contains(b.r.Setup.Clients, name) }
 	servers := !client(f.Target) && (len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, func(peer string) bool { return !client(peer) }))
-	return servers || f.Kind == "clock" || f.Target == node || slices.Contains(f.Cut, node) || len(b.r.Setup.Servers) == 0
+	return servers || f.Target == node || slices.Contains(f.Cut, node) || len(b.r.Setup.Servers) == 0
 }
 
 // falselyLost are the operations by which holders were told of a loss that was none.

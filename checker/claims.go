@@ -205,7 +205,7 @@ func (r *run) lastClaim(g *trace.Grant) int {
 // Of a lock that reports no deadline that cannot be said: nothing ends its claim. Without a lease it can only as long as
 // nothing may have ended g: else either the claim is false or the grant of h, and both are the service's.
 func (r *run) both(g, h *trace.Grant) bool {
-	return r.Setup.Promise.Validity != history.Untold && r.validUntil(g, h.OK) > h.OK && (r.Setup.Promise.Leased || r.keptUntil(g) > h.OK)
+	return r.Setup.Promise.Validity != history.Untold && r.validUntil(g, h.OK) > h.OK && (r.Setup.Promise.Leased || r.keptAt(g, h.OK, 0))
 }
 
 // releaseByOwner finds releases that freed the grant of somebody else. What is

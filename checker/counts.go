@@ -51,6 +51,9 @@ func (r *run) count() {
 		}
 		r.countStale(&r.Writes[i])
 	}
+	for _, k := range r.keys {
+		r.countOpen(k)
+	}
 	for _, i := range r.Abstained {
 		if g := r.ByOwner[r.Ops[i].Owner]; g != nil && g.SupersededAt(r.Ops[i].Time) {
 			c.Abstained++
@@ -78,6 +81,27 @@ func (r *run) countStale(w *trace.Write) {
 	}
 	if refused(w.Apply, history.Note) || (w.Apply < 0 && refused(w.Done, history.OK)) {
 		r.counts.StaleRefused++
+	}
+}
+
+// countOpen counts a stale write of each two grants of which nobody knows which came first, where both were written on
+// after both had been made: one of the two had been superseded, whichever it was.
+func (r *run) countOpen(k *keyLog) {
+	if k.Sure || r.Setup.Kind.Shares() {
+		return
+	}
+	last := map[*trace.Grant]int64{} // write on it that no count of its own has: nothing superseded it for certain
+	for _, w := range r.Writes {
+		if g := w.Grant; g != nil && g.Key == k.Key {
+			if at := r.Ops[max(w.Invoke, w.Apply)].Time; !g.SupersededAt(at) {
+				last[g] = max(last[g], at)
+			}
+		}
+	}
+	for i, h := range k.openAfter(func(h *trace.Grant) bool { return last[h] > h.OK }) {
+		if h != nil && last[k.Grants[i]] > h.OK {
+			r.counts.StaleWrites++
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func (r *run) firstCrowd(k *keyLog, g *trace.Grant) int64 {
 // ownSpans are the times in which g was valid; of a lock that reports no deadline, in which it was owed.
 func (r *run) ownSpans(g *trace.Grant) (spans []trace.Span) {
 	if r.Setup.Promise.Validity == history.Untold {
-		return []trace.Span{{From: g.OK, To: r.keptUntil(g)}}
+		return r.keptSpans(g, 0)
 	}
 	spans, _ = r.Validity(nil, g, 0)
 	return spans

@@ -89,7 +89,7 @@ func (r *run) judgePair(g *trace.Grant, k *keyLog, f *found, idle *idleOverlaps,
 			continue
 		}
 		o := overlap{g: g, h: h, from: from, length: min(to, max(r.End, from)) - from}
-		if o.stale, o.at, o.op, o.certain = r.staleAct(g, h); o.certain {
+		if r.staleAct(&o); o.certain {
 			delete(doubles, [2]*trace.Grant{g, h})
 			r.addAct(o, f)
 			return
@@ -124,6 +124,7 @@ type overlap struct {
 	stale        *trace.Grant // nil: it did nothing
 	at           int64
 	op           int
+	other        int // the act of the other one, without which this is not certain; 0: none is needed
 	certain      bool
 }
 
@@ -132,32 +133,35 @@ func (r *run) addAct(o overlap, f *found) {
 	if o.stale == o.h {
 		other = o.g
 	}
-	f.add(r, Violation{Key: o.g.Key.Name, At: o.at, Possible: !o.certain, Operations: []int{o.stale.Op, other.Op, o.op}},
+	ops := []int{o.stale.Op, other.Op, o.op}
+	if o.other > 0 {
+		ops = append(ops, o.other)
+	}
+	f.add(r, Violation{Key: o.g.Key.Name, At: o.at, Possible: !o.certain, Operations: ops},
 		"%s acted on its grant of %q at %s (%s) although %s had been granted it at %s.",
 		o.stale.Who(), o.g.Key.Name, r.seconds(o.at), r.Ops[o.op].F, other.Who(), r.seconds(other.OK))
 }
 
 // staleAct finds the act that makes an overlap of g and the later h a violation.
 // Where their order is open, it is certain only if both acted after both were
-// granted: one of them was stale then, whichever it was.
-func (r *run) staleAct(g, h *trace.Grant) (stale *trace.Grant, at int64, op int, certain bool) {
-	mine, mineOp := r.actAfter(g, h.OK)
-	if trace.Surely(g, h) {
-		if mineOp < 0 {
-			return nil, 0, -1, false
+// granted: one of them was stale then, whichever it was, and that is certain by the later of the two acts.
+func (r *run) staleAct(o *overlap) {
+	mine, mineOp := r.actAfter(o.g, o.h.OK)
+	if trace.Surely(o.g, o.h) {
+		if mineOp >= 0 {
+			o.stale, o.at, o.op, o.certain = o.g, mine, mineOp, true
 		}
-		return g, mine, mineOp, true
+		return
 	}
-	theirs, theirsOp := r.actAfter(h, max(g.OK, h.OK))
+	theirs, theirsOp := r.actAfter(o.h, max(o.g.OK, o.h.OK))
 	switch {
-	case mineOp >= 0 && theirsOp >= 0:
-		return g, max(mine, theirs), mineOp, true
-	case mineOp >= 0:
-		return g, mine, mineOp, false
-	case theirsOp >= 0:
-		return h, theirs, theirsOp, false
+	case mineOp < 0 && theirsOp < 0:
+	case theirsOp < 0 || mineOp >= 0 && mine >= theirs:
+		o.stale, o.at, o.op, o.other = o.g, mine, mineOp, max(theirsOp, 0)
+	default:
+		o.stale, o.at, o.op, o.other = o.h, theirs, theirsOp, max(mineOp, 0)
 	}
-	return nil, 0, -1, false
+	o.certain = mineOp >= 0 && theirsOp >= 0
 }
 
 // actAfter returns the first act of g after t.

@@ -94,9 +94,9 @@ var (
 		func(r *run) int { return counted(r.Grants, func(g *trace.Grant) bool { return len(g.Nest.Again) > 0 }) }}
 )
 
-func counted(grants []*trace.Grant, is func(*trace.Grant) bool) (n int) {
-	for _, g := range grants {
-		if is(g) {
+func counted[T any](all []T, is func(T) bool) (n int) {
+	for _, one := range all {
+		if is(one) {
 			n++
 		}
 	}

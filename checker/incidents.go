@@ -24,12 +24,17 @@ type incident struct {
 }
 
 // hits are the times, in order, in which a fault may keep a victim from giving back what it
-// holds: those in which its programs are stopped, and all.
-type hits struct{ stopped, all []trace.Span }
+// holds: those in which its programs are stopped, those in which its links hold or take what is sent on them, and all.
+type hits struct{ stopped, mute, all []trace.Span }
 
-func (h *hits) add(s trace.Span, stops bool) {
-	if h.all = append(h.all, s); stops {
+func (h *hits) add(f *trace.Fault) {
+	s, kind := trace.Span{From: f.From, To: f.To}, history.FaultOf(f.Kind)
+	h.all = append(h.all, s)
+	if kind.Stops {
 		h.stopped = append(h.stopped, s)
+	}
+	if len(f.Cut) == 0 && (kind.Silent || kind.Message && !kind.MessageOnly) { // where it names peers, see outages
+		h.mute = append(h.mute, s)
 	}
 }
 
@@ -52,7 +57,7 @@ func (r *run) incidents() []*incident {
 			if in.hit[f.Target] == nil {
 				in.hit[f.Target] = &hits{}
 			}
-			in.hit[f.Target].add(trace.Span{From: f.From, To: f.To}, history.FaultOf(f.Kind).Stops)
+			in.hit[f.Target].add(f)
 		}
 		in.from, in.to, in.begin = min(in.from, f.From), max(in.to, f.To), min(in.begin, f.Begin)
 	}
@@ -86,7 +91,7 @@ func (r *run) near(all []*incident, within int64) (joined []*incident) {
 	}
 	for _, in := range joined {
 		for _, h := range in.hit {
-			h.stopped, h.all = trace.Union(h.stopped), trace.Union(h.all)
+			h.stopped, h.mute, h.all = trace.Union(h.stopped), trace.Union(h.mute), trace.Union(h.all)
 		}
 	}
 	return joined
@@ -100,6 +105,7 @@ func (in *incident) take(part *incident) {
 			in.hit[node] = &hits{}
 		}
 		in.hit[node].stopped = append(in.hit[node].stopped, more.stopped...)
+		in.hit[node].mute = append(in.hit[node].mute, more.mute...)
 		in.hit[node].all = append(in.hit[node].all, more.all...)
 	}
 }
@@ -240,6 +246,14 @@ type change struct {
 	at    int64
 	fault *trace.Fault
 	step  int
+}
+
+// eachWithout is what spans, which are in order, leave of some others.
+func eachWithout(all, spans []trace.Span) (left []trace.Span) {
+	for _, s := range all {
+		left = append(left, without(s, spans)...)
+	}
+	return left
 }
 
 // without is what spans, which are in order, leave of s.

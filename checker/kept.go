@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
@@ -21,15 +22,42 @@ func (r *run) keptUntil(g *trace.Grant) int64 {
 	if r.Setup.Promise.Leased {
 		until = min(until, r.leaseEnd(g))
 	}
-	for _, c := range g.Claims {
-		if c.Cut {
-			until = min(until, c.At)
+	for _, c := range slices.Backward(g.Claims) { // it was told that it may be lost, and not since that it is safe
+		if !c.Cut {
+			break
 		}
+		until = min(until, c.At)
 	}
 	if stop, asked := r.Stops[g.Node]; asked { // it may have been killed since, with its session
 		until = min(until, r.Ops[stop].Time)
 	}
 	return min(until, r.firstCause(g))
+}
+
+// keptSpans are the times in which g was kept for certain, each less so much at its end: not while its holder was told
+// that it may be lost, and not yet that it is safe.
+func (r *run) keptSpans(g *trace.Grant, less int64) (spans []trace.Span) {
+	from, until := g.OK, r.keptUntil(g)-less
+	for _, c := range g.Claims {
+		switch at := min(c.At-less, until); {
+		case c.Cut && from < at:
+			spans = append(spans, trace.Span{From: from, To: at})
+			fallthrough
+		case c.Cut:
+			from = trace.Forever
+		case from == trace.Forever:
+			from = c.At
+		}
+	}
+	if from < until {
+		spans = append(spans, trace.Span{From: from, To: until})
+	}
+	return spans
+}
+
+// keptAt says whether g was kept for certain at a time.
+func (r *run) keptAt(g *trace.Grant, t, less int64) bool {
+	return slices.ContainsFunc(r.keptSpans(g, less), func(s trace.Span) bool { return s.From <= t && t < s.To })
 }
 
 // leaseEnd is when the lease of g ends at the earliest, by the last of its requests that was answered, and by
@@ -64,7 +92,7 @@ func (r *run) firstCause(g *trace.Grant) int64 {
 	first := int64(trace.Forever)
 	causes := [][]trace.Span{r.outages(g.Node), r.ownFaults(g.Node), r.forgetful()}
 	if r.keepsLeases() {
-		causes = [][]trace.Span{nil, r.serversFaults(), r.forgetful()}
+		causes = [][]trace.Span{nil, r.serversFaults(), r.forgetful(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
 	}
 	for at, spans := range causes {
 		lingers := r.aftermath()
@@ -89,21 +117,45 @@ func (r *run) keepsLeases() bool {
 	return p.Leased && !p.Session && !p.Renews && len(r.Setup.Servers) > 0
 }
 
-// serversFaults are the times of faults that are not of clients and their links alone. A client's clock
-// may be what its leases are measured by.
-func (r *run) serversFaults() []trace.Span {
-	return r.faultyAs("servers'", func(f *trace.Fault) bool {
-		apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
-		return f.Kind == "clock" || !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
-	})
+// serversFaults are the times of faults that are not of clients, their links and their clocks alone.
+func (r *run) serversFaults() []trace.Span { return r.faultyAs("servers'", r.hitsServers) }
+
+func (r *run) hitsServers(f *trace.Fault) bool {
+	apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
+	return !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
 }
 
-// mayHinder says that a fault may keep from a node what the service owes it: it hit servers, a clock, or the node or its
-// links. Where the servers are not known any fault may.
+// wrongClocks are the times in which the clock of a client was wrong.
+func (r *run) wrongClocks(client string) []trace.Span {
+	return r.faultyAs("clock of "+client, func(f *trace.Fault) bool { return f.Kind == "clock" && f.Target == client })
+}
+
+// askedByWrongClock are the times in which a client whose clock was wrong asked for a key and was not refused. A lock
+// may measure its leases by the clock of whoever asks: such a client may have ended the hold of another, and so made
+// room for a third. Whose clock is wrong and who did not ask, or was refused, has ended nothing.
+func (r *run) askedByWrongClock(k *keyLog) []trace.Span {
+	if k.wrong != nil {
+		return k.wrong
+	}
+	k.wrong = []trace.Span{}
+	for _, w := range k.Waits {
+		if w.Done >= 0 && r.Ops[w.Done].Type == history.Fail {
+			continue
+		}
+		for _, s := range r.wrongClocks(r.Ops[w.Invoke].Node) {
+			if s.From <= w.To && s.To >= w.From {
+				k.wrong = append(k.wrong, trace.Span{From: max(s.From, w.From), To: min(s.To, w.To)})
+			}
+		}
+	}
+	k.wrong = trace.Union(k.wrong)
+	return k.wrong
+}
+
+// mayHinder says that a fault may keep from a node what the service owes it: it hit servers, or the node, its clock or
+// its links. Where the servers are not known any fault may.
 func (r *run) mayHinder(f *trace.Fault, node string) bool {
-	apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
-	return len(r.Setup.Servers) == 0 || f.Kind == "clock" || f.Target == node || slices.Contains(f.Cut, node) ||
-		!r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+	return len(r.Setup.Servers) == 0 || f.Target == node || slices.Contains(f.Cut, node) || r.hitsServers(f)
 }
 
 // faultsFor are the times of the faults that may hinder a node, with their aftermath.
@@ -115,8 +167,7 @@ func (r *run) faultsFor(node string) []trace.Span {
 // and of the client's clock.
 func (r *run) faultsBehind(node string) []trace.Span {
 	return r.faultyAs("behind "+node, func(f *trace.Fault) bool {
-		apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
-		return f.Kind == "clock" && f.Target == node || !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+		return f.Kind == "clock" && f.Target == node || r.hitsServers(f)
 	})
 }
 
@@ -154,11 +205,13 @@ func (r *run) firstStall(g *trace.Grant) int64 {
 // cannot have been made before the older one. An instant of both is too little: see clockNoise. O(n log n).
 func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
 	var spans []trace.Span
-	latest := make([]int, len(k.Grants)) // of the grants up to each, which was kept longest
-	kept := make([]int64, len(k.Grants))
+	latest := make([]int, len(k.Grants))                                     // of the grants up to each, which was kept longest
+	kept, lasts := make([]int64, len(k.Grants)), make([]bool, len(k.Grants)) // beyond its own ok
 	for i, g := range k.Grants {
-		if kept[i] = r.keptUntil(g) - trace.ClockNoise; kept[i] > g.OK {
-			spans = append(spans, trace.Span{From: g.OK, To: kept[i], Owner: i})
+		kept[i] = r.keptUntil(g) - trace.ClockNoise
+		for _, s := range r.keptSpans(g, trace.ClockNoise) {
+			lasts[i] = lasts[i] || s.From == g.OK
+			spans = append(spans, trace.Span{From: s.From, To: s.To, Owner: i})
 		}
 		if latest[i] = i; i > 0 && kept[latest[i-1]] >= kept[i] {
 			latest[i] = latest[i-1]
@@ -170,7 +223,7 @@ func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
 	})
 	for i, g := range k.Grants {
 		before := sort.Search(i, func(n int) bool { return k.Grants[n].OK >= g.Sent }) - 1
-		if kept[i] <= g.OK && before >= 0 && kept[latest[before]] > g.OK {
+		if !lasts[i] && before >= 0 && kept[latest[before]] > g.OK && r.keptAt(k.Grants[latest[before]], g.OK, trace.ClockNoise) {
 			pairs[[2]*trace.Grant{k.Grants[latest[before]], g}] = true
 		}
 	}

@@ -37,6 +37,7 @@ type known struct {
 	hits     map[string][]trace.Span   // see run.hits
 	pending  map[string]bool           // see run.pending
 	unknown  map[wanted][]trace.Span   // see run.unknownOf
+	denials  map[*trace.Grant][]int    // see run.denialsOf
 }
 
 // isClient says whether a node is one of the clients.

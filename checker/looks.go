@@ -30,9 +30,10 @@ func (r *run) lookedWithout(g *trace.Grant, before int64) int {
 	return -1
 }
 
-// without says that a look shows that g is not held: it found nobody or, where nobody may hold the key beside g, another
-// client of this run, though that may not have been told that it was granted it. Who did not hear its first answer and
-// asked again may be named as it was then.
+// without says that a look shows that g is not held: it found nobody or, where nobody may hold the key beside g,
+// another client of this run, though that may not have been told that it was granted it. Who did not hear its first
+// answer and asked again may be named as it was then. A look that names who had it before g is false itself, and shows
+// nothing of g.
 func (r *run) without(look *history.Op, g *trace.Grant) bool {
 	other := r.ByOwner[look.Owner]
 	ghost, maybe := r.Ghosts[look.Owner]
@@ -40,7 +41,7 @@ func (r *run) without(look *history.Op, g *trace.Grant) bool {
 	case look.Owner == "" || other == g || !r.keepsAll(g):
 		return look.Owner == ""
 	case other != nil:
-		return true
+		return !trace.Surely(other, g)
 	}
 	return maybe && r.Ops[ghost.Info].Node != g.Node && r.Setup.Promise.DriftFactor == 0 // who gave up is left at a few of many servers
 }

@@ -151,7 +151,7 @@ func TestLeasedUntil(t *testing.T) {
 		{history.Untold, true, 50 * ms, 100 * ms, 1100 * ms},
 		{history.Untold, true, 50 * ms, 100*ms - 1, trace.Forever},
 	} {
-		r := &run{Trace: &trace.Trace{Setup: history.Setup{Lease: 1e9, Promise: history.Promise{Validity: c.validity, Session: c.session}}, Ops: make([]history.Op, 1),
+		r := &run{Trace: &trace.Trace{Setup: history.Setup{Lease: 1e9, Promise: history.Promise{Leased: true, Validity: c.validity, Session: c.session}}, Ops: make([]history.Op, 1),
 			Faults: []*trace.Fault{{From: c.from, To: c.to}, {Begin: -1, From: 150 * ms, To: trace.Forever}}}}
 		if got := r.leasedUntil(&trace.Grant{Sent: 100 * ms}); got != c.wantUntil {
 			t.Errorf("%+v: %d", c, got)

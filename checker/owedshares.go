@@ -12,8 +12,8 @@ import (
 // whether their holders did anything or not: see keptUntil.
 func (r *run) owedShares(k *keyLog) (all []trace.Share) {
 	for _, g := range k.Grants {
-		if kept := r.keptUntil(g); kept-trace.ClockNoise > g.OK {
-			all = g.Shares(all, g.OK, kept-trace.ClockNoise)
+		for _, s := range r.keptSpans(g, trace.ClockNoise) {
+			all = g.Shares(all, s.From, s.To)
 		}
 	}
 	return all

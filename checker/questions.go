@@ -80,15 +80,19 @@ func (r *run) askBelief(k *keyLog) []question {
 func (r *run) keptOps(k *keyLog) (ops []models.Op) {
 	lasts := false
 	for _, g := range k.Grants {
-		kept := r.keptUntil(g) - trace.ClockNoise
-		lasts = lasts || kept > g.OK
-		if kept <= g.OK {
+		spans := r.keptSpans(g, trace.ClockNoise)
+		lasts = lasts || len(spans) > 0
+		if len(spans) == 0 {
 			ops = append(ops, r.grantedOp(g, g.Sent), r.given(g.Owner, g.Sent))
-			continue
 		}
-		ops = append(ops, r.grantedOp(g, g.OK))
-		if kept < trace.Forever-trace.ClockNoise {
-			ops = append(ops, r.given(g.Owner, kept))
+		for i, s := range spans {
+			op := r.grantedOp(g, s.From)
+			if op.Return = r.at(s.From); i > 0 { // it was told that it is safe again
+				op.Owner = fmt.Sprintf("%s %d", g.Owner, i)
+			}
+			if ops = append(ops, op); s.To < trace.Forever-trace.ClockNoise {
+				ops = append(ops, r.given(op.Owner, s.To))
+			}
 		}
 	}
 	if !lasts {

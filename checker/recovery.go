@@ -116,7 +116,7 @@ func (k *keyLog) nextAfter(g *trace.Grant, t int64) *trace.Grant {
 // judgeEarly compares the next grant with the deadline that the dead holder
 // claimed, and says whether it could. What the library renewed by itself and did
 // not record only makes the lease longer. A wrong clock is judged by
-// lease-exclusion alone: what it measures is no lease.
+// lease-exclusion alone: what it measures is no lease. See byWrongClock.
 func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Grant) bool {
 	r := d.run
 	untold := r.Deadline(g) == 0
@@ -127,9 +127,8 @@ func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Gran
 	if untold { // the service keeps it for its time all the same
 		deadline = r.leaseEnd(g) - trace.ClockNoise
 	}
-	bent := r.faultyAs("clock", func(f *trace.Fault) bool { return f.Kind == "clock" })
 	switch {
-	case trace.Meets(bent, g.Sent, next.OK):
+	case r.byWrongClock(g, next):
 		d.excuse = "a clock was wrong meanwhile."
 		return false
 	case !known:
@@ -145,6 +144,17 @@ func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Gran
 		"%s was killed at %s with a lease on %q until %s, and %s was granted it at %s, %s too early.",
 		g.Who(), r.seconds(death.From), g.Key.Name, r.seconds(deadline), next.Who(), r.seconds(next.OK), length(deadline-next.OK))
 	return true
+}
+
+// byWrongClock says that a clock by which the lease of g may have been measured was wrong before the next grant.
+func (r *run) byWrongClock(g, next *trace.Grant) bool {
+	servers := r.faultyAs("servers' clocks", func(f *trace.Fault) bool { return f.Kind == "clock" && !r.isClient(f.Target) })
+	for _, wrong := range [][]trace.Span{servers, r.wrongClocks(g.Node), r.wrongClocks(next.Node), r.askedByWrongClock(r.logOf(g.Key))} {
+		if trace.Meets(wrong, g.Sent, next.OK) {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeLate looks for a time without a grant, of more than the bound, in which
@@ -163,13 +173,16 @@ func (d *deaths) judgeLate(g *trace.Grant, death *trace.Fault, next *trace.Grant
 		whole.To = max(whole.From, next.OK)
 	}
 	bound := int64(r.Setup.Promise.Bound)
-	for _, s := range append(r.unhindered(whole, death, kept), r.freeBeside(g, whole)...) {
-		if dry := r.drought(r.logOf(g.Key), &incident{from: s.From, to: s.To}); dry.to-dry.from > bound {
-			d.tellLate(g, death, next, dry)
-			return true
+	dry := r.drought(r.logOf(g.Key), &incident{from: whole.From, to: whole.To})
+	if dry.to-dry.from > bound {
+		for _, s := range append(r.unhindered(whole, death, kept), r.freeBeside(g, whole)...) {
+			if dry := r.drought(r.logOf(g.Key), &incident{from: s.From, to: s.To}); dry.to-dry.from > bound {
+				d.tellLate(g, death, next, dry)
+				return true
+			}
 		}
 	}
-	switch dry := r.drought(r.logOf(g.Key), &incident{from: whole.From, to: whole.To}); {
+	switch {
 	case dry.to-dry.from > bound:
 		d.excuse = "another fault, or an acquire with an unknown outcome, may have kept the key."
 		return false

@@ -225,8 +225,11 @@ func (r *run) owedUntil(g *trace.Grant, t int64) int64 {
 
 // leasedUntil is, where the lock reports no deadline, the end of the lease that was asked
 // for, as a holder that was stopped may not know that it has ended; else forever. A
-// session is kept alive by itself, until a fault may hinder that.
+// session is kept alive by itself, until a fault may hinder that, and so is what a lock without a lease gives.
 func (r *run) leasedUntil(g *trace.Grant) int64 {
+	if !r.Setup.Promise.Leased {
+		return r.firstCause(g)
+	}
 	if r.Setup.Promise.Validity != history.Untold {
 		return trace.Forever
 	}

@@ -47,15 +47,28 @@ func (r *run) attempts(k *keyLog) []attempt {
 			a.to = w.To
 		case r.Setup.Promise.Session || r.Setup.Promise.Renews || !r.Setup.Promise.Leased:
 			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
+			if g != nil && g.Told < trace.Forever { // its session has ended
+				a.to = min(a.to, r.delivered(w, trace.Span{From: g.OK, To: after(g.Told, r.aftermath())}))
+			}
 		case g != nil:
 			a.to = after(max(g.LastSeen, g.Sent), r.aftermath())
 		default:
-			a.to = after(w.To, r.aftermath())
+			a.to = r.delivered(w, trace.Span{From: w.From, To: after(w.To, r.aftermath())})
 		}
 		a.to = after(a.to, linger)
 		all = append(all, a)
 	}
 	return all
+}
+
+// delivered is the end of a time in which what the client of a wait has asked for may reach the service: a fault of
+// that client, of its links or of servers may hold it until that has faded. The dead send nothing any more.
+func (r *run) delivered(w trace.Wait, s trace.Span) int64 {
+	node := r.Ops[w.Invoke].Node
+	holds := r.faultyAs("holds "+node, func(f *trace.Fault) bool {
+		return r.hitsServers(f) || f.Kind != "kill" && (f.Target == node || slices.Contains(f.Cut, node))
+	})
+	return max(s.To, lastMeeting(holds, s.From, s.To))
 }
 
 // sessionOver is when the service has certainly ended what a client had, or asked for, as the
@@ -116,51 +129,6 @@ func honestRefusal(r *run) outcome {
 	}
 	if judged == 0 {
 		o.verdict, o.reason = Unknown, "Nobody was refused a key as held by another."
-	}
-	return o
-}
-
-// waitLimit finds acquires that came back long after the limit that they were given, or
-// not at all. A try has the limit zero. What a fault or a stall delays is not judged, and
-// no acquire of a lock that says that it knows no limit.
-func waitLimit(r *run) outcome {
-	var f found
-	slack := int64(r.Setup.Promise.Bound) + int64(r.Setup.Lease)/4
-	judged, pending, worst := 0, 0, int64(0)
-	for _, k := range r.keys {
-		for _, w := range k.Waits {
-			op := &r.Ops[w.Invoke]
-			to := min(w.To, max(r.End, w.From))
-			if op.F == history.Acquire && (op.Limit == 0 || r.Setup.Promise.NoLimit) || trace.Meets(r.faultsFor(op.Node), w.From, to) {
-				continue
-			}
-			late := to - w.From - op.Limit
-			if w.Done < 0 {
-				if late > slack {
-					pending++
-					f.add(r, Violation{Key: k.Name, At: w.From + op.Limit + slack, Operations: []int{w.Invoke, len(r.Ops) - 1}},
-						"%s asked for %q at %s to wait for %s at most, and was not answered by the end of the run, %s after that.",
-						r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), length(late))
-				}
-				continue
-			}
-			judged++
-			worst = max(worst, late)
-			if late > slack {
-				f.add(r, Violation{Key: k.Name, At: w.To, Operations: []int{w.Invoke, w.Done}},
-					"%s asked for %q at %s to wait for %s at most, and was answered %s after that.",
-					r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), length(late))
-			}
-		}
-	}
-	o := outcome{verdict: Holds, found: f,
-		reason: fmt.Sprintf("%s came back at most %s after its limit; the lock states %s, and a quarter of a lease is "+
-			"for the machine.", countOf("Each of ", judged, "attempt"), length(worst), length(int64(r.Setup.Promise.Bound))),
-		summary: fmt.Sprintf("%d of %s came back more than %s after its limit, or not at all.", f.certain,
-			nouns.Count(judged+pending, "attempt"), length(slack)),
-	}
-	if judged == 0 {
-		o.verdict, o.reason = Unknown, "No attempt had a limit that the lock was told."
 	}
 	return o
 }
@@ -253,13 +221,14 @@ func (r *run) gaveBack(g *trace.Grant, look *history.Op) bool {
 }
 
 // trusted says whether a look at the servers was answered, and tells what was true meanwhile: of
-// several servers one that a fault keeps apart may tell what was.
+// several servers one that a fault keeps apart from the rest, or leaves alone in reach, may tell what was.
 func (r *run) trusted(look *history.Op) bool {
 	if look.Error != "" || len(r.Setup.Servers) == 1 {
 		return look.Error == ""
 	}
-	apart := r.faultyAs("no client's", func(f *trace.Fault) bool {
-		return !r.isClient(f.Target) || slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
+	apart := r.faultyAs("apart from "+look.Node, func(f *trace.Fault) bool {
+		own := f.Target == look.Node && len(f.Cut) > 0 || slices.Contains(f.Cut, look.Node)
+		return own || r.hitsServers(f) || len(r.Setup.Servers) == 0 && (!r.isClient(f.Target) || len(f.Cut) > 0)
 	})
 	return !trace.Meets(apart, look.Sent, look.Time)
 }

@@ -48,6 +48,8 @@ type keyLog struct {
 	crowds            map[int][]int64        // see run.crowdsOf
 	crowded           map[*trace.Grant]int64 // see run.crowdBefore
 	suspects          []trace.Span           // made once: see run.suspects
+	wrong             []trace.Span           // made once: see run.askedByWrongClock
+	may               *heldBy                // made once: see run.freeBeside
 	others            []int                  // made once: see run.otherLook
 	named             map[string]int         // made once: the first look that named an owner; see run.grantedBehind
 	longest           int64                  // made once: see run.longestLook; 0: not yet

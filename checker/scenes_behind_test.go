@@ -232,7 +232,9 @@ var stuckBehindOthers = map[string]func(*builder){
 	"holds-writer-waits":         func(b *builder) { deadWriterWaits(b, false) },
 	"violated-key-beside-hit":    func(b *builder) { keyBesideHit(b, "client-3") },
 	"holds-key-waiter-hit":       func(b *builder) { keyBesideHit(b, "client-2") },
-	"holds-key-asked-by-the-hit": func(b *builder) { keyBesideHit(b, "client-3"); b.asksAgain("client-3", 4*sec, 20*sec) },
+	"holds-key-asked-by-the-hit": func(b *builder) { keyBesideHit(b, "client-3"); b.asksAgain("client-3", 4*sec, 20*sec, 1500*ms) },
+	// Each request explains a lease of the wait, and no more.
+	"violated-key-asked-by-the-hit-seldom": func(b *builder) { keyBesideHit(b, "client-3"); b.asksAgain("client-3", 4*sec, 20*sec, 2*sec) },
 }
 
 // keyBesideHit is a free key for which a client waits in vain, while a fault hits one client.
@@ -246,8 +248,8 @@ func keyBesideHit(b *builder, hit string) {
 }
 
 // asksAgain lets a client ask again and again, and be told nothing.
-func (b *builder) asksAgain(node string, from, to int64) {
-	for t := from; t < to; t += 2 * sec {
+func (b *builder) asksAgain(node string, from, to, every int64) {
+	for t := from; t < to; t += every {
 		b.op(t, node, history.Invoke, history.Acquire, "k")
 		b.op(t+100*ms, node, history.Info, history.Acquire, "k")
 	}

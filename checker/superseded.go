@@ -81,19 +81,51 @@ func (r *run) supersedersOf(k *keyLog, of rival) (s superseders) {
 	return s
 }
 
-// deniedBefore is an answer to a renewal or a release of g, from before p, that it is not held; -1: there is none. That is
-// the service's own word where it alone ends leases and no fault made it forget, or remember, what it said.
+// deniedBefore is an answer to a renewal or a release of g, from before p, that it is not held; -1: there is none. What
+// was lost stays lost, so that is the service's word, unless a fault from then on made it forget, or remember, what it
+// said. A session ends, and is told to have ended, by what its client hears, too: there no fault or stall of the client
+// may have been felt.
 func (r *run) deniedBefore(g *trace.Grant, p int) int {
-	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 {
+	if r.Setup.Promise.DriftFactor > 0 || g.Nest.Open > 0 { // a part of its servers may have said so; or it was of one hold more
 		return -1
 	}
-	for _, i := range g.Events {
-		if op := &r.Ops[i]; i < p && op.Type == history.Fail && (op.F == history.Extend || op.F == history.Release) &&
-			!trace.Meets(r.faultsBehind(g.Node), g.Sent, r.Ops[p].Time) {
-			return i
+	denials := r.denialsOf(g)
+	last := sort.SearchInts(denials, p) - 1 // what came since an earlier one came since it, too
+	if last < 0 {
+		return -1
+	}
+	i := denials[last]
+	asked, _ := r.Started(i)
+	from, until := r.Ops[asked].Time, r.Ops[p].Time
+	felt := r.faultsBehind(g.Node)
+	if !r.keepsLeases() {
+		felt = r.faultsFor(g.Node)
+	}
+	if trace.Meets(felt, from, until) || !r.keepsLeases() && r.stalledBy(g.Node, from-r.aftermath(), until) {
+		return -1
+	}
+	return i
+}
+
+// denialsOf are the answers to renewals and releases of g that it is not held, in order.
+func (r *run) denialsOf(g *trace.Grant) []int {
+	if r.known.denials == nil {
+		r.known.denials = map[*trace.Grant][]int{}
+		for _, g := range r.Grants {
+			for _, i := range g.Events {
+				if op := &r.Ops[i]; op.Type == history.Fail && (op.F == history.Extend || op.F == history.Release) {
+					r.known.denials[g] = append(r.known.denials[g], i)
+				}
+			}
 		}
 	}
-	return -1
+	return r.known.denials[g]
+}
+
+// stalledBy says that a node, or whoever takes part in everything, was not scheduled for a while between two times.
+func (r *run) stalledBy(node string, from, to int64) bool {
+	r.stalled()
+	return stalledIn(r.known.stalls[node], from, to) || stalledIn(r.known.servers, from, to)
 }
 
 // maybeKept is the first grant that may have come after g and was never given back.

@@ -1,0 +1,67 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+	"github.com/dlmtest/dlmtest/internal/nouns"
+)
+
+// waitLimit finds acquires that came back long after the limit that they were given, or
+// not at all. A try has the limit zero. What a fault or a stall delays is not judged, but what goes on for as long
+// when the fault has faded; and no acquire of a lock that says that it knows no limit.
+func waitLimit(r *run) outcome {
+	var f found
+	slack := int64(r.Setup.Promise.Bound) + int64(r.Setup.Lease)/4
+	judged, pending, worst := 0, 0, int64(0)
+	for _, k := range r.keys {
+		for _, w := range k.Waits {
+			op := &r.Ops[w.Invoke]
+			to := min(w.To, max(r.End, w.From))
+			if op.F == history.Acquire && (op.Limit == 0 || r.Setup.Promise.NoLimit) {
+				continue
+			}
+			late := to - w.From - op.Limit
+			if faults := r.faultsFor(op.Node); trace.Meets(faults, w.From, to) {
+				if late = longestOf(without(trace.Span{From: w.From + op.Limit, To: to}, faults)); late <= slack {
+					continue
+				}
+			}
+			if w.Done < 0 {
+				if late > slack {
+					pending++
+					f.add(r, Violation{Key: k.Name, At: w.From + op.Limit + slack, Operations: []int{w.Invoke, len(r.Ops) - 1}},
+						"%s asked for %q at %s to wait for %s at most, and was not answered by the end of the run, %s after that.",
+						r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), length(late))
+				}
+				continue
+			}
+			judged++
+			worst = max(worst, late)
+			if late > slack {
+				f.add(r, Violation{Key: k.Name, At: w.To, Operations: []int{w.Invoke, w.Done}},
+					"%s asked for %q at %s to wait for %s at most, and was answered %s after that.",
+					r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), length(late))
+			}
+		}
+	}
+	o := outcome{verdict: Holds, found: f,
+		reason: fmt.Sprintf("%s came back at most %s after its limit; the lock states %s, and a quarter of a lease is "+
+			"for the machine.", countOf("Each of ", judged, "attempt"), length(worst), length(int64(r.Setup.Promise.Bound))),
+		summary: fmt.Sprintf("%d of %s came back more than %s after its limit, or not at all.", f.certain,
+			nouns.Count(judged+pending, "attempt"), length(slack)),
+	}
+	if judged == 0 {
+		o.verdict, o.reason = Unknown, "No attempt had a limit that the lock was told."
+	}
+	return o
+}
+
+// longestOf is the length of the longest of some spans.
+func longestOf(spans []trace.Span) (longest int64) {
+	for _, s := range spans {
+		longest = max(longest, s.To-s.From)
+	}
+	return longest
+}
