@@ -41,7 +41,7 @@ func TestNoRoomForWords(t *testing.T) {
 		t.Skip(err)
 	}
 	defer full.Close()
-	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"doctor"}, {"--help"}, {"describe", "gc-pause"}, {"schema", "scenario"}, {"completion", "bash"}} {
+	for _, args := range [][]string{{"list"}, {"list", "--json"}, {"doctor"}, {"--help"}, {"schema", "scenario"}, {"completion", "bash"}} {
 		cmd := exec.Command(dlmtest(t), args...)
 		var said bytes.Buffer
 		cmd.Stdout, cmd.Stderr = full, &said
