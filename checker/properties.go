@@ -138,7 +138,7 @@ var Checkers = append([]Checker{
 		About:    "A release frees the grant of somebody else.",
 		Remedy:   "Compare the owner and delete in one step at the server; never delete by key alone.",
 		promised: alone, check: releaseByOwner, oracle: posed{why: "it has no model of whose grant a release frees"},
-		rests: rests{others: true, steady: true},
+		rests: rests{others: true, steady: true, servers: true},
 		tests: []test{
 			lateReleases.shows("a release that frees another's grant"),
 		},
