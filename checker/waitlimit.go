@@ -23,17 +23,19 @@ func waitLimit(r *run) outcome {
 				continue
 			}
 			late := to - w.From - op.Limit
+			said := length(late) + " after that"
 			if faults := r.faultsFor(op.Node); trace.Meets(faults, w.From, to) {
 				if late = longestOf(without(trace.Span{From: w.From + op.Limit, To: to}, faults)); late <= slack {
 					continue
 				}
+				said += fmt.Sprintf(", of which %s without a fault", length(late))
 			}
 			if w.Done < 0 {
 				if late > slack {
 					pending++
 					f.add(r, Violation{Key: k.Name, At: w.From + op.Limit + slack, Operations: []int{w.Invoke, len(r.Ops) - 1}},
-						"%s asked for %q at %s to wait for %s at most, and was not answered by the end of the run, %s after that.",
-						r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), length(late))
+						"%s asked for %q at %s to wait for %s at most, and was not answered by the end of the run, %s.",
+						r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), said)
 				}
 				continue
 			}
@@ -41,8 +43,8 @@ func waitLimit(r *run) outcome {
 			worst = max(worst, late)
 			if late > slack {
 				f.add(r, Violation{Key: k.Name, At: w.To, Operations: []int{w.Invoke, w.Done}},
-					"%s asked for %q at %s to wait for %s at most, and was answered %s after that.",
-					r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), length(late))
+					"%s asked for %q at %s to wait for %s at most, and was answered %s.",
+					r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), said)
 			}
 		}
 	}
