@@ -177,7 +177,7 @@ func (c *crash) heal() (string, error) {
 type diskStall struct {
 	agent *agent
 	lie   bool
-	none  bool // no call was made while it stood
+	none  bool // no call was made while it stood, or only as it ended
 	until int64
 }
 
@@ -200,9 +200,16 @@ func (d *diskStall) prove() (string, bool) {
 	if err != nil || e.Stalled == nil {
 		return fmt.Sprintf("the file system does not tell: %v", err), false
 	}
-	d.none = e.Stalled.Calls == 0 && !d.lie
-	return fmt.Sprintf("%d calls of fsync stood, the longest for %.3f s", e.Stalled.Calls, e.Stalled.Longest.Seconds()),
-		e.Stalled.Calls > 0 && e.Stalled.Longest > 10*time.Millisecond
+	stood := d.weigh(*e.Stalled)
+	return fmt.Sprintf("%d calls of fsync stood, the longest for %.3f s", e.Stalled.Calls, e.Stalled.Longest.Seconds()), stood
+}
+
+// weigh says whether calls stood for long enough to show the stall. A call stands until the end, so where the longest stood
+// for less, the first of them came as the stall ended.
+func (d *diskStall) weigh(s lossy.Stalled) bool {
+	stood := s.Longest > 10*time.Millisecond
+	d.none = !stood && !d.lie
+	return stood
 }
 
 // idle: the victim wrote nothing meanwhile, so nothing could stand.

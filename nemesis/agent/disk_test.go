@@ -90,3 +90,23 @@ func TestDataFolder(t *testing.T) {
 		}
 	}
 }
+
+// A victim that wrote nothing, or first as the stall ended, gave it nothing to do: no fault of ours was missed. Where nothing
+// was stalled at all, it was.
+func TestStallWithNothingToDo(t *testing.T) {
+	for _, c := range []struct {
+		lie         bool
+		stalled     lossy.Stalled
+		stood, idle bool
+	}{
+		{false, lossy.Stalled{Calls: 3, Longest: time.Second}, true, false},
+		{false, lossy.Stalled{}, false, true},
+		{false, lossy.Stalled{Calls: 1, Longest: time.Millisecond}, false, true},
+		{true, lossy.Stalled{}, false, false},
+	} {
+		d := &diskStall{lie: c.lie}
+		if stood := d.weigh(c.stalled); stood != c.stood || d.idle() != c.idle {
+			t.Errorf("%+v: stood %v, idle %v", c, stood, d.idle())
+		}
+	}
+}
