@@ -163,12 +163,27 @@ func (c *Client) StartContainer(ctx context.Context, id string) error {
 
 // NextExit tells of a container's end, also of one that is yet to be started.
 func (c *Client) NextExit(ctx context.Context, id string) (<-chan Exited, <-chan error) {
-	return c.api.ContainerWait(ctx, id, container.WaitConditionNextExit)
+	return c.wait(ctx, id, container.WaitConditionNextExit)
 }
 
 // Removed tells when a container is no more.
 func (c *Client) Removed(ctx context.Context, id string) (<-chan Exited, <-chan error) {
-	return c.api.ContainerWait(ctx, id, container.WaitConditionRemoved)
+	return c.wait(ctx, id, container.WaitConditionRemoved)
+}
+
+// wait takes the answer also where nobody listens any more: until somebody does, the client keeps the connection on which it came.
+func (c *Client) wait(ctx context.Context, id string, until container.WaitCondition) (<-chan Exited, <-chan error) {
+	came, failed := c.api.ContainerWait(ctx, id, until)
+	exited, errs := make(chan Exited, 1), make(chan error, 1)
+	go func() {
+		select {
+		case e := <-came:
+			exited <- e
+		case err := <-failed:
+			errs <- err
+		}
+	}()
+	return exited, errs
 }
 
 // RemoveContainer kills it and removes it with its anonymous volumes.

@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/dlmtest/dlmtest/internal/eventually"
 )
 
 // standIn is a daemon that answers what a client asks first, in versions of the API from
@@ -29,6 +32,8 @@ func standIn(t *testing.T, oldest, newest, component string) (host string) {
 		case number(version) < number(oldest) || number(version) > number(newest):
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, `{"message": "client version %s is not between %s and %s"}`, version, oldest, newest)
+		case strings.HasSuffix(call, "/wait"):
+			fmt.Fprint(w, `{"StatusCode": 0}`)
 		case call == "version":
 			fmt.Fprintf(w, `{"Version": "stand-in", "ApiVersion": %q, "MinAPIVersion": %q, "Components": [{"Name": %q, "Version": "1"}]}`, newest, oldest, component)
 		default:
@@ -88,3 +93,24 @@ func TestConnectToNobody(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who asks for a container's end and does not wait for it leaves no connection behind: a matrix has thousands of containers.
+func TestWaitsNobodyListensTo(t *testing.T) {
+	t.Setenv("DOCKER_HOST", standIn(t, "1.24", "1.44", "Engine"))
+	client, err := Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		client.NextExit(t.Context(), "x")
+	}
+	eventually.True(t, "no goroutine waits to tell of an end", func() bool {
+		all := make([]byte, 1<<20)
+		return !strings.Contains(string(all[:runtime.Stack(all, true)]), "ContainerWait.func")
+	})
+	if e := <-first(client.NextExit(t.Context(), "x")); e.StatusCode != 0 {
+		t.Error(e)
+	}
+}
+
+func first(exited <-chan Exited, _ <-chan error) <-chan Exited { return exited }
