@@ -53,10 +53,6 @@ func NewLocal(ctx context.Context, self string) (*Local, error) {
 	return &Local{Self: self, trials: trials}, nil
 }
 
-// RunLocalInit is the hidden command local-init, which the runtime starts inside
-// its namespaces.
-func RunLocalInit(args []string) error { return local.Main(args) }
-
 // The run's network exists in its namespaces alone, so all runs can have the same.
 var (
 	localBridge = netip.MustParseAddr("10.77.0.1")

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	var err error
 	switch os.Args[1] {
 	case "local-init":
-		err = clusters.RunLocalInit(os.Args[2:])
+		err = local.Main(os.Args[2:])
 	case "agent":
 		err = echo()
 	case "runner":

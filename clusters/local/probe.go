@@ -16,6 +16,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/dlmtest/dlmtest/internal/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
@@ -113,6 +114,7 @@ func trySeal(string) error {
 func start(o seal.Orders, word string) error {
 	var said bytes.Buffer
 	cmd := exec.Command("/proc/self/exe", Command, word)
+	cmd.Args[0] = early.Name
 	cmd.Stderr = &said
 	if err := o.Start(cmd, cmd.Start); err != nil {
 		if cmd.Process != nil {
@@ -160,6 +162,7 @@ func tryPtrace(string) error {
 	runtime.LockOSThread() // the kernel ties a tracee to one thread
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command("/proc/self/exe", Command, "ptrace-victim")
+	cmd.Args[0] = early.Name
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
 		return err

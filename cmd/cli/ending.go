@@ -43,7 +43,7 @@ var endings = map[string]func(*cobra.Command) ending{
 	// mmdebstrap has mounts of its own, which it takes away itself.
 	"images build": always(clears),
 	// Roles inside a node, and beside the runner.
-	"agent": always(inside), "clock": always(inside), "fs": always(inside), "janitor": always(inside), "local-init": always(inside),
+	"janitor":     always(inside),
 	"lockservice": always(inside), "oracle": always(inside), "outside": always(inside), "store": always(inside),
 	"trial": always(inside), "worker": always(inside),
 }

@@ -12,25 +12,16 @@ import (
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks/service"
-	"github.com/dlmtest/dlmtest/nemesis/agent"
-	"github.com/dlmtest/dlmtest/nemesis/agent/lossy"
-	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 	"github.com/dlmtest/dlmtest/workloads"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
 // insideCommands are the roles that dlmtest plays for itself: in a node, beside
-// the runner, or as a child with limits. Nobody types them.
+// the runner, or as a child with limits. Nobody types them. The roles that need little
+// of this binary come before main: see internal/early.
 func insideCommands() []*cobra.Command {
 	commands := []*cobra.Command{
-		{Use: "agent", Short: "First process of a node", RunE: func(*cobra.Command, []string) error {
-			name, err := os.Hostname()
-			if err != nil {
-				return err
-			}
-			return agent.Main(name, os.Stdin, os.Stdout)
-		}},
 		{Use: "worker", Short: "Lock client of a node", RunE: func(cmd *cobra.Command, _ []string) error {
 			records, err := ownOutput()
 			if err != nil {
@@ -43,15 +34,6 @@ func insideCommands() []*cobra.Command {
 		}},
 		{Use: "janitor", Short: "Removes what a killed runner leaves", RunE: func(*cobra.Command, []string) error {
 			return clusters.RunJanitor(os.Stdin)
-		}},
-		{Use: "fs", Short: "Lossy file system of a node", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
-			return lossy.Main(os.Stdin, os.Stdout, args...)
-		}},
-		{Use: "clock", Short: "Tells what a program of a node reads on its clocks", RunE: func(*cobra.Command, []string) error {
-			return vdso.Report(os.Stdout)
-		}},
-		{Use: "local-init", Short: "First process of a run without Docker", DisableFlagParsing: true, RunE: func(_ *cobra.Command, args []string) error {
-			return clusters.RunLocalInit(args)
 		}},
 		{Use: "lockservice", Short: "A node of the lock service in locks/service", DisableFlagParsing: true,
 			RunE: func(cmd *cobra.Command, args []string) error {

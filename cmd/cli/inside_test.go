@@ -34,3 +34,22 @@ func TestStrayPrintBreaksNoRecord(t *testing.T) {
 		t.Errorf("%q, log %q", &out, &log)
 	}
 }
+
+// A node's first process, and what it starts most often, wait for no package that only commands need. A program of
+// somebody else's may have a command of that name.
+func TestEarlyRoles(t *testing.T) {
+	for _, role := range []string{"agent", "clock"} {
+		for name, early := range map[string]bool{"dlmtest": true, "a-lock-of-mine": false} {
+			cmd := exec.Command(dlmtest(t), role)
+			cmd.Args[0] = name
+			cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			err := cmd.Run()
+			commands := bytes.Contains(said.Bytes(), []byte("init github.com/dlmtest/dlmtest/cmd/cli "))
+			if early != (err == nil) || early == commands {
+				t.Errorf("%s %s: %v; packages of commands initialized: %v", name, role, err, commands)
+			}
+		}
+	}
+}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/internal/early"
 )
 
 // Command is one line to the process. Each is answered by an Event with Re set
@@ -60,6 +62,10 @@ type process struct {
 
 	mu  sync.Mutex
 	out *json.Encoder
+}
+
+func init() {
+	early.Role("fs", func(args []string) error { return Main(os.Stdin, os.Stdout, args...) })
 }
 
 // Main is the process that serves one file system. It mounts, says so in its
