@@ -84,7 +84,16 @@ func (r *run) granted(g *trace.Grant) (ops []int, was, had string) {
 	if ghost, unknown := r.Ghosts[g.Owner]; unknown && r.ByOwner[g.Owner] == nil {
 		return []int{ghost.Info, g.Op}, "acted on", "had acted on"
 	}
+	if r.renewal(g) {
+		return []int{r.ByOwner[g.Owner].Op, g.Op}, "renewed", "had renewed"
+	}
 	return []int{g.Op}, "was granted", "had been granted"
+}
+
+// renewal says that a grant stands for a renewal of one: see withRenewals.
+func (r *run) renewal(g *trace.Grant) bool {
+	known := r.ByOwner[g.Owner]
+	return known != nil && known != g
 }
 
 // proven are the first and the last time at which a grant is known to have been held,
@@ -115,12 +124,13 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 	for i, g := range all {
 		asked[i] = proven{g, g.Sent, g.OK}
 	}
-	byRequest, byLook := topBefore(asked, asked), topBefore(looked, looked)
+	byRequest, byLook := topBefore(r.withRenewals(asked), asked), topBefore(looked, looked)
 	ofWriters := byRequest
 	if r.Setup.Kind == history.ReadWrite {
 		writers := slices.DeleteFunc(slices.Clone(asked), func(p proven) bool { return p.Mode != history.Exclusive })
 		ofWriters, byLook = topBefore(writers, asked), nil // a look names one of several
 	}
+	held := r.behindHolds(k, all)
 	for _, g := range all {
 		top := byRequest[g]
 		if g.Mode != history.Exclusive {
@@ -129,19 +139,62 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		if seen := byLook[g]; seen != nil && g.OK >= seen.Sent && (top == nil || seen.Token > top.Token) {
 			top = seen
 		}
-		if g.Token == 0 || top == nil || g.Token > top.Token || g.Token == top.Token && top.Mode == history.Exclusive {
-			continue // two writers with one token: see repeatedTokens
+		if g.Token == 0 {
+			continue
 		}
-		before, _, had := r.granted(top)
+		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && (top.Mode != history.Exclusive || r.renewal(top))) // two writers: see repeatedTokens
+		if !certain {
+			if top = held[g]; top == nil || g.Token >= top.Token {
+				continue
+			}
+		}
+		shows, _, had := r.granted(top)
 		ops, was, _ := r.granted(g)
 		got := "a lower token"
 		if g.Token == top.Token {
 			got = "the same token"
 		}
-		f.add(r, Violation{Key: k.Name, At: g.OK, Operations: slices.Concat(r.lastLooks(k, top, g), before, ops)},
+		f.add(r, Violation{Key: k.Name, At: g.OK, Possible: !certain, Operations: slices.Concat(r.lastLooks(k, top, g), shows, ops)},
 			"%s %s %q at %s, after %s %s it at %s, and got %s.",
 			g.Who(), was, k.Name, r.seconds(g.OK), top.Who(), had, r.seconds(top.OK), got)
 	}
+}
+
+// behindHolds finds for each of some grants of a key the one with the greatest token of those behind which it was made, unless two
+// held the key at once: see madeFrom.
+func (r *run) behindHolds(k *keyLog, all []*trace.Grant) map[*trace.Grant]*trace.Grant {
+	if r.Setup.Kind.Shares() {
+		return nil
+	}
+	behind, answered := make([]proven, len(all)), make([]proven, len(all))
+	for i, g := range all {
+		behind[i], answered[i] = proven{g, g.Sent, g.OK}, proven{g, g.Sent, g.OK}
+		if r.ByOwner[g.Owner] == g {
+			behind[i].sent = max(g.Sent, r.madeFrom(g))
+		}
+	}
+	return topBefore(answered, behind)
+}
+
+// withRenewals are some grants, and the renewals of them that were told another token, each as a grant, by their ok: whoever is
+// granted the key later must get a greater one.
+func (r *run) withRenewals(grants []proven) []proven {
+	all := grants
+	for _, p := range grants {
+		for _, c := range p.Claims {
+			op := &r.Ops[c.Op]
+			if op.F != history.Extend || op.Token == 0 || op.Token == p.Token {
+				continue
+			}
+			renewed := *p.Grant
+			renewed.Token, renewed.Op, renewed.Sent, renewed.OK = op.Token, c.Op, r.sentBy(c.Op), c.At
+			all = append(all[:len(all):len(all)], proven{&renewed, renewed.Sent, renewed.OK})
+		}
+	}
+	if len(all) > len(grants) {
+		slices.SortStableFunc(all, func(a, b proven) int { return cmp.Compare(a.ok, b.ok) })
+	}
+	return all
 }
 
 // topBefore finds for each of some grants the one with the greatest token of those of others that were over
