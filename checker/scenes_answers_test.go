@@ -241,21 +241,7 @@ var claimsUnknown = map[string]func(*builder){
 	"violated-stranger-unlisted": func(b *builder) { strangeLater(b, 60*sec); b.setup.Servers = nil },
 }
 
-// renewedToken is a holder whose renewal tells it another token, and a grant of another with its own.
-func renewedToken(b *builder, told, next int64) {
-	h := b.grantOf(0, 10*ms, "client-1", 5)
-	b.does(100*ms, h, history.Extend, history.OK)
-	b.ops[len(b.ops)-1].Token = told
-	b.does(200*ms, h, history.Release, history.OK)
-	o := b.grantOf(150*ms, 300*ms, "client-2", next)
-	b.does(400*ms, o, history.Release, history.OK)
-}
-
 var tokensAnswered = map[string]func(*builder){
-	"violated-renewed":      func(b *builder) { renewedToken(b, 9, 6) },
-	"violated-renewed-same": func(b *builder) { renewedToken(b, 9, 9) },
-	"holds-renewed":         func(b *builder) { renewedToken(b, 9, 10) },
-	"holds-renewed-none":    func(b *builder) { renewedToken(b, 0, 6) },
 	"holds-unsent-long": func(b *builder) { // the second may have been granted and lost before
 		h := b.grantOf(1500*ms, 1510*ms, "client-1", 2)
 		b.does(1600*ms, h, history.Release, history.OK)

@@ -84,16 +84,7 @@ func (r *run) granted(g *trace.Grant) (ops []int, was, had string) {
 	if ghost, unknown := r.Ghosts[g.Owner]; unknown && r.ByOwner[g.Owner] == nil {
 		return []int{ghost.Info, g.Op}, "acted on", "had acted on"
 	}
-	if r.renewal(g) {
-		return []int{r.ByOwner[g.Owner].Op, g.Op}, "renewed", "had renewed"
-	}
 	return []int{g.Op}, "was granted", "had been granted"
-}
-
-// renewal says that a grant stands for a renewal of one: see withRenewals.
-func (r *run) renewal(g *trace.Grant) bool {
-	known := r.ByOwner[g.Owner]
-	return known != nil && known != g
 }
 
 // proven are the first and the last time at which a grant is known to have been held,
@@ -124,7 +115,7 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 	for i, g := range all {
 		asked[i] = proven{g, g.Sent, g.OK}
 	}
-	byRequest, byLook := topBefore(r.withRenewals(asked), asked), topBefore(looked, looked)
+	byRequest, byLook := topBefore(asked, asked), topBefore(looked, looked)
 	ofWriters := byRequest
 	if r.Setup.Kind == history.ReadWrite {
 		writers := slices.DeleteFunc(slices.Clone(asked), func(p proven) bool { return p.Mode != history.Exclusive })
@@ -142,7 +133,7 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		if g.Token == 0 {
 			continue
 		}
-		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && (top.Mode != history.Exclusive || r.renewal(top))) // two writers: see repeatedTokens
+		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive) // two writers: see repeatedTokens
 		if !certain {
 			if top = held[g]; top == nil || g.Token >= top.Token {
 				continue
@@ -174,27 +165,6 @@ func (r *run) behindHolds(k *keyLog, all []*trace.Grant) map[*trace.Grant]*trace
 		}
 	}
 	return topBefore(answered, behind)
-}
-
-// withRenewals are some grants, and the renewals of them that were told another token, each as a grant, by their ok: whoever is
-// granted the key later must get a greater one.
-func (r *run) withRenewals(grants []proven) []proven {
-	all := grants
-	for _, p := range grants {
-		for _, c := range p.Claims {
-			op := &r.Ops[c.Op]
-			if op.F != history.Extend || op.Token == 0 || op.Token == p.Token {
-				continue
-			}
-			renewed := *p.Grant
-			renewed.Token, renewed.Op, renewed.Sent, renewed.OK = op.Token, c.Op, r.sentBy(c.Op), c.At
-			all = append(all[:len(all):len(all)], proven{&renewed, renewed.Sent, renewed.OK})
-		}
-	}
-	if len(all) > len(grants) {
-		slices.SortStableFunc(all, func(a, b proven) int { return cmp.Compare(a.ok, b.ok) })
-	}
-	return all
 }
 
 // topBefore finds for each of some grants the one with the greatest token of those of others that were over
