@@ -33,7 +33,10 @@ func availability(r *run) outcome {
 	for _, in := range r.near(minor, limit) {
 		before := f.certain
 		for _, k := range r.keysIn(in.from, min(in.to, r.End)) {
-			plain := r.drought(k, in)
+			plain, limit := r.drought(k, in), limit
+			if plain.to-plain.from > limit {
+				limit += r.longerOf(k, in)
+			}
 			d := plain
 			if plain.to-plain.from > limit {
 				if d = r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, suspects: r.suspects(k)}); d.to-d.from <= limit {
@@ -200,13 +203,7 @@ func sound(g *trace.Grant, hold trace.Span, h *hits) (sound []trace.Span) {
 func (r *run) heldUntil(g *trace.Grant) int64 {
 	to := min(g.End, r.End)
 	if p := r.Setup.Promise; p.Leased && !p.Session && !p.Renews {
-		lasts := after(g.OK, r.LeaseOf(&r.Ops[g.Op]))
-		for _, c := range g.Claims {
-			if !c.Cut {
-				lasts = max(lasts, after(c.At, r.LeaseOf(&r.Ops[c.Op])))
-			}
-		}
-		to = min(to, lasts)
+		to = min(to, r.answeredUntil(g))
 	}
 	if g.By != nil && !r.Setup.Kind.Shares() {
 		to = min(to, g.By.OK)

@@ -129,10 +129,13 @@ func (b brute) both(g, h *trace.Grant) bool {
 
 func (b brute) freedOthers() (y tally) {
 	ops := b.r.Ops
-	for _, g := range b.r.Grants {
-		asked := slices.IndexFunc(ops, func(o history.Op) bool { return o.F == history.Release && o.Owner == g.Owner })
+	for asked, op := range ops {
+		g := b.r.ByOwner[op.Owner]
+		if op.F != history.Release || op.Type != history.Invoke || g == nil {
+			continue
+		}
 		by := b.firstLater(g)
-		if asked < 0 || by == nil || by.OK >= ops[asked].Time {
+		if by == nil || by.OK >= op.Time {
 			continue
 		}
 		at, said, done := ops[asked].Time, history.Info, int64(-1)

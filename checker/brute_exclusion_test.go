@@ -57,7 +57,11 @@ func (b brute) owedFrom(g *trace.Grant, t, by int64) bool {
 	leased := !b.r.Setup.Promise.Leased
 	for i, op := range b.r.Ops {
 		made := i == g.Op || op.Owner == g.Owner && op.F == history.Extend && op.Type == history.OK && i > g.Op
-		leased = leased || made && t < op.Sent+12*ms
+		sent := op.Sent
+		if i == g.Op {
+			sent = b.madeFrom(g)
+		}
+		leased = leased || made && t < sent+12*ms
 		warned := op.F == history.Suspended && !b.resumed(g, i, by)
 		gone := warned || op.F == history.Lost || op.F == history.Extend && op.Type == history.Fail
 		if op.Owner == g.Owner && gone && i > g.Op && op.Time <= t {
@@ -65,6 +69,38 @@ func (b brute) owedFrom(g *trace.Grant, t, by int64) bool {
 		}
 	}
 	return leased && t < g.End
+}
+
+// madeOf is what madeFrom has found of one run.
+var madeOf struct {
+	r  *run
+	at map[*trace.Grant]int64
+}
+
+// madeFrom is the first time at which g can have been made beside none of those that were answered before it: each of
+// these had the key, while it was owed it, before g if g would still have been owed it then.
+func (b brute) madeFrom(g *trace.Grant) int64 {
+	if madeOf.r != b.r {
+		madeOf.r, madeOf.at = b.r, map[*trace.Grant]int64{}
+	}
+	from, known := madeOf.at[g]
+	if known {
+		return from
+	}
+	defer func() { madeOf.at[g] = from }()
+	from = g.Sent
+	for _, p := range b.r.Grants {
+		if p.Op >= g.Op || p.OK >= g.Sent && p.OK >= from+12*ms && b.r.Setup.Promise.Leased {
+			continue
+		}
+		if p.OK >= g.Sent {
+			from = max(from, b.madeFrom(p))
+		}
+		for t := p.OK; t+ms < g.OK+ms && b.owedFrom(p, t+ms, p.OK); t += ms {
+			from = min(max(from, t+ms), g.OK)
+		}
+	}
+	return from
 }
 
 // resumed says whether the holder of g was told by a time, after an operation, that it has its lock still.

@@ -129,7 +129,7 @@ func (b brute) lastFound(g *trace.Grant) (at int64) {
 func TestFencingMonotonicAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRun(clash(t))
-		missing, lower, again := 0, 0, 0
+		missing, lower, again, open := 0, 0, 0, 0
 		for i, g := range r.Grants {
 			same := func(h *trace.Grant) bool { return h.Token == g.Token }
 			switch {
@@ -146,16 +146,19 @@ func TestFencingMonotonicAgrees(t *testing.T) {
 						top = h
 					}
 				}
+				behind := func(h *trace.Grant) bool { return h.OK < brute{r}.madeFrom(g) && h.Token > g.Token }
 				if top != nil && top.Token > g.Token && g.OK >= top.Sent {
 					lower++
+				} else if slices.ContainsFunc(r.Grants, behind) {
+					open++
 				}
 			}
 			if slices.ContainsFunc(r.Grants[:i], same) {
 				again++
 			}
 		}
-		if f := fencingMonotonic(r).found; f.certain != missing+lower+again || f.possible > 0 {
-			t.Fatalf("%d missing, %d lower, %d again: %+v", missing, lower, again, f.list)
+		if f := fencingMonotonic(r).found; f.certain != missing+lower+again || f.possible != open {
+			t.Fatalf("%d missing, %d lower, %d again, %d open: %+v", missing, lower, again, open, f.list)
 		}
 	})
 }

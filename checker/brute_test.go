@@ -72,7 +72,7 @@ func (b brute) overtaken() []int {
 	var waits []int
 	for _, k := range b.r.keys {
 		for _, w := range k.Waits {
-			if w.Done >= 0 && b.r.Ops[w.Invoke].F == history.Acquire && b.isOvertaken(k, w) {
+			if w, known := b.r.lasted(w); known && b.r.Ops[w.Invoke].F == history.Acquire && b.isOvertaken(k, w) {
 				waits = append(waits, w.Invoke)
 			}
 		}
@@ -87,6 +87,8 @@ func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
 	switch done.Type {
 	case history.Info:
 		return false
+	case history.Note:
+		until = w.To
 	case history.OK:
 		g = b.r.ByOwner[done.Owner]
 		until = g.Sent

@@ -54,7 +54,8 @@ func (q *queue) key(k *keyLog) {
 	for _, w := range k.Waits {
 		for ; first < len(k.Grants) && k.Grants[first].OK <= w.From; first++ {
 		}
-		if first == len(k.Grants) || w.Done < 0 || q.Ops[w.Invoke].F != history.Acquire {
+		w, known := q.lasted(w)
+		if first == len(k.Grants) || !known || q.Ops[w.Invoke].F != history.Acquire {
 			continue
 		}
 		g, until := q.waited(w)
@@ -92,6 +93,8 @@ func (q *queue) waited(w trace.Wait) (g *trace.Grant, until int64) {
 		return g, g.Sent
 	case history.Fail:
 		return nil, w.To - q.aftermath()
+	case history.Note: // it was killed, or asked to end, and waited until then
+		return nil, w.To
 	}
 	return nil, w.From
 }

@@ -136,6 +136,16 @@ func (in *incident) on() string {
 	return fmt.Sprintf("%s and %s", in.victims[0], nouns.Count(len(in.victims)-1, "other"))
 }
 
+// longerOf is by how much the longest lease of a victim that may hold the key in a fault is longer than that of the run.
+func (r *run) longerOf(k *keyLog, in *incident) (longer int64) {
+	for _, g := range k.Grants {
+		if in.hit[g.Node] != nil && g.OK < in.to && r.answeredUntil(g) > in.from {
+			longer = max(longer, r.longestLease(g)-int64(r.Setup.Lease))
+		}
+	}
+	return longer
+}
+
 // minority says whether a client reached a majority of the servers at some time
 // of the fault, so that the service still owed it grants.
 func (r *run) minority(in *incident) bool {

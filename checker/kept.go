@@ -63,17 +63,20 @@ func (r *run) keptAt(g *trace.Grant, t, less int64) bool {
 // leaseEnd is when the lease of g ends at the earliest, by the last of its requests that was answered, and by
 // servers whose clocks run as fast as the lock allows for.
 func (r *run) leaseEnd(g *trace.Grant) int64 {
-	sent, lease := g.Sent, r.LeaseOf(&r.Ops[g.Op])
+	sent, lease, answered := r.madeFrom(g), r.LeaseOf(&r.Ops[g.Op]), g.OK
 	for _, c := range g.Claims {
-		if op := &r.Ops[c.Op]; !c.Cut { // a renewal may make the lease shorter
-			asked := op.Sent
+		if op := &r.Ops[c.Op]; !c.Cut {
+			asked, renewed := op.Sent, r.LeaseOf(op)
 			if asked == 0 && c.At <= after(sent, lease) { // it was held all the time until this answer, which is true so
 				asked = r.sentBy(c.Op)
 			}
-			sent, lease = max(sent, asked), min(lease, r.LeaseOf(op))
+			if r.sentBy(c.Op) < answered || asked == 0 || r.Unanswered(g, g.Sent) { // which of several came last is open: one may make the lease shorter
+				renewed = min(lease, renewed)
+			}
+			sent, lease, answered = max(sent, asked), renewed, c.At
 		}
 	}
-	return sent + lease - int64(r.Setup.Promise.DriftFactor*float64(lease)) - int64(r.Setup.Promise.DriftFixed)
+	return sent + r.shortest(lease)
 }
 
 // sentBy is when the request that an operation answers was sent at the earliest.
@@ -111,10 +114,11 @@ func (r *run) firstCause(g *trace.Grant) int64 {
 }
 
 // keepsLeases says that the service itself ends a lease, by its time: no session of the holder does
-// and nothing that its program sends unasked, so what happens to the holder alone ends none.
+// and nothing that its program sends unasked, so what happens to the holder alone ends none. Where the
+// servers are not known, whom a fault hit is not either.
 func (r *run) keepsLeases() bool {
-	p := r.Setup.Promise
-	return p.Leased && !p.Session && !p.Renews && len(r.Setup.Servers) > 0
+	p, known := r.Setup.Promise, len(r.Setup.Servers) > 0 || len(r.Faults)+len(r.ServerEnds) == 0
+	return p.Leased && !p.Session && !p.Renews && known
 }
 
 // serversFaults are the times of faults that are not of clients, their links and their clocks alone.

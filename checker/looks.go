@@ -14,20 +14,58 @@ import (
 // a time, that found nobody, or another client of this run; -1: there is none.
 func (r *run) lookedWithout(g *trace.Grant, before int64) int {
 	k := r.logOf(g.Key)
-	for i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > g.OK }); i < len(k.Holders); {
+	i, asked := k.looked[g]
+	if !asked {
+		i = sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > g.OK })
+	}
+	found := -1
+	for found < 0 && i < len(k.Holders) {
 		op := &r.Ops[k.Holders[i]]
+		if op.Time >= before {
+			break
+		}
 		switch {
-		case op.Time >= before:
-			return -1
 		case r.trusted(op) && op.Sent > g.OK && r.without(op, g):
-			return k.Holders[i]
+			found = k.Holders[i]
 		case op.Owner == g.Owner:
 			i = r.otherLook(k, i)
 		default:
 			i++
 		}
 	}
-	return -1
+	if k.looked == nil {
+		k.looked = map[*trace.Grant]int{}
+	}
+	k.looked[g] = i // until there none was found
+	return found
+}
+
+// goneBefore is a look from before another one, which names g, that found g gone since it was granted; -1: there is none. What is
+// gone does not come back: one of the two looks was false, however the grants came one after the other. A renewal
+// that may have come between them is judged by what it was told, and a request that came late may be one hold more.
+func (r *run) goneBefore(k *keyLog, g *trace.Grant, look *history.Op) int {
+	if g == nil || g.Key != k.Key || r.Setup.Promise.DriftFactor > 0 || g.Nest.Open > 0 {
+		return -1
+	}
+	gone := r.lookedWithout(g, look.Sent)
+	if gone < 0 || trace.Meets(r.serversFaults(), r.Ops[gone].Sent, look.Time) || trace.Meets(r.unknownOf(g), g.Invoked, look.Time) ||
+		r.UnansweredIn(g, g.Invoked, look.Time) {
+		return -1
+	}
+	i := sort.Search(len(g.Claims), func(i int) bool { return g.Claims[i].At >= r.Ops[gone].Sent })
+	if i < len(g.Claims) && g.Claims[i].At <= look.Time {
+		return -1
+	}
+	return gone
+}
+
+// overBefore says that the service, which itself ends its leases by their time, cannot have kept g until a look was sent.
+func (r *run) overBefore(g *trace.Grant, look *history.Op) bool {
+	over := after(r.lastsUntil(g), int64(r.Setup.Promise.Bound)+trace.ClockNoise)
+	if g.Key.Name != look.Key || over >= look.Sent || !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || g.Nest.Open > 0 {
+		return false
+	}
+	return !trace.Meets(r.serversFaults(), g.Sent, look.Time) && !trace.Meets(r.unknownOf(g), g.Invoked, look.Time)
 }
 
 // without says that a look shows that g is not held: it found nobody or, where nobody may hold the key beside g,

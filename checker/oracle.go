@@ -134,7 +134,7 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: its history is not the smallest", none
 	case q.holds && !m.names(v, history.Acquire, history.Try):
 		return "not asked: it has no model of a write without a grant", none
-	case property == "honest-claims" && !m.names(v, history.Acquire, history.Try):
+	case property == "honest-claims" && m.claimsUngranted(v):
 		return "not asked: it has no model of a claim without a grant", none
 	case property == "honest-claims" && (m.names(v, history.Holder) || m.namesRefusal(v)):
 		return "not asked: it has no model of what the servers say", none
@@ -153,6 +153,20 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return Contradicted, last
 	}
 	return said, last
+}
+
+// claimsUngranted says whether a violation names a claim and no grant of its owner.
+func (m *minimizer) claimsUngranted(v *Violation) bool {
+	granted := map[string]bool{}
+	for _, i := range v.Operations {
+		if op := &m.ops[i]; op.Type == history.OK && (op.F == history.Acquire || op.F == history.Try) {
+			granted[op.Owner] = true
+		}
+	}
+	return slices.ContainsFunc(v.Operations, func(i int) bool {
+		op := &m.ops[i]
+		return op.Type == history.Invoke && (op.F == history.Extend || op.F == history.Release) && !granted[op.Owner]
+	})
 }
 
 // names says whether a violation names an operation or a note of one of some kinds.

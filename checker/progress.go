@@ -135,16 +135,47 @@ func (r *run) keepsUntil(g *trace.Grant) int64 {
 	if !p.Leased || p.Session || p.Renews {
 		return g.End
 	}
+	return min(g.End, r.lastsUntil(g))
+}
+
+// lastsUntil is when the lease of g is over at the latest: by its answers, or, where a renewal has none, by that.
+func (r *run) lastsUntil(g *trace.Grant) int64 {
+	k := r.logOf(g.Key)
+	lasts, known := k.lasts[g]
+	if known {
+		return lasts
+	}
+	lasts = r.answeredUntil(g)
+	if r.Unanswered(g, g.Sent) { // it may have been renewed once more
+		lasts = max(lasts, after(g.LastSeen, r.aftermath()))
+	}
+	if k.lasts == nil {
+		k.lasts = map[*trace.Grant]int64{}
+	}
+	k.lasts[g] = lasts
+	return lasts
+}
+
+// answeredUntil is when all leases of g are over that its client was told of, each counted from the answer.
+func (r *run) answeredUntil(g *trace.Grant) int64 {
 	lasts := after(g.OK, r.LeaseOf(&r.Ops[g.Op]))
 	for _, c := range g.Claims {
 		if !c.Cut {
 			lasts = max(lasts, after(c.At, r.LeaseOf(&r.Ops[c.Op])))
 		}
 	}
-	if r.Unanswered(g, g.Sent) { // it may have been renewed once more
-		lasts = max(lasts, after(g.LastSeen, r.aftermath()))
+	return lasts
+}
+
+// longestLease is the longest lease of g that its client was told of, and no shorter than that of the run.
+func (r *run) longestLease(g *trace.Grant) int64 {
+	longest := max(int64(r.Setup.Lease), r.LeaseOf(&r.Ops[g.Op]))
+	for _, c := range g.Claims {
+		if !c.Cut {
+			longest = max(longest, r.LeaseOf(&r.Ops[c.Op]))
+		}
 	}
-	return min(g.End, lasts)
+	return longest
 }
 
 // ghost is when an acquire of unknown outcome may have had the key while its client waited for

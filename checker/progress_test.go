@@ -49,6 +49,7 @@ func TestStuckAtItsLimits(t *testing.T) {
 		{"an unknown outcome may have held it", func(b *builder) { asks(b, sec, 3*sec, history.Acquire, history.Info); b.refused(sec, 8*sec) }, 0},
 		{"it came later", func(b *builder) { b.refused(sec, 6*sec+1); asks(b, 8*sec, 9*sec, history.Acquire, history.Info) }, 1},
 		{"it came soon enough", func(b *builder) {
+			b.setup.Promise.Session = true // else it had the key only as its client gave up
 			asks(b, 6*sec, 7*sec, history.Acquire, history.Info)
 			b.op(sec, "client-2", history.Invoke, history.Acquire, "k")
 			b.op(8*sec, "client-2", history.Fail, history.Acquire, "k")

@@ -163,7 +163,7 @@ func (r *run) byWrongClock(g, next *trace.Grant) bool {
 // with an unknown outcome, may have kept the key, nothing is owed.
 func (d *deaths) judgeLate(g *trace.Grant, death *trace.Fault, next *trace.Grant) bool {
 	r := d.run
-	whole := trace.Span{From: death.From + max(int64(r.Setup.Lease), r.LeaseOf(&r.Ops[g.Op])), To: r.End}
+	whole := trace.Span{From: death.From + r.longestLease(g), To: r.End}
 	kept := r.suspects(r.logOf(g.Key))
 	if !r.keepsAll(g) { // others may have been granted it beside g, and keep it from who waits
 		next = r.logOf(g.Key).nextAfter(g, whole.From)
@@ -265,5 +265,5 @@ func (d *deaths) tellLate(g *trace.Grant, death *trace.Fault, next *trace.Grant,
 	d.late++
 	d.found.add(r, Violation{Key: g.Key.Name, At: dry.from + int64(r.Setup.Promise.Bound), Operations: evidence},
 		"%s was killed at %s with a lease on %q of %s, and nobody was granted it %s, while %s waited.",
-		g.Who(), r.seconds(death.From), g.Key.Name, length(r.LeaseOf(&r.Ops[g.Op])), until, r.Ops[dry.wait.waits[0].Invoke].Node)
+		g.Who(), r.seconds(death.From), g.Key.Name, length(r.longestLease(g)), until, r.Ops[dry.wait.waits[0].Invoke].Node)
 }

@@ -51,7 +51,7 @@ func (r *run) attempts(k *keyLog) []attempt {
 				a.to = min(a.to, r.delivered(w, trace.Span{From: g.OK, To: after(g.Told, r.aftermath())}))
 			}
 		case g != nil:
-			a.to = after(max(g.LastSeen, g.Sent), r.aftermath())
+			a.to = after(max(g.LastSeen, g.Sent), r.longestLease(g)+int64(r.Setup.Promise.Bound))
 		default:
 			a.to = r.delivered(w, trace.Span{From: w.From, To: after(w.To, r.aftermath())})
 		}
@@ -133,8 +133,8 @@ func honestRefusal(r *run) outcome {
 	return o
 }
 
-// lockInfo judges what the servers said of who holds a key: who is named must not have given it back, or
-// another have been granted it, before that was asked, and nobody, or another client of this run, must not
+// lockInfo judges what the servers said of who holds a key: who is named must not have given it back, another have been
+// granted it or been named, or its lease have ended, before that was asked, and nobody, or another client of this run, must not
 // be named while one client validly held it all the time.
 func lockInfo(r *run) outcome {
 	var f found
@@ -147,6 +147,7 @@ func lockInfo(r *run) outcome {
 			}
 			looks++
 			g, other := r.heldThroughout(k, op.Sent, op.Time), r.ByOwner[op.Owner]
+			gone := r.goneBefore(k, other, op)
 			by, shows := r.grantedBehind(k, i)
 			switch {
 			case other != nil && r.gaveBack(other, op):
@@ -169,6 +170,14 @@ func lockInfo(r *run) outcome {
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{shows, by.Op, i}},
 					"The servers named %s as the holder of %q when asked at %s, but %s had been granted it at %s.",
 					r.holderOf(i), k.Name, r.seconds(op.Sent), by.Who(), r.seconds(by.OK))
+			case gone >= 0:
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, gone, i}},
+					"The servers named %s as the holder of %q when asked at %s, but had named %s at %s, since it was granted it.",
+					other.Who(), k.Name, r.seconds(op.Sent), r.holderOf(gone), r.seconds(r.Ops[gone].Time))
+			case other != nil && r.overBefore(other, op):
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: append(r.Renewed(other), i)},
+					"The servers named %s as the holder of %q when asked at %s, but its lease, as it was last told, and the stated bound were over by %s.",
+					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.lastsUntil(other)+int64(r.Setup.Promise.Bound)))
 			}
 		}
 	}

@@ -37,6 +37,9 @@ type keyLog struct {
 	// those that may have come later: see openAfter.
 	met, beside, acting, kept []*trace.Grant
 	claimed                   map[rival][]*trace.Grant // see run.rivalClaim
+	made                      map[*trace.Grant]made    // see run.madeFrom
+	looked                    map[*trace.Grant]int     // see run.lookedWithout
+	lasts                     map[*trace.Grant]int64   // see run.lastsUntil
 	// valid and maybeValid are later grants, certain and possible, that ever claimed anything.
 	valid, maybeValid []*trace.Grant
 	asked             *asking      // see run.asked

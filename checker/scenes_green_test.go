@@ -187,15 +187,15 @@ func (b *builder) unsent() {
 }
 
 var tokens = map[string]func(*builder){
-	"violated-sent": func(b *builder) { swapped(b) }, // both waited together, and one was sent after the other's answer
-	"holds-unsent":  func(b *builder) { swapped(b); b.unsent() },
+	"violated-sent":  func(b *builder) { swapped(b) },             // both waited together, and one was sent after the other's answer
+	"unknown-unsent": func(b *builder) { swapped(b); b.unsent() }, // or two held it at once
 	"violated-looked": func(b *builder) { // the servers named one after the other
 		first, second := swapped(b)
 		b.unsent()
 		b.seen(22*ms, 23*ms, first.owner)
 		b.seen(62*ms, 63*ms, second.owner)
 	},
-	"holds-looked-again": func(b *builder) { // and then the first again: that is no order
+	"unknown-looked-again": func(b *builder) { // and then the first again: that is no order
 		first, second := swapped(b)
 		b.unsent()
 		b.seen(22*ms, 23*ms, first.owner)

@@ -198,7 +198,7 @@ var scenes = map[string]map[string]func(*builder){
 	},
 	"fencing-monotonic": {
 		"holds": turns,
-		"holds-concurrent": func(b *builder) {
+		"unknown-concurrent": func(b *builder) { // in the order of their tokens they held it at once
 			b.grantOf(0, 20*ms, "client-1", 2)
 			b.sent(b.grantOf(5*ms, 900*ms, "client-2", 1), 5*ms)
 		},

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"sort"
+
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 )
@@ -40,6 +42,26 @@ func (r *run) mayHold(op *history.Op) bool {
 	g := r.ByOwner[op.Owner]
 	_, maybe := r.Ghosts[op.Owner]
 	return maybe || r.pending()[op.Owner] || g != nil && (op.Key == "" || g.Key.Name == op.Key) && g.Sent <= op.Time
+}
+
+// keptBeside is a grant of another client that nothing had ended while an operation of an owner of which it is not known
+// whether it was granted the key was under way; nil: there is none.
+func (r *run) keptBeside(asked *history.Op, done int64) *trace.Grant {
+	k := r.logOf(r.ByKey[asked.Key])
+	if k == nil || r.ByOwner[asked.Owner] != nil || r.Setup.Kind.Shares() {
+		return nil
+	}
+	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= asked.Time })
+	if i == 0 {
+		return nil
+	}
+	h := k.Grants[i-1]
+	for _, s := range r.keptSpans(h, trace.ClockNoise) {
+		if h.Node != asked.Node && s.From < asked.Time && done < s.To {
+			return h
+		}
+	}
+	return nil
 }
 
 // pending are the owners of acquires that were never answered: each may have been granted its key.
@@ -86,7 +108,13 @@ func (r *run) strangeClaims(f *found) {
 				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts)
 			}
 		case op.Type != history.OK || op.F != history.Extend && (op.F != history.Release || r.Setup.Promise.Mute):
-		case invoke.Owner == "" || r.mayHold(invoke):
+		case invoke.Owner == "":
+		case r.mayHold(invoke):
+			if h := r.keptBeside(invoke, op.Time); h != nil {
+				f.add(r, Violation{Key: invoke.Key, At: op.Time, Operations: []int{h.Op, p, i}},
+					"%s was told ok to its %s of %q at %s as %q, an acquire that it was told no end of, and %s held it all the while: in either order, one of them did not.",
+					r.client(p), op.F, invoke.Key, r.seconds(op.Time), invoke.Owner, h.Who())
+			}
 		case maybe(op.Node, invoke):
 			if op.F == history.Extend {
 				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts)

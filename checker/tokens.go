@@ -121,6 +121,7 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		writers := slices.DeleteFunc(slices.Clone(asked), func(p proven) bool { return p.Mode != history.Exclusive })
 		ofWriters, byLook = topBefore(writers, asked), nil // a look names one of several
 	}
+	held := r.behindHolds(k, all)
 	for _, g := range all {
 		top := byRequest[g]
 		if g.Mode != history.Exclusive {
@@ -129,19 +130,41 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		if seen := byLook[g]; seen != nil && g.OK >= seen.Sent && (top == nil || seen.Token > top.Token) {
 			top = seen
 		}
-		if g.Token == 0 || top == nil || g.Token > top.Token || g.Token == top.Token && top.Mode == history.Exclusive {
-			continue // two writers with one token: see repeatedTokens
+		if g.Token == 0 {
+			continue
 		}
-		before, _, had := r.granted(top)
+		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive) // two writers: see repeatedTokens
+		if !certain {
+			if top = held[g]; top == nil || g.Token >= top.Token {
+				continue
+			}
+		}
+		shows, _, had := r.granted(top)
 		ops, was, _ := r.granted(g)
 		got := "a lower token"
 		if g.Token == top.Token {
 			got = "the same token"
 		}
-		f.add(r, Violation{Key: k.Name, At: g.OK, Operations: slices.Concat(r.lastLooks(k, top, g), before, ops)},
+		f.add(r, Violation{Key: k.Name, At: g.OK, Possible: !certain, Operations: slices.Concat(r.lastLooks(k, top, g), shows, ops)},
 			"%s %s %q at %s, after %s %s it at %s, and got %s.",
 			g.Who(), was, k.Name, r.seconds(g.OK), top.Who(), had, r.seconds(top.OK), got)
 	}
+}
+
+// behindHolds finds for each of some grants of a key the one with the greatest token of those behind which it was made, unless two
+// held the key at once: see madeFrom.
+func (r *run) behindHolds(k *keyLog, all []*trace.Grant) map[*trace.Grant]*trace.Grant {
+	if r.Setup.Kind.Shares() {
+		return nil
+	}
+	behind, answered := make([]proven, len(all)), make([]proven, len(all))
+	for i, g := range all {
+		behind[i], answered[i] = proven{g, g.Sent, g.OK}, proven{g, g.Sent, g.OK}
+		if r.ByOwner[g.Owner] == g {
+			behind[i].sent = max(g.Sent, r.madeFrom(g))
+		}
+	}
+	return topBefore(answered, behind)
 }
 
 // topBefore finds for each of some grants the one with the greatest token of those of others that were over
