@@ -107,7 +107,7 @@ func (s *stage) attach() error {
 		case "client":
 			s.clients = append(s.clients, a)
 		case "resource":
-			s.resource = a
+			s.resource, s.stands = a, n.Addr
 		default:
 			s.servers = append(s.servers, a)
 		}
