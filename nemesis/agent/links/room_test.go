@@ -132,7 +132,7 @@ func TestParsersShareTheirRoom(t *testing.T) {
 	long := "GET /" + strings.Repeat("x", 40<<10)
 	first := dial(t, ls.Addr("a"))
 	first.does(long, long)
-	if known := a.room.known.Load(); known < 40<<10 || known > 100<<10 {
+	if known := a.room.known.Load(); known < 40<<10 || known > 400<<10 {
 		t.Errorf("%d bytes are counted", known)
 	}
 	second := dial(t, ls.Addr("b"))
@@ -147,7 +147,7 @@ func TestParsersShareTheirRoom(t *testing.T) {
 	case <-time.After(eventually.Most):
 		t.Fatal("nobody was told")
 	}
-	if known := a.room.known.Load(); known > 100<<10 {
+	if known := a.room.known.Load(); known > 400<<10 {
 		t.Errorf("%d bytes are kept", known)
 	}
 	_, _ = first.Close(), second.Close()
