@@ -51,10 +51,6 @@ func TestImageIsInPlace(t *testing.T) {
 		{"etc/passwd", "", "its image has no file at /etc/passwd, but prw-r--r-- at /etc/passwd"},
 		{"etc/group", "/proc/self/fd/0", "its image has no file at /etc/group"},
 		{"dlmtest", "/opt", "its image has a link at /dlmtest, which leads to /opt"},
-		{"proc", "/opt", "its image has a link at /proc, which leads to /opt"},
-		{"tmp", "/dlmtest", "the mount at /tmp: it leads to /dlmtest"},
-		{"var/tmp", "/proc", "the mount at /var/tmp: it leads to /proc"},
-		{"var/tmp", "/tmp", ""},
 	} {
 		spec := ClientSpec("a")
 		entry := tar.Header{Name: c.name, Linkname: c.to, Typeflag: tar.TypeSymlink}
@@ -66,7 +62,7 @@ func TestImageIsInPlace(t *testing.T) {
 		if err == nil {
 			cluster.Down(context.WithoutCancel(t.Context()))
 		}
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s to %s: %v, want %q", c.name, c.to, err, c.want)
 		}
 	}

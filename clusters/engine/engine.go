@@ -213,7 +213,7 @@ func (c *Client) Stat(ctx context.Context, id, path string) (mode os.FileMode, t
 
 // CopyTo unpacks a tar in a folder of a container.
 func (c *Client) CopyTo(ctx context.Context, id, folder string, tar io.Reader) error {
-	return c.api.CopyToContainer(ctx, id, folder, tar, container.CopyToContainerOptions{AllowOverwriteDirWithFile: true})
+	return c.api.CopyToContainer(ctx, id, folder, tar, container.CopyToContainerOptions{})
 }
 
 // CreateNetwork makes one by that name.
