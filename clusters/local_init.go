@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/clusters/local"
-	"github.com/dlmtest/dlmtest/internal/early"
+	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 )
 
 // localInit is the runner's end of a run's first process.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/internal/early"
+	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 

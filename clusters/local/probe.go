@@ -16,7 +16,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/internal/early"
+	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 

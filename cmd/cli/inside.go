@@ -19,7 +19,7 @@ import (
 
 // insideCommands are the roles that dlmtest plays for itself: in a node, beside
 // the runner, or as a child with limits. Nobody types them. The roles that need little
-// of this binary come before main: see internal/early.
+// of this binary come before main: see nemesis/agent/early.
 func insideCommands() []*cobra.Command {
 	commands := []*cobra.Command{
 		{Use: "worker", Short: "Lock client of a node", RunE: func(cmd *cobra.Command, _ []string) error {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/internal/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/cut"
+	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/internal/early"
+	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 )
 
 // Command is one line to the process. Each is answered by an Event with Re set

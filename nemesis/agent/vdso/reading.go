@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/internal/early"
+	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 )
 
 // Reading is what a program reads on its clocks, all in ns.
