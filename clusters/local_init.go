@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/clusters/local"
-	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 )
 
 // localInit is the runner's end of a run's first process.
@@ -63,7 +62,7 @@ func startInit(self string, nodes []*localNode) (*localInit, error) {
 // inNamespaces is a command of this binary, whose descriptor its caller adds,
 // with all privileges in namespaces of its own and none outside of them.
 func inNamespaces(args ...string) *exec.Cmd {
-	cmd := &exec.Cmd{Path: local.SelfPath, Args: append([]string{early.Name}, args...), Dir: "/", Env: []string{"LC_ALL=C"}}
+	cmd := &exec.Cmd{Path: local.SelfPath, Args: append([]string{local.Name}, args...), Dir: "/", Env: []string{"LC_ALL=C"}}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setsid: true, // Ctrl-C is for the runner alone, as with containers
 		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID |

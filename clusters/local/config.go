@@ -30,6 +30,9 @@ const (
 	GID = 1000
 )
 
+// Name is what dlmtest is called when it starts itself.
+const Name = "dlmtest"
+
 // Binary is where the dlmtest binary stands in every node, as in a container.
 const Binary = seal.Binary
 

@@ -6,11 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
-
-func init() { early.Role(Command, Main) }
 
 // Main serves the hidden command: without arguments the first process of a run,
 // with "node" the first of a node, which becomes the agent, with "probe" the

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/clusters/local"
 	"github.com/dlmtest/dlmtest/locks/service"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 )

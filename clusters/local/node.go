@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
@@ -50,7 +49,7 @@ func (c nodeConfig) become() error {
 		return err
 	}
 	env := append([]string{seal.Variable + "=" + string(seal.Namespaces)}, c.Env...) // the first of a name counts
-	if err := syscall.Exec(Binary, []string{early.Name, "agent"}, env); err != nil {
+	if err := syscall.Exec(Binary, []string{Name, "agent"}, env); err != nil {
 		return fmt.Errorf("start the agent: %w", err)
 	}
 	return nil

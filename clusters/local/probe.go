@@ -16,7 +16,6 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
@@ -114,7 +113,7 @@ func trySeal(string) error {
 func start(o seal.Orders, word string) error {
 	var said bytes.Buffer
 	cmd := exec.Command("/proc/self/exe", Command, word)
-	cmd.Args[0] = early.Name
+	cmd.Args[0] = Name
 	cmd.Stderr = &said
 	if err := o.Start(cmd, cmd.Start); err != nil {
 		if cmd.Process != nil {
@@ -162,7 +161,7 @@ func tryPtrace(string) error {
 	runtime.LockOSThread() // the kernel ties a tracee to one thread
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command("/proc/self/exe", Command, "ptrace-victim")
-	cmd.Args[0] = early.Name
+	cmd.Args[0] = Name
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
 		return err

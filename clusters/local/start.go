@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 )
 
 // nodeConfig is what a node's first process needs to know.
@@ -46,7 +44,7 @@ func (r *run) startNode(i int) (*exec.Cmd, error) {
 	}
 	stdio := r.stdio[i]
 	cmd := exec.Command(filepath.Join(r.root, Binary), Command, "node")
-	cmd.Args[0] = early.Name
+	cmd.Args[0] = Name
 	cmd.Env = r.Nodes[i].Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdio[0], stdio[1], stdio[2]
 	cmd.SysProcAttr = &syscall.SysProcAttr{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/clusters"
+	_ "github.com/dlmtest/dlmtest/cmd/early" // nodes start so
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks/service"
 	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
@@ -19,7 +20,7 @@ import (
 
 // insideCommands are the roles that dlmtest plays for itself: in a node, beside
 // the runner, or as a child with limits. Nobody types them. The roles that need little
-// of this binary come before main: see nemesis/agent/early.
+// of this binary come before main: see cmd/early.
 func insideCommands() []*cobra.Command {
 	commands := []*cobra.Command{
 		{Use: "worker", Short: "Lock client of a node", RunE: func(cmd *cobra.Command, _ []string) error {

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/cut"
-	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
 
@@ -34,16 +32,6 @@ type agent struct {
 	arms   []*armed
 	held   []*active // faults and holds in force
 	looked []*active // faults that are healed and looked at once more
-}
-
-func init() {
-	early.Role("agent", func([]string) error {
-		name, err := os.Hostname()
-		if err != nil {
-			return err
-		}
-		return Main(name, os.Stdin, os.Stdout)
-	})
 }
 
 // Main serves the runner on in and w until EOF on in, then kills the child and

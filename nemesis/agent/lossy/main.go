@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 )
 
 // Command is one line to the process. Each is answered by an Event with Re set
@@ -62,10 +60,6 @@ type process struct {
 
 	mu  sync.Mutex
 	out *json.Encoder
-}
-
-func init() {
-	early.Role("fs", func(args []string) error { return Main(os.Stdin, os.Stdout, args...) })
 }
 
 // Main is the process that serves one file system. It mounts, says so in its

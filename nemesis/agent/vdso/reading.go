@@ -4,15 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
 	_ "unsafe" // for linkname
 
 	"golang.org/x/sys/unix"
-
-	"github.com/dlmtest/dlmtest/nemesis/agent/early"
 )
 
 // Reading is what a program reads on its clocks, all in ns.
@@ -56,10 +53,6 @@ func (r Reading) Check(b Bend) error {
 		return fmt.Errorf("clock: REALTIME reads %d and not %d to %d", r.Realtime, low, high)
 	}
 	return nil
-}
-
-func init() {
-	early.Role("clock", func([]string) error { return Report(os.Stdout) })
 }
 
 // Report writes a Reading as one line of JSON: the body of the hidden command that
