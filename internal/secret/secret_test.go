@@ -37,7 +37,7 @@ func TestURLsOfAText(t *testing.T) {
 		`--url=redis://u:ge"he<im>@h:1`:                      "--url=redis://u:***@h:1",
 		"redis://u:geheim@h,redis://u:geheim@i":              "redis://u:***@h,redis://u:***@i",
 		"sh -c x redis://u:geheim@h && y rediss://:geheim@i": "sh -c x redis://u:***@h && y rediss://:***@i",
-		"[redis://u:geheim@h|a://geheim@h]": "[redis://u:***@h|a://***@h]",
+		"[redis://u:geheim@h|a://geheim@h]":                  "[redis://u:***@h|a://***@h]",
 		"see http://h/x and mail a@b":                        "see http://h/x and mail a@b",
 		"none: //u:p@h":                                      "none: //u:p@h",
 	} {
