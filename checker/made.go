@@ -44,7 +44,7 @@ func (r *run) behind(k *keyLog, h *trace.Grant, from int64, answered []*trace.Gr
 		lease = r.shortest(r.LeaseOf(&r.Ops[h.Op]))
 	}
 	for _, p := range answered {
-		if p.OK >= min(cause, after(from, lease)) {
+		if p.OK >= min(cause, after(from, lease), h.OK) {
 			break
 		}
 		from = max(from, k.made[p].from, min(k.made[p].kept, h.OK))
