@@ -94,7 +94,7 @@ func TestAsNobody(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "/proc/self/fd/3", "-test.v", "-test.timeout="+patience.String())
 	cmd.ExtraFiles = []*os.File{binary}
 	cmd.Dir = "/"
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "GORACE=" + os.Getenv("GORACE")}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "GORACE=" + os.Getenv("GORACE"), composeText + "=" + string(clusters.Compose)}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	text, err := cmd.CombinedOutput()
 	t.Logf("%s", text)
