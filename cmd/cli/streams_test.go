@@ -27,6 +27,7 @@ import (
 var mayWriteRaw = map[string]string{
 	"cmd/cli/streams.go":                  "makes the filters",
 	"cmd/cli/inside.go":                   "a program of a node: its agent reads what it writes",
+	"cmd/early/early.go":                  "the same",
 	"nemesis/agent/seal/helper.go":        "inside a node, before it becomes its program",
 	"nemesis/agent/disk.go":               "inside a node: the runner filters the node's log",
 	"locks/libraries/golang.go":           "inside a node",
