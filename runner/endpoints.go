@@ -102,7 +102,9 @@ func (p *plan) bearer() string {
 func (p *plan) secrets() []string {
 	words := append(secret.Of(p.Endpoints), secret.Forms(os.Getenv(BearerVariable))...) // a server may have it where no client does
 	for _, w := range p.Adapter {
-		words = append(words, secret.In(w)...)
+		if strings.Contains(w, "://") {
+			words = append(words, secret.Of([]string{w})...)
+		}
 	}
 	return words
 }

@@ -55,20 +55,21 @@ func (p *plan) clientLinks() []agent.Link {
 		return nil
 	}
 	all := p.endpointLinks()
-	add := func(name, upstream string, speaks wire.Protocol) {
-		all = append(all, agent.Link{Name: name, Upstream: upstream, Protocol: speaks, Listen: fmt.Sprintf("127.0.0.1:%d", linkPort+len(all))})
+	add := func(name string, port int, speaks wire.Protocol) {
+		all = append(all, agent.Link{Name: name, Upstream: fmt.Sprintf("%s:%d", name, port), Protocol: speaks,
+			Listen: fmt.Sprintf("127.0.0.1:%d", linkPort+len(all))})
 	}
 	for _, n := range p.serving() {
-		add(n.Name, fmt.Sprintf("%s:%d", n.Name, p.entry.Port), p.speaks())
+		add(n.Name, p.entry.Port, p.speaks())
 	}
 	for _, n := range p.learnt() {
-		add(n.Name, fmt.Sprintf("%s:%d", n.Name, p.entry.Named), p.speaks())
+		add(n.Name, p.entry.Named, p.speaks())
 	}
-	speaks := wire.None
 	if p.Resource == "postgres" {
-		speaks = wire.Postgres
+		add(p.other.Name, 5432, wire.Postgres)
+	} else {
+		add(p.other.Name, storePort, wire.None)
 	}
-	add(p.other.Name, p.resourceAddr(), speaks)
 	return all
 }
 

@@ -98,26 +98,21 @@ func (l *Link) connect(client *net.TCPConn) {
 	l.stats.Accepted++
 	number := l.stats.Accepted
 	reset, hole := l.welcome()
-	crowded := !l.room.enter()
+	crowded := len(l.conns) >= l.room.conns
 	if crowded {
 		l.stats.Refused++
 	}
 	l.mu.Unlock()
-	admitted := false
 	switch {
 	case crowded:
 		abort(client)
-		return
 	case reset != nil:
 		reset.counts.conns.Add(1)
 		abort(client)
 	case hole != nil:
-		admitted = l.admit(newHole(l, client))
+		l.admit(newHole(l, client))
 	default:
-		admitted = l.dial(client, number)
-	}
-	if !admitted {
-		l.room.leave()
+		l.dial(client, number)
 	}
 }
 
@@ -134,7 +129,7 @@ func (l *Link) welcome() (reset, hole *Fault) {
 	return reset, hole
 }
 
-func (l *Link) dial(client *net.TCPConn, number int) (admitted bool) {
+func (l *Link) dial(client *net.TCPConn, number int) {
 	begin := time.Now()
 	d := net.Dialer{Timeout: dialLimit, KeepAlive: -1}
 	server, err := d.DialContext(l.ctx, "tcp", l.upstream)
@@ -143,32 +138,31 @@ func (l *Link) dial(client *net.TCPConn, number int) (admitted bool) {
 		l.stats.Refused++
 		l.mu.Unlock()
 		abort(client) // the nearest thing to a refusal that is left
-		return false
+		return
 	}
 	// The request of a client that gave up must not reach a server that it never
 	// reached. One that only closes its sending end, quickly, has not given up.
 	if time.Since(begin) > slowDial && hungUp(client) {
 		_ = client.Close()
 		_ = server.Close()
-		return false
+		return
 	}
-	return l.admit(newConn(l, number, client, server.(*net.TCPConn)))
+	l.admit(newConn(l, number, client, server.(*net.TCPConn)))
 }
 
-// admit puts a connection under the faults in force and starts it; forget drops it.
-func (l *Link) admit(c *conn) bool {
+// admit puts a connection under the faults in force and starts it.
+func (l *Link) admit(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || c.server == nil && !c.swallowed() { // the black hole was healed meanwhile
 		c.kill(true)
-		return false
+		return
 	}
 	l.conns[c] = true
 	for _, f := range l.faults {
 		f.grip(c)
 	}
 	c.start()
-	return true
 }
 
 // unparsed tells that a direction is not understood, once: many connections would say the same.
@@ -187,7 +181,6 @@ func (l *Link) forget(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.conns, c)
-	l.room.leave()
 }
 
 // inject puts a fault in force on all connections.
