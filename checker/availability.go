@@ -46,11 +46,7 @@ func availability(r *run) outcome {
 			waits += plain.waits
 			longest = max(longest, d.to-d.from)
 			if d.to-d.from > limit {
-				waited := d.wait.within(d.from, d.to)
-				during, begins := in.told(d.from, d.to)
-				f.add(r, Violation{Key: k.Name, At: d.from + limit, Operations: append(waited, begins...)},
-					"During %s nobody was granted %q for %s from %s, while %s waited.",
-					during, k.Name, length(d.to-d.from), r.seconds(d.from), r.Ops[waited[0]].Node)
+				r.addDrought(&f, k, in, d, limit)
 			}
 		}
 		r.unrenewed(in, limit, &f)
@@ -84,6 +80,15 @@ func availability(r *run) outcome {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("Nobody waited for a key during %s.", nouns.Count(judged, "fault"))
 	}
 	return o
+}
+
+// addDrought records that nobody was granted a key for longer than the limit while somebody waited.
+func (r *run) addDrought(f *found, k *keyLog, in *incident, d drought, limit int64) {
+	waited := d.wait.within(d.from, d.to)
+	during, begins := in.told(d.from, d.to)
+	f.add(r, Violation{Key: k.Name, At: d.from + limit, Operations: append(waited, begins...)},
+		"During %s nobody was granted %q for %s from %s, while %s waited.",
+		during, k.Name, length(d.to-d.from), r.seconds(d.from), r.Ops[waited[0]].Node)
 }
 
 // drought is the longest time without a grant that a wait saw.

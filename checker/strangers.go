@@ -113,7 +113,8 @@ func (r *run) strangeClaims(f *found) {
 			if h := r.keptBeside(invoke, op.Time); h != nil {
 				r.unlessServers(func() {
 					f.add(r, Violation{Key: invoke.Key, At: op.Time, Operations: []int{h.Op, p, i}},
-						"%s was told ok to its %s of %q at %s as %q, an acquire that it was told no end of, and %s held it all the while: in either order, one of them did not.",
+						"%s was told ok to its %s of %q at %s as %q, an acquire that it was told no end of, and %s held it "+
+							"all the while: in either order, one of them did not.",
 						r.client(p), op.F, invoke.Key, r.seconds(op.Time), invoke.Owner, h.Who())
 				})
 			}

@@ -13,8 +13,9 @@ import (
 const slowAnswer = int64(50 * time.Millisecond)
 
 // waitLimit finds acquires that came back long after the limit that they were given, or
-// not at all. A quarter of a lease, and slowAnswer at least, is for the machine. A try has the limit zero. What a fault or a stall delays is not judged, but what goes on for as long
-// when the fault has faded; and no acquire of a lock that says that it knows no limit.
+// not at all. A quarter of a lease, and slowAnswer at least, is for the machine. A try has the limit zero. What a fault or a
+// stall delays is not judged, but what goes on for as long when the fault has faded; and no acquire of a lock that says that
+// it knows no limit.
 func waitLimit(r *run) outcome {
 	var f found
 	machine := max(int64(r.Setup.Lease)/4, slowAnswer)

@@ -44,6 +44,18 @@ func TestPlant(t *testing.T) {
 	}
 }
 
+// What is excused stands in its file: an excuse for code that has gone would excuse what comes there next.
+func TestExcusesHaveTheirLines(t *testing.T) {
+	for _, e := range equivalent {
+		of, name := filepath.Split(e.file)
+		dir := map[string]string{"checker/": "../..", "models/": "..", "trace/": "../../../history/trace"}[of]
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(text), e.line) {
+			t.Errorf("%s has no %q: %v", e.file, e.line, err)
+		}
+	}
+}
+
 func TestExcused(t *testing.T) {
 	if _, known := excused(mistake{at: "nowhere.go:1", what: "left out: x"}); known {
 		t.Error("a mistake in no list is excused")
