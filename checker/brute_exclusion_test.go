@@ -90,7 +90,7 @@ func (b brute) madeFrom(g *trace.Grant) int64 {
 	defer func() { madeOf.at[g] = from }()
 	from = g.Sent
 	for _, p := range b.r.Grants {
-		if p.Op >= g.Op || p.OK >= g.Sent && p.OK >= from+12*ms && b.r.Setup.Promise.Leased {
+		if p.OK >= g.OK || p.OK >= g.Sent && p.OK >= from+12*ms && b.r.Setup.Promise.Leased {
 			continue
 		}
 		if p.OK >= g.Sent {

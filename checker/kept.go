@@ -209,17 +209,17 @@ func (r *run) firstStall(g *trace.Grant) int64 {
 // cannot have been made before the older one. An instant of both is too little: see clockNoise. O(n log n).
 func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
 	var spans []trace.Span
-	latest := make([]int, len(k.Grants))                                     // of the grants up to each, which was kept longest
-	kept, lasts := make([]int64, len(k.Grants)), make([]bool, len(k.Grants)) // beyond its own ok
+	kept, first := newLastEnds(len(k.Grants)), newLastEnds(len(k.Grants)) // until the end, and without a gap from the ok on
 	for i, g := range k.Grants {
-		kept[i] = r.keptUntil(g) - trace.ClockNoise
+		gapless := g.OK
 		for _, s := range r.keptSpans(g, trace.ClockNoise) {
-			lasts[i] = lasts[i] || s.From == g.OK
+			if s.From == g.OK {
+				gapless = s.To
+			}
 			spans = append(spans, trace.Span{From: s.From, To: s.To, Owner: i})
 		}
-		if latest[i] = i; i > 0 && kept[latest[i-1]] >= kept[i] {
-			latest[i] = latest[i-1]
-		}
+		kept.add(i, r.keptUntil(g)-trace.ClockNoise)
+		first.add(i, gapless)
 	}
 	pairs := map[[2]*trace.Grant]bool{}
 	overlaps(spans, func(a, b trace.Span) {
@@ -227,11 +227,33 @@ func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
 	})
 	for i, g := range k.Grants {
 		before := sort.Search(i, func(n int) bool { return k.Grants[n].OK >= g.Sent }) - 1
-		if !lasts[i] && before >= 0 && kept[latest[before]] > g.OK && r.keptAt(k.Grants[latest[before]], g.OK, trace.ClockNoise) {
-			pairs[[2]*trace.Grant{k.Grants[latest[before]], g}] = true
+		if before < 0 || first.end[i] > g.OK {
+			continue
+		}
+		for _, h := range []*trace.Grant{k.Grants[first.by[before]], k.Grants[kept.by[before]]} {
+			if r.keptAt(h, g.OK, trace.ClockNoise) {
+				pairs[[2]*trace.Grant{h, g}] = true
+				break
+			}
 		}
 	}
 	return pairs
+}
+
+// lastEnds is when each of some things ends, and which of those up to each ends last.
+type lastEnds struct {
+	end []int64
+	by  []int
+}
+
+func newLastEnds(n int) lastEnds { return lastEnds{make([]int64, n), make([]int, n)} }
+
+// add is called for one after the other.
+func (l lastEnds) add(i int, end int64) {
+	l.end[i] = end
+	if l.by[i] = i; i > 0 && l.end[l.by[i-1]] >= end {
+		l.by[i] = l.by[i-1]
+	}
 }
 
 // addDoubles records pairs of grants that nobody need have acted on.
