@@ -228,8 +228,8 @@ gate-proof: build ## hold the gate against N=20 trees as they are and 20 with a 
 	@N=$(or $(N),20) RUNTIME=$(or $(RUNTIME),auto) .ci/gate-proof
 
 .PHONY: kill-proof
-KILLED := run,matrix,gate,conform,corpus,shrink,capacity,selftest
-kill-proof: images ## kill run, matrix, gate, conform, corpus, shrink, capacity and selftest at N=20 random moments each, in RUNTIME=local,docker, and their helpers, and count what is left; SEED= repeats one
+KILLED := run,matrix,gate,conform,corpus,hunt,shrink,capacity,selftest
+kill-proof: images ## kill run, matrix, gate, conform, corpus, hunt, shrink, capacity and selftest at N=20 random moments each, in RUNTIME=local,docker, and their helpers, and count what is left; SEED= repeats one
 	@KILLS=$(or $(N),20) KILL=$(or $(COMMANDS),$(KILLED)) KILL_RUNTIME=$(or $(RUNTIME),local$(comma)docker) KILL_SEED=$(SEED) \
 	  $(GO) test -count 1 -timeout 4h -v -run '^TestKilled' ./cmd/cli
 

@@ -76,15 +76,24 @@ func (d *Docker) fill(ctx context.Context, name, image string) error {
 	}
 	id, err := d.api.CreateContainer(ctx, "",
 		&engine.Config{Image: image, Entrypoint: []string{agentPath}, Labels: d.labels(Run{ID: "agent"})},
-		&engine.HostConfig{Mounts: []engine.Mount{{Type: engine.Volumes, Source: name, Target: agentFolder}}})
+		&engine.HostConfig{Mounts: []engine.Mount{agentMount(name)}})
 	if err != nil {
 		return fmt.Errorf("agent volume %s: %w", name, err)
 	}
 	defer func() { _ = d.removeContainer(context.WithoutCancel(ctx), id) }()
+	if err := d.inPlace(ctx, id); err != nil {
+		return err
+	}
 	if err := d.copyAgent(ctx, id); err != nil {
 		return fmt.Errorf("agent volume %s: %w", name, err)
 	}
 	return d.api.CreateVolume(ctx, name+filledSuffix, nil)
+}
+
+// agentMount is the volume as it lies in every container. It begins empty: Docker would fill it with what an image has
+// there, for all later runs, whatever their image.
+func agentMount(volume string) engine.Mount {
+	return engine.Mount{Type: engine.Volumes, Source: volume, Target: agentFolder, VolumeOptions: &engine.VolumeOptions{NoCopy: true}}
 }
 
 // copyAgent streams the binary as the one file of a tar.

@@ -3,9 +3,9 @@ package clusters
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -39,23 +39,26 @@ func (d *deployment) create(ctx context.Context, m *member, volume string) error
 // placed looks where the links of an image, or of what is bound into it, lead the node's mounts:
 // never over the agent, which has more rights than what it starts.
 func (d *deployment) placed(ctx context.Context, m *member) error {
+	ours := slices.ContainsFunc(Images(), func(i Image) bool { return i.Tag == m.Spec.Image })
+	if !ours {
+		if err := d.inPlace(ctx, m.id); err != nil {
+			return fmt.Errorf("create node %s: %w", m.Spec.Name, err)
+		}
+	}
 	targets := slices.Clone(m.Spec.Declared)
 	for _, mount := range m.Spec.Mounts {
 		targets = append(targets, mount.Target)
 	}
-	ours := slices.ContainsFunc(Images(), func(i Image) bool { return i.Tag == m.Spec.Image })
+	if m.Spec.Guest {
+		targets = slices.AppendSeq(targets, maps.Keys(emptyFolders(GuestShares)))
+	}
 	for _, target := range targets {
 		inner := slices.ContainsFunc(targets, func(outer string) bool { return strings.HasPrefix(target, strings.TrimSuffix(outer, "/")+"/") })
 		if ours && !inner {
 			continue // our images have no such link, and the daemon takes its time to look
 		}
-		var failed error
-		real, err := seal.Follow(target, func(path string) (string, bool) {
-			to, err := d.api.Link(ctx, m.id, path)
-			failed = errors.Join(failed, err)
-			return to, to != ""
-		})
-		if err = errors.Join(failed, err); err == nil && seal.Kept(real) {
+		real, err := d.leads(ctx, m.id, target)
+		if err == nil && seal.Kept(real) {
 			err = fmt.Errorf("it leads to %s, by which a node is started", real)
 		}
 		if err != nil {
@@ -71,7 +74,7 @@ func config(s NodeSpec, labels map[string]string) *engine.Config {
 	return &engine.Config{
 		Hostname: s.Name, Image: s.Image, Labels: labels,
 		Entrypoint: []string{agentPath, "agent"}, User: "0", WorkingDir: "/",
-		Env:          []string{seal.Variable + "=" + string(seal.Users)}, // an image may say otherwise
+		Env:          agentEnv(s.Env),
 		Healthcheck:  &engine.HealthConfig{Test: []string{"NONE"}},
 		AttachStdin:  true,
 		AttachStdout: true,
@@ -81,6 +84,18 @@ func config(s NodeSpec, labels map[string]string) *engine.Config {
 	}
 }
 
+// agentEnv keeps what an image says of the environment from the agent, which runs before anything is sealed: it is the
+// child's. A name without a value is one that Docker leaves out.
+func agentEnv(child []string) []string {
+	env := []string{seal.Variable + "=" + string(seal.Users)}
+	for _, v := range child {
+		if name, _, _ := strings.Cut(v, "="); name != "" && name != seal.Variable {
+			env = append(env, name)
+		}
+	}
+	return env
+}
+
 func (d *deployment) host(s NodeSpec, volume string) *engine.HostConfig {
 	h := &engine.HostConfig{
 		NetworkMode: engine.NetworkMode(d.network),
@@ -88,11 +103,9 @@ func (d *deployment) host(s NodeSpec, volume string) *engine.HostConfig {
 		LogConfig:   engine.LogConfig{Type: "none"},
 		SecurityOpt: s.SecurityOpt,
 		ExtraHosts:  s.Hosts,
-		Mounts: []engine.Mount{{
-			Type: engine.Volumes, Source: volume, Target: agentFolder, ReadOnly: true,
-			VolumeOptions: &engine.VolumeOptions{NoCopy: true},
-		}},
+		Mounts:      []engine.Mount{agentMount(volume)},
 	}
+	h.Mounts[0].ReadOnly = true
 	for _, path := range s.Devices {
 		h.Devices = append(h.Devices, engine.DeviceMapping{PathOnHost: path, PathInContainer: path, CgroupPermissions: "rwm"})
 	}

@@ -102,9 +102,7 @@ func (p *plan) bearer() string {
 func (p *plan) secrets() []string {
 	words := append(secret.Of(p.Endpoints), secret.Forms(os.Getenv(BearerVariable))...) // a server may have it where no client does
 	for _, w := range p.Adapter {
-		if strings.Contains(w, "://") {
-			words = append(words, secret.Of([]string{w})...)
-		}
+		words = append(words, secret.In(w)...)
 	}
 	return words
 }

@@ -55,21 +55,20 @@ func (p *plan) clientLinks() []agent.Link {
 		return nil
 	}
 	all := p.endpointLinks()
-	add := func(name string, port int, speaks wire.Protocol) {
-		all = append(all, agent.Link{Name: name, Upstream: fmt.Sprintf("%s:%d", name, port), Protocol: speaks,
-			Listen: fmt.Sprintf("127.0.0.1:%d", linkPort+len(all))})
+	add := func(name, upstream string, speaks wire.Protocol) {
+		all = append(all, agent.Link{Name: name, Upstream: upstream, Protocol: speaks, Listen: fmt.Sprintf("127.0.0.1:%d", linkPort+len(all))})
 	}
 	for _, n := range p.serving() {
-		add(n.Name, p.entry.Port, p.speaks())
+		add(n.Name, fmt.Sprintf("%s:%d", n.Name, p.entry.Port), p.speaks())
 	}
 	for _, n := range p.learnt() {
-		add(n.Name, p.entry.Named, p.speaks())
+		add(n.Name, fmt.Sprintf("%s:%d", n.Name, p.entry.Named), p.speaks())
 	}
+	speaks := wire.None
 	if p.Resource == "postgres" {
-		add(p.other.Name, 5432, wire.Postgres)
-	} else {
-		add(p.other.Name, storePort, wire.None)
+		speaks = wire.Postgres
 	}
+	add(p.other.Name, p.resourceAddr(), speaks)
 	return all
 }
 

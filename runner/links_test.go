@@ -3,10 +3,15 @@ package runner
 import (
 	"context"
 	"errors"
+	"io"
+	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links/wire"
@@ -46,6 +51,30 @@ func TestClientsGoThroughTheirLinks(t *testing.T) {
 		t.Errorf("the final acquire goes to %v and %s", last.Lock.Endpoints, last.Resource.Addr)
 	}
 }
+
+// Code under test shares its client's network, and could answer in place of the name service: who is taken for the
+// resource is told its key, and with that the verdict can be forged.
+func TestResourceIsFoundByItsAddress(t *testing.T) {
+	for _, resource := range []string{"store", "postgres"} {
+		p, err := planned(t, "redlock", resource, scenarios.Fault{Fault: "latency", Target: "clients", Latency: scenarios.Duration{Leases: 0.1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &stage{plan: p, cluster: &clusters.Cluster{Nodes: []*clusters.Node{{Spec: p.other, Addr: netip.MustParseAddr("10.77.0.7"),
+			Stdin: nopCloser{io.Discard}, Stdout: strings.NewReader(""), Stderr: strings.NewReader("")}}}, dir: t.TempDir()}
+		if err := errors.Join(os.Mkdir(filepath.Join(s.dir, logsDir), 0o755), s.attach()); err != nil {
+			t.Fatal(err)
+		}
+		addr := s.worker(len(p.clients), "final", workloads.Finally).Resource.Addr
+		if way := s.clientLinks()[5]; !strings.HasPrefix(addr, "10.77.0.7:") || way.Upstream != addr {
+			t.Errorf("%s: a client finds it at %s, a link at %s", resource, addr, way.Upstream)
+		}
+	}
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
 
 // Sentinels name the primary by its own address: clients find it by its link all the same.
 func TestLinksToServersThatOthersName(t *testing.T) {

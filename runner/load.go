@@ -249,7 +249,7 @@ func (s *stage) finish(ctx context.Context, limit time.Duration) error {
 		return nil
 	}
 	spec := s.worker(len(s.clients), "final", workloads.Finally)
-	if err := c.start(ctx, workerOf(spec)); err != nil {
+	if err := c.start(ctx, c.workerOf(&spec)); err != nil {
 		return err
 	}
 	if err := c.tell(ctx, workloads.Told{Spec: &spec}); err != nil {
@@ -260,6 +260,9 @@ func (s *stage) finish(ctx context.Context, limit time.Duration) error {
 		case w := <-c.said:
 			if w.Fatal != "" {
 				s.rec.doubt("the final acquire could not be made: " + w.Fatal)
+			}
+			if err := s.greeted(c, w.Hello); err != nil { // judged by what was said before
+				s.rec.doubt("the final acquire was another lock's: " + err.Error())
 			}
 		case <-c.exits:
 			return nil

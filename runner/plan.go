@@ -6,8 +6,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -40,10 +43,14 @@ type plan struct {
 	key     string            // by which the store knows the workers: a lock under test has none
 	sum     string            // of the user's own compose file; empty: there is none
 	told    []string          // what is to be known of that file before the start
+	stands  netip.Addr        // where the guarded resource is; invalid: it has no node yet
 }
 
-// storePort is where the built-in store listens, in its own container.
-const storePort = 7000
+// Where the guarded resource listens, in its own container: the built-in store, or PostgreSQL.
+const (
+	storePort    = 7000
+	postgresPort = 5432
+)
 
 // binary is where the injected dlmtest stands in every container.
 const binary = "/dlmtest/dlmtest"
@@ -211,11 +218,8 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 	s := workloads.Spec{Mode: mode, Backend: p.Backend, Settings: p.Settings, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
 		Renew: p.Scenario.Renew, Patience: locks.Patience(p.Scenario.Patient(n)), Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
 		Wait: p.Scenario.Wait.Of(p.lease), ReleaseWait: p.Scenario.ReleaseWait.Of(p.lease), Kind: p.setup.Kind, Permits: p.setup.Permits, Use: p.setup.Use,
-		Resource: workloads.ResourceSpec{Addr: fmt.Sprintf("resource:%d", storePort), Key: p.key},
+		Resource: workloads.ResourceSpec{Addr: p.resourceAddr(), Key: p.key},
 		Lock:     locks.Config{Lease: p.lease, Client: node, Seed: p.Seed + uint64(n), IdleTimeout: p.idle, Wait: p.Settings.Wait}}
-	if p.Resource == "postgres" {
-		s.Resource.Addr = "resource:5432"
-	}
 	s.Lock.Endpoints = p.Endpoints
 	s.Lock.Bearer = p.bearer()
 	for _, server := range p.serving() {
@@ -228,6 +232,19 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 		s.Wait = finalLimit(p.lease)
 	}
 	return s
+}
+
+// resourceAddr is where clients find the guarded resource: by its address, once it has one. Code under test shares a
+// client's network and could answer in place of the name service; who is taken for the resource is told its key.
+func (p *plan) resourceAddr() string {
+	host, port := p.other.Name, storePort
+	if p.stands.IsValid() {
+		host = p.stands.String()
+	}
+	if p.Resource == "postgres" {
+		port = postgresPort
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port))
 }
 
 // finalLimit is how long a free key may take to be granted.

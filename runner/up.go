@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -107,7 +108,7 @@ func (s *stage) attach() error {
 		case "client":
 			s.clients = append(s.clients, a)
 		case "resource":
-			s.resource = a
+			s.resource, s.stands = a, n.Addr
 		default:
 			s.servers = append(s.servers, a)
 		}
@@ -164,16 +165,18 @@ func ours(argv ...string) agent.Child {
 	return agent.Child{Argv: append([]string{binary}, argv...), User: fmt.Sprint(seal.WorkerID), Env: []string{"HOME=/tmp", "USER=dlmtest"}, Speaks: true}
 }
 
-// workerOf is the worker for a spec.
-func workerOf(spec workloads.Spec) agent.Child {
+// workerOf is the worker for a spec. What the image says of the environment is for the adapter alone.
+func (a *node) workerOf(spec *workloads.Spec) agent.Child {
 	child := ours("worker")
-	child.Starts = spec.HasAdapter()
+	if child.Starts = spec.HasAdapter(); child.Starts {
+		spec.Env = slices.Concat(a.Spec.Env, child.Env)
+	}
 	return child
 }
 
 // startClient starts a worker and waits for its first lock operation.
 func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, say Progress) error {
-	child := workerOf(spec)
+	child := n.workerOf(&spec)
 	child.Bend, child.Stall, child.Probe = nemesis.Bends(s.faults), stallLimit(s.lease), s.probes()
 	child.Links, child.Seed = s.clientLinks(), s.Seed+uint64(spec.Number)
 	if err := n.start(ctx, child); err != nil {

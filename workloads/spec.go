@@ -43,7 +43,8 @@ type Spec struct {
 	Settings settings.Settings `json:"settings"`
 	Lock     locks.Config      `json:"lock"`
 	Resource ResourceSpec      `json:"resource"`
-	Number   int               `json:"number"` // of the client, from 0: process ids start at Number × 1,000,000
+	Env      []string          `json:"env,omitempty"` // of the adapter, if the lock is behind one: what its image says
+	Number   int               `json:"number"`        // of the client, from 0: process ids start at Number × 1,000,000
 	Node     string            `json:"node"`
 	Keys     []string          `json:"keys"`
 	Seed     uint64            `json:"seed"`
@@ -95,7 +96,7 @@ type Said struct {
 	Conformed *Conformed `json:"conformed,omitempty"` // what the conformance suites have found
 	Load      *Load      `json:"load,omitempty"`      // what a capacity worker holds now
 	Fatal     string     `json:"fatal,omitempty"`     // dlmtest itself failed
-	// Hello is what the adapter of a lock that is a process said of itself; with Ready.
+	// Hello is what the adapter of a lock that is a process said of itself; with Ready, and of the final acquire.
 	Hello *protocol.Result `json:"hello,omitempty"`
 }
 

@@ -23,7 +23,7 @@ func Worker(ctx context.Context, in io.Reader, w io.Writer) error {
 		return errors.New("worker: no spec came first")
 	}
 	spec := *told.Spec
-	err := protocol.Adopt() // what an adapter leaves behind is paused and killed with us
+	err := protocol.Adopt(spec.Env) // what an adapter leaves behind is paused and killed with us
 	if err != nil {
 		return err
 	}
@@ -152,6 +152,7 @@ func finally(ctx context.Context, l *link, s Spec) error {
 		return err
 	}
 	defer func() { _ = r.closeLock() }()
+	l.say(Said{Hello: r.hello()})
 	r.note(history.Op{F: history.Final})
 	p := r.process()
 	for _, key := range s.Keys {

@@ -202,13 +202,13 @@ func (c *Client) Commit(ctx context.Context, id, ref string, changes ...string) 
 	return err
 }
 
-// Link is where a link of a container that does not run leads; "": there is none at that path.
-func (c *Client) Link(ctx context.Context, id, path string) (to string, err error) {
+// Stat is what a file of a container that does not run is, and where it leads if it is a link; 0: there is none at that path.
+func (c *Client) Stat(ctx context.Context, id, path string) (mode os.FileMode, to string, err error) {
 	stat, err := c.api.ContainerStatPath(ctx, id, path)
 	if IsNotFound(err) {
-		return "", nil
+		return 0, "", nil
 	}
-	return stat.LinkTarget, err
+	return stat.Mode, stat.LinkTarget, err
 }
 
 // CopyTo unpacks a tar in a folder of a container.

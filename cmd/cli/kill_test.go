@@ -51,6 +51,7 @@ func proofs(t *testing.T) []killed {
 		{name: "corpus", args: []string{"corpus", "redsync-extend-deletes"}},
 		{name: "shrink", args: []string{"shrink", ""}},
 		{name: "capacity", args: []string{"capacity", "--backend", "redis", "--locks", "100", "--sessions", "10", "--window", "1s"}},
+		{name: "hunt", args: []string{"hunt", "--backend", "broken/no-renewal", "--for", "60s", "--parallel", "2"}},
 		{name: "selftest", args: []string{"selftest", "--part", "controls"}},
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mattn/go-shellwords"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/dlmtest/dlmtest/internal/secret"
+	"github.com/dlmtest/dlmtest/internal/settings"
 )
 
 // repeat is the command that runs one cell again: the flags that were given, and
@@ -69,7 +71,20 @@ func given(f *pflag.Flag) []string {
 		}
 		return []string{"--" + f.Name, strings.Join(words, ",")}
 	}
+	if f.Name == "adapter" {
+		return []string{"--adapter", maskedCommand(f.Value.String())}
+	}
 	return []string{"--" + f.Name, secret.Mask(f.Value.String())}
+}
+
+// maskedCommand is a command line without passwords. Its words say where a URL in quotes ends.
+func maskedCommand(line string) string {
+	words, err := shellwords.NewParser().Parse(line)
+	masked := secret.Words(words)
+	if err != nil || slices.Equal(words, masked) {
+		return secret.Mask(line)
+	}
+	return settings.Shell(masked)
 }
 
 // withSeed is the command of a run with another seed, which stands last.

@@ -15,12 +15,57 @@ import (
 const Hidden = "***"
 
 var (
-	urls   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"<>]+`) // a password may have a '
-	values = regexp.MustCompile(`=[^&;#]*`)
+	schemes = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://`)
+	values  = regexp.MustCompile(`=[^&;#]*`)
 )
 
+// stops end a URL in a text, where it is not the rest of a word; a password may have a '. between stand before the next one in a list.
+const (
+	stops   = " \t\r\n\"<>"
+	between = stops + "',;|=([{"
+)
+
+// urls are the places of the URLs in a text. The last @ of a word that begins with one, or is set to one, ends its password,
+// whatever that holds: a blank, too, as no shell parts a word again.
+func urls(text string) (places [][2]int) {
+	var begins []int
+	for _, at := range schemes.FindAllStringIndex(text, -1) {
+		if len(begins) == 0 || strings.IndexByte(between, text[at[0]-1]) >= 0 {
+			begins = append(begins, at[0])
+		}
+	}
+	for i, begin := range begins {
+		end := len(text)
+		if i+1 < len(begins) {
+			end = begins[i+1]
+		}
+		word := !strings.ContainsAny(text[:begins[0]], stops)
+		if stop := strings.IndexAny(text[begin:end], stops); stop >= 0 && !(word && strings.Contains(text[begin+stop:end], "@")) {
+			end = begin + stop
+		}
+		places = append(places, [2]int{begin, end})
+	}
+	return places
+}
+
 // Mask hides what is secret in the URLs of a text.
-func Mask(text string) string { return urls.ReplaceAllStringFunc(text, Endpoint) }
+func Mask(text string) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range urls(text) {
+		b.WriteString(text[last:at[0]] + Endpoint(text[at[0]:at[1]]))
+		last = at[1]
+	}
+	return b.String() + text[last:]
+}
+
+// In are the secret words of the URLs in a text, as Of has them.
+func In(text string) (words []string) {
+	for _, at := range urls(text) {
+		words = append(words, Of([]string{text[at[0]:at[1]]})...)
+	}
+	return words
+}
 
 // Words is Mask of each word.
 func Words(words []string) []string { return each(words, Mask) }

@@ -30,6 +30,26 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
+// Every URL of a text is found, and all of a password that a word has.
+func TestURLsOfAText(t *testing.T) {
+	for text, want := range map[string]string{
+		"redis://u:ge heim@h:1":                              "redis://u:***@h:1",
+		`--url=redis://u:ge"he<im>@h:1`:                      "--url=redis://u:***@h:1",
+		"redis://u:geheim@h,redis://u:geheim@i":              "redis://u:***@h,redis://u:***@i",
+		"sh -c x redis://u:geheim@h && y rediss://:geheim@i": "sh -c x redis://u:***@h && y rediss://:***@i",
+		"[redis://u:geheim@h|a://geheim@h]":                  "[redis://u:***@h|a://***@h]",
+		"see http://h/x and mail a@b":                        "see http://h/x and mail a@b",
+		"none: //u:p@h":                                      "none: //u:p@h",
+	} {
+		if got := Mask(text); got != want || Mask(got) != got {
+			t.Errorf("%s: %s, again %s; want %s", text, got, Mask(got), want)
+		}
+		if got := Filter(append(In(text), "never there")).Replace(text); strings.Contains(want, Hidden) && strings.Contains(got, "heim") {
+			t.Errorf("%s: its words are %q", text, In(text))
+		}
+	}
+}
+
 // A secret is found however it is written.
 func TestFilter(t *testing.T) {
 	words := Of([]string{`http://u:ge"h%20eim@h:1/?key=other word`, "token1@h", "h:1", "http://h?abc"})

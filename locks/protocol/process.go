@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -22,7 +24,7 @@ import (
 // Command is how an adapter is started.
 type Command struct {
 	Argv []string
-	Env  []string  // beside this process's own
+	Env  []string  // beside that of this process, or what Adopt was given in its place
 	Dir  string    // "": this process's own
 	Log  io.Writer // gets what it prints to stderr; nil: nobody
 	// Limits of waiting; zero values are set to the defaults.
@@ -90,8 +92,8 @@ func start(c Command) (*process, error) {
 		return nil, errors.Join(err, inR.Close(), inW.Close())
 	}
 	p := &process{mark: rand.Text(), stdin: inW, stdout: outR, words: &tail{to: c.Log}, ended: make(chan struct{})}
-	p.cmd = exec.Command(c.Argv[0], c.Argv[1:]...)
-	p.cmd.Env, p.cmd.Dir = append(append(os.Environ(), c.Env...), markName+"="+p.mark), c.Dir
+	p.cmd = seal.Program(context.Background(), slices.Concat(environ(), c.Env, []string{markName + "=" + p.mark}), c.Argv)
+	p.cmd.Dir = c.Dir
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, p.words
 	p.cmd.WaitDelay = time.Second // who keeps its stderr open does not keep us
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
@@ -198,6 +200,15 @@ func (t *tail) last() string {
 	return string(bytes.Join(lines[max(0, len(lines)-4):], []byte(" | ")))
 }
 
+// environ is that of adapters: this process's own, unless its image says another.
+var environ = os.Environ
+
 // Adopt makes this process the parent of all that adapters leave behind, so that a
-// pause or a kill of it finds them below it. A worker calls it once.
-func Adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+// pause or a kill of it finds them below it. A worker calls it once, with the environment of adapters in its node:
+// what their image says is not heeded by the worker. nil: they get the worker's.
+func Adopt(env []string) error {
+	if env != nil {
+		environ = func() []string { return env }
+	}
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
 
@@ -35,8 +37,8 @@ func startChild(spec Child, page *vdso.Page, disk *disk, lines func(line []byte,
 	if len(spec.Argv) == 0 {
 		return nil, fmt.Errorf("start: no command")
 	}
-	cmd := exec.Command(spec.Argv[0], spec.Argv[1:]...)
-	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
+	cmd := seal.Program(context.Background(), append(os.Environ(), spec.Env...), spec.Argv)
+	cmd.Dir = spec.Dir
 	orders, err := sealing(spec)
 	if err != nil {
 		return nil, err

@@ -5,8 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"time"
+
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 // fromChild passes on one line of the child.
@@ -84,8 +85,8 @@ func output(spec Child) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, spec.Argv[0], spec.Argv[1:]...)
-	cmd.Env, cmd.Dir = append(os.Environ(), spec.Env...), spec.Dir
+	cmd := seal.Program(ctx, append(os.Environ(), spec.Env...), spec.Argv)
+	cmd.Dir = spec.Dir
 	var text begin
 	cmd.Stdout, cmd.Stderr = &text, &text
 	defer disown(cmd)

@@ -1,11 +1,8 @@
 package agent
 
 import (
-	"fmt"
 	"os"
-	"os/user"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
@@ -40,36 +37,4 @@ func sealing(spec Child) (seal.Orders, error) {
 		return seal.Worker(way(), uid, gid, spec.Starts), nil
 	}
 	return seal.Server(way(), uid, gid).Change(spec.Gains, spec.Loses), nil
-}
-
-// account resolves a user as images write it: name, uid, name:group, uid:gid. Empty: who
-// the agent is.
-func account(name string) (uid, gid int, err error) {
-	if name == "" || name == "root" || name == "0" {
-		return os.Geteuid(), os.Getegid(), nil
-	}
-	owner, group, grouped := strings.Cut(name, ":")
-	u, err := user.Lookup(owner)
-	if err != nil {
-		u, err = user.LookupId(owner)
-	}
-	if err != nil {
-		if _, numeric := strconv.Atoi(owner); numeric != nil {
-			return 0, 0, fmt.Errorf("user %q of the image: %w", name, err)
-		}
-		u = &user.User{Uid: owner, Gid: owner} // an image may name a uid that has no entry
-	}
-	if grouped {
-		if g, err := user.LookupGroup(group); err == nil {
-			u.Gid = g.Gid
-		} else {
-			u.Gid = group
-		}
-	}
-	id, err1 := strconv.ParseUint(u.Uid, 10, 32)
-	groupID, err2 := strconv.ParseUint(u.Gid, 10, 32)
-	if err1 != nil || err2 != nil {
-		return 0, 0, fmt.Errorf("user %q of the image: cannot be resolved to numbers", name)
-	}
-	return int(id), int(groupID), nil
 }

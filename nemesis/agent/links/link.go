@@ -98,21 +98,26 @@ func (l *Link) connect(client *net.TCPConn) {
 	l.stats.Accepted++
 	number := l.stats.Accepted
 	reset, hole := l.welcome()
-	crowded := len(l.conns) >= l.room.conns
+	crowded := !l.room.enter()
 	if crowded {
 		l.stats.Refused++
 	}
 	l.mu.Unlock()
+	admitted := false
 	switch {
 	case crowded:
 		abort(client)
+		return
 	case reset != nil:
 		reset.counts.conns.Add(1)
 		abort(client)
 	case hole != nil:
-		l.admit(newHole(l, client))
+		admitted = l.admit(newHole(l, client))
 	default:
-		l.dial(client, number)
+		admitted = l.dial(client, number)
+	}
+	if !admitted {
+		l.room.leave()
 	}
 }
 
@@ -129,7 +134,7 @@ func (l *Link) welcome() (reset, hole *Fault) {
 	return reset, hole
 }
 
-func (l *Link) dial(client *net.TCPConn, number int) {
+func (l *Link) dial(client *net.TCPConn, number int) (admitted bool) {
 	begin := time.Now()
 	d := net.Dialer{Timeout: dialLimit, KeepAlive: -1}
 	server, err := d.DialContext(l.ctx, "tcp", l.upstream)
@@ -138,31 +143,32 @@ func (l *Link) dial(client *net.TCPConn, number int) {
 		l.stats.Refused++
 		l.mu.Unlock()
 		abort(client) // the nearest thing to a refusal that is left
-		return
+		return false
 	}
 	// The request of a client that gave up must not reach a server that it never
 	// reached. One that only closes its sending end, quickly, has not given up.
 	if time.Since(begin) > slowDial && hungUp(client) {
 		_ = client.Close()
 		_ = server.Close()
-		return
+		return false
 	}
-	l.admit(newConn(l, number, client, server.(*net.TCPConn)))
+	return l.admit(newConn(l, number, client, server.(*net.TCPConn)))
 }
 
-// admit puts a connection under the faults in force and starts it.
-func (l *Link) admit(c *conn) {
+// admit puts a connection under the faults in force and starts it; forget drops it.
+func (l *Link) admit(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || c.server == nil && !c.swallowed() { // the black hole was healed meanwhile
 		c.kill(true)
-		return
+		return false
 	}
 	l.conns[c] = true
 	for _, f := range l.faults {
 		f.grip(c)
 	}
 	c.start()
+	return true
 }
 
 // unparsed tells that a direction is not understood, once: many connections would say the same.
@@ -181,6 +187,7 @@ func (l *Link) forget(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.conns, c)
+	l.room.leave()
 }
 
 // inject puts a fault in force on all connections.

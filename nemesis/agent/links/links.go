@@ -66,7 +66,7 @@ type Links struct {
 // Open starts a link for each of upstreams, name → host:port. A name is resolved
 // anew for each connection; that the server is up is not required.
 func Open(upstreams map[string]string, o Options) (*Links, error) {
-	ls, under := &Links{all: map[string]*Link{}}, &room{max: cmp.Or(o.Room, roomMax), conns: connsMax}
+	ls, under := &Links{all: map[string]*Link{}}, newRoom(cmp.Or(o.Room, roomMax))
 	for _, name := range slices.Sorted(maps.Keys(upstreams)) {
 		if _, _, err := wire.New(o.Protocol[name]); err != nil {
 			return nil, errors.Join(err, ls.Close())

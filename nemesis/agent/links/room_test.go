@@ -91,27 +91,81 @@ func TestRoomIsGivenBack(t *testing.T) {
 
 // More connections than a lock can need are reset, and the link goes on.
 func TestTooManyConnections(t *testing.T) {
-	ls, err := Open(map[string]string{"s": echo(t)}, Options{})
+	ls, err := Open(map[string]string{"s": echo(t), "other": echo(t)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = ls.Close() })
 	l, _ := ls.Link("s")
-	l.mu.Lock()
-	l.room.conns = 1
-	l.mu.Unlock()
+	l.room.conns.Store(1)
 	first := dial(t, l.Addr())
 	first.does("PING", "PING")
-	if c, err := net.Dial("tcp", l.Addr()); err == nil { // the reset may come before the dial is over
-		defer c.Close()
-		if _, err := c.Read(make([]byte, 1)); err == nil {
-			t.Error("a connection too many was let in")
+	for _, name := range []string{"s", "other"} {
+		if c, err := net.Dial("tcp", ls.Addr(name)); err == nil { // the reset may come before the dial is over
+			defer c.Close()
+			if _, err := c.Read(make([]byte, 1)); err == nil {
+				t.Error("a connection too many was let in")
+			}
+		}
+		link, _ := ls.Link(name)
+		if n := link.Stats().Refused; n != 1 {
+			t.Errorf("%s refused %d", name, n)
 		}
 	}
-	if n := l.Stats().Refused; n != 1 {
-		t.Errorf("refused %d", n)
-	}
 	first.does("PING", "PING")
+	_ = first.Close()
+	eventually.True(t, "a place is free again", func() bool { return l.room.taken.Load() == 0 })
+	dial(t, ls.Addr("other")).does("PING", "PING")
+}
+
+// What parsers keep of messages that do not end has one bound for all links; beyond it bytes pass unparsed, and it is told.
+func TestParsersShareTheirRoom(t *testing.T) {
+	told := make(chan Unparsed, 9)
+	ls, err := Open(map[string]string{"a": echo(t), "b": echo(t)}, Options{Protocol: map[string]wire.Protocol{"a": wire.HTTP1, "b": wire.HTTP1},
+		Unparsed: func(u Unparsed) { told <- u }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ls.Close() })
+	a, _ := ls.Link("a")
+	a.room.kept.Store(400 << 10)
+	long := "GET /" + strings.Repeat("x", 40<<10)
+	first := dial(t, ls.Addr("a"))
+	first.does(long, long)
+	if known := a.room.known.Load(); known < 40<<10 || known > 400<<10 {
+		t.Errorf("%d bytes are counted", known)
+	}
+	second := dial(t, ls.Addr("b"))
+	for range 6 {
+		second.does(long, long)
+	}
+	select {
+	case u := <-told:
+		if u.Link != "b" || !strings.Contains(u.String(), "on all links together") {
+			t.Errorf("%s", u)
+		}
+	case <-time.After(eventually.Most):
+		t.Fatal("nobody was told")
+	}
+	if known := a.room.known.Load(); known > 400<<10 {
+		t.Errorf("%d bytes are kept", known)
+	}
+	_, _ = first.Close(), second.Close()
+	eventually.True(t, "nothing is kept any more", func() bool { return a.room.known.Load() == 0 })
+}
+
+// Small pieces that are held take no hundred times their size.
+func TestSmallPiecesAreHeldTogether(t *testing.T) {
+	l := &Link{told: map[Direction]bool{}, passed: map[Passed]int{}, room: newRoom(roomMax)}
+	v := valveToxic{newConn(l, 1, nil, nil).request}
+	v.hold(newFault(l, "hold-request", When{}), 0)
+	const sent = 100_000
+	for range sent {
+		v.take([]byte("x"))
+	}
+	if n := len(v.queue); v.queued != sent || n > sent/pieceSize+1 {
+		t.Errorf("%d bytes in %d pieces", v.queued, n)
+	}
 }
 
 // A client that invents names of messages fills no memory with them.

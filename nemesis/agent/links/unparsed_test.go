@@ -63,7 +63,7 @@ func FuzzLink(f *testing.F) {
 		f.Add([]byte(stream), uint8(i), uint64(i))
 	}
 	f.Fuzz(func(t *testing.T, sent []byte, protocol uint8, cut uint64) {
-		l := &Link{protocol: wire.Protocols[int(protocol)%len(wire.Protocols)], told: map[Direction]bool{}, passed: map[Passed]int{}, room: &room{max: roomMax}}
+		l := &Link{protocol: wire.Protocols[int(protocol)%len(wire.Protocols)], told: map[Direction]bool{}, passed: map[Passed]int{}, room: newRoom(roomMax)}
 		c := newConn(l, 1, nil, nil)
 		flow := c.request
 		hold := newFault(l, "hold-request", When{})

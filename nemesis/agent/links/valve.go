@@ -2,6 +2,7 @@ package links
 
 import (
 	"math"
+	"slices"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
@@ -112,7 +113,7 @@ func (v *valveToxic) take(data []byte) {
 	v.look(data)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	p := piece{data, v.read}
+	p := piece{slices.Clip(data), v.read} // what follows it in its array is a later piece
 	v.read += int64(len(data))
 	if len(v.holes) > 0 || v.lost {
 		v.lost = true
@@ -127,8 +128,16 @@ func (v *valveToxic) take(data []byte) {
 			by.held(p, h.from)
 		} // else the next look at the queue counts it
 	}
-	v.queue, v.queued = append(v.queue, p), v.queued+len(data)
+	v.queued += len(data)
+	if last := len(v.queue) - 1; last >= 0 && len(v.queue[last].data)+len(data) <= pieceSize {
+		v.queue[last].data = append(v.queue[last].data, data...) // what its sink was given of it stays as it is
+		return
+	}
+	v.queue = append(v.queue, p)
 }
+
+// pieceSize is up to what size small pieces are put together while they wait: each takes a hundred bytes beside its own.
+const pieceSize = 4096
 
 // look runs the parser and the watches over a chunk.
 func (v *valveToxic) look(data []byte) {
@@ -136,10 +145,15 @@ func (v *valveToxic) look(data []byte) {
 	base, watches := v.read, v.watches
 	v.mu.Unlock()
 	seen := sight{base: base, data: data}
-	if v.parser != nil {
-		seen.messages, seen.err = v.parser.Feed(data)
+	seen.err = v.deaf
+	if v.parser != nil && v.deaf == nil {
+		if seen.messages, seen.err = v.parser.Feed(data); seen.err == nil {
+			seen.err = v.tide.keeps(v.parser.Kept())
+		}
 	}
 	if seen.err != nil && v.deaf == nil {
+		v.parser = nil
+		_ = v.tide.keeps(0) // nothing is always had
 		v.deaf = seen.err
 		v.conn.link.unparsed(v.flow, base, seen.err)
 	}

@@ -3,6 +3,7 @@ package seal
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,9 @@ const (
 // kept are the folders by which programs are started and sealed: who lays something over
 // them is started in place of the agent, with all that it may.
 var kept = []string{"/proc", "/sys", "/dev", Folder}
+
+// Folders are those folders.
+func Folders() []string { return slices.Clone(kept) }
 
 // Kept says whether nothing of a user's may lie at a path of a node. Memory that processes
 // share has a folder among the devices, and is nobody's way to start anything.

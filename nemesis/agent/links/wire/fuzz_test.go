@@ -68,10 +68,14 @@ func TestPathsAreBounded(t *testing.T) {
 	if _, err := h.Feed([]byte(preface)); err != nil {
 		t.Fatal(err)
 	}
+	none := h.Kept()
 	for i := range 3 * pathsMax {
 		if _, err := h.Feed([]byte(frameOf(1, 4, i+1, path))); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if kept := h.Kept() - none; kept < pathsMax*perPath || kept > 2*pathsMax*perPath {
+		t.Errorf("%d bytes are kept of them", kept)
 	}
 	if len(h.paths) > pathsMax || h.paths[3*pathsMax] != "/a" {
 		t.Errorf("%d paths are kept, the last is %q", len(h.paths), h.paths[3*pathsMax])
@@ -91,6 +95,8 @@ func (b *broken) Feed([]byte) ([]Message, error) {
 	return []Message{{Name: "x", To: 1}}, nil
 }
 
+func (b *broken) Kept() int { return b.pieces }
+
 // A panic is an error of that stream, and stays one: the parser is not asked again.
 func TestAPanicIsAnError(t *testing.T) {
 	in := &broken{}
@@ -103,8 +109,8 @@ func TestAPanicIsAnError(t *testing.T) {
 			t.Fatal(got, err)
 		}
 	}
-	if in.pieces != 2 {
-		t.Errorf("asked %d times", in.pieces)
+	if in.pieces != 2 || g.Kept() != 0 {
+		t.Errorf("asked %d times, and %d bytes are kept", in.pieces, g.Kept())
 	}
 }
 

@@ -46,6 +46,9 @@ func (h *http1) Feed(b []byte) (done []Message, err error) {
 	return done, h.err
 }
 
+// Kept implements Parser.
+func (h *http1) Kept() int { return h.head.Cap() + cap(h.body) + cap(h.line) }
+
 func (h *http1) finish() Message {
 	m := Message{Name: h.name, Body: h.body, From: h.at, To: h.at + h.seen}
 	*h = http1{request: h.request, inHead: true, at: m.To}

@@ -26,16 +26,30 @@ type h2 struct {
 	headers  *hpack.Decoder
 	path     string            // of the header block being read
 	paths    map[uint32]string // by stream
+	known    int               // bytes of them, and what the map takes
 	block    []byte            // fragments of a header block that CONTINUATION goes on with
 	ended    bool              // the header block being read is all of its stream
 }
 
 // What is kept of a connection has an end, whatever its client sends.
 const (
-	blockMax = 1 << 20 // of a header block; Go's server takes as much
-	pathMax  = 1024    // of a path, for looking into it
-	pathsMax = 4096    // streams that are open at once; of more the oldest are forgotten
+	blockMax = 1 << 20  // of a header block; Go's server takes as much
+	pathMax  = 1024     // of a path, for looking into it
+	pathsMax = 4096     // streams that are open at once; of more the oldest are forgotten
+	tableMax = 64 << 10 // of what the compression refers to: 4 kB are usual, and a browser allows so much
+	perPath  = 64       // bytes that one takes beside its own
 )
+
+// Kept implements Parser. Of the compression's table only its bound is known.
+func (h *h2) Kept() int { return h.framer.Kept() + cap(h.block) + h.known + tableMax }
+
+// forget drops the path of a stream that has ended.
+func (h *h2) forget(stream uint32) {
+	if path, known := h.paths[stream]; known {
+		h.known -= len(path) + perPath
+		delete(h.paths, stream)
+	}
+}
 
 // newHTTP2 names messages by the type of their frame. The Body of a HEADERS frame
 // is its :path, such as /etcdserverpb.KV/Txn; of a DATA frame the path, a line
@@ -49,7 +63,7 @@ func newHTTP2(request bool) Parser {
 			h.path = f.Value
 		}
 	})
-	h.headers.SetAllowedMaxDynamicTableSize(1 << 20) // the peer may have allowed more than the default
+	h.headers.SetAllowedMaxDynamicTableSize(tableMax) // the peer may have allowed more than the default
 	h.next = h.shape
 	return h
 }
@@ -95,18 +109,18 @@ func (h *h2) named(msg []byte) (string, []byte) {
 		h.decode(stream)
 		path := []byte(h.paths[stream])
 		if h.ended {
-			delete(h.paths, stream)
+			h.forget(stream)
 		}
 		return "HEADERS", path
 	case "DATA":
 		body := append([]byte(h.paths[stream]), '\n')
 		body = append(body, unpad(payload, flags)...)
 		if flags&0x1 != 0 {
-			delete(h.paths, stream)
+			h.forget(stream)
 		}
 		return name, body[:min(len(body), BodyMax)]
 	case "RST_STREAM":
-		delete(h.paths, stream)
+		h.forget(stream)
 	}
 	return name, payload
 }
@@ -124,9 +138,11 @@ func (h *h2) decode(stream uint32) {
 		return
 	}
 	if len(h.paths) >= pathsMax { // the server has reset them, which this direction does not show
-		delete(h.paths, slices.Min(slices.Collect(maps.Keys(h.paths))))
+		h.forget(slices.Min(slices.Collect(maps.Keys(h.paths))))
 	}
+	h.forget(stream)
 	h.paths[stream] = strings.Clone(h.path[:min(len(h.path), pathMax)])
+	h.known += len(h.paths[stream]) + perPath
 }
 
 // unpad takes the padding off a payload whose PADDED flag is set. Of a long

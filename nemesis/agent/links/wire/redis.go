@@ -47,6 +47,9 @@ func (r *resp) Feed(b []byte) (done []Message, err error) {
 	return done, r.err
 }
 
+// Kept implements Parser.
+func (r *resp) Kept() int { return cap(r.body) + cap(r.line) + 8*cap(r.todo) }
+
 // keep remembers what has been read.
 func (r *resp) keep(b []byte) {
 	r.seen += int64(len(b))

@@ -22,6 +22,7 @@ type Message struct {
 // more messages.
 type Parser interface {
 	Feed(b []byte) ([]Message, error)
+	Kept() int // bytes that it keeps of what it was fed, about
 }
 
 // Protocol names a protocol that links can be told to understand.
@@ -76,9 +77,19 @@ func (g *guarded) Feed(b []byte) (done []Message, err error) {
 		if r := recover(); r != nil {
 			done, err = nil, fmt.Errorf("%s: the parser panicked: %v", g.of, r)
 		}
-		g.err = err
+		if g.err = err; err != nil {
+			g.in = nil // nothing more is asked of it
+		}
 	}()
 	return g.in.Feed(b)
+}
+
+// Kept implements Parser.
+func (g *guarded) Kept() int {
+	if g.in == nil {
+		return 0
+	}
+	return g.in.Kept()
 }
 
 // frame is a message of which the length is known from its first bytes.
@@ -125,6 +136,9 @@ func (f *framer) Feed(b []byte) (done []Message, err error) {
 	}
 	return done, f.err
 }
+
+// Kept implements Parser.
+func (f *framer) Kept() int { return cap(f.got) }
 
 func (f *framer) finish(shape frame) Message {
 	m := Message{From: f.at, To: f.at + int64(f.size)}
