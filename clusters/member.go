@@ -87,9 +87,9 @@ func config(s NodeSpec, labels map[string]string) *engine.Config {
 // agentEnv keeps what an image says of the environment from the agent, which runs before anything is sealed: it is the
 // child's. A name without a value is one that Docker leaves out.
 func agentEnv(child []string) []string {
-	env := []string{seal.Variable + "=" + string(seal.Users)}
+	env := []string{usualPath, seal.Variable + "=" + string(seal.Users)} // with a path: an exec in the container has the same variables
 	for _, v := range child {
-		if name, _, _ := strings.Cut(v, "="); name != "" && name != seal.Variable {
+		if name, _, _ := strings.Cut(v, "="); name != "" && name != seal.Variable && name != "PATH" {
 			env = append(env, name)
 		}
 	}
