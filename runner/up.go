@@ -253,9 +253,12 @@ func (s *stage) explain(err error) error {
 	return fmt.Errorf("%w%s", err, b.String())
 }
 
+// downLimit is for all nodes together: a second on a quiet machine, a minute for a daemon that others keep busy.
+const downLimit = 90 * time.Second
+
 // down removes all nodes and closes their logs.
 func (s *stage) down(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, downLimit)
 	defer cancel()
 	err := s.cluster.Down(ctx)
 	if err != nil {

@@ -90,7 +90,13 @@ func TestStoppedResourceAgent(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s for %v", runtime, length), func(t *testing.T) {
 				t.Parallel()
-				f := busyTrial{backend: "redis", runtime: runtime, stop: "resource", at: 1100 * time.Millisecond, length: length}.run(t, t.TempDir())
+				trial := busyTrial{backend: "redis", runtime: runtime, stop: "resource", at: 1100 * time.Millisecond, length: length}
+				f := trial.run(t, t.TempDir())
+				for range 2 {
+					if f.missed { // a busy daemon found the node when the run was over: nothing was tried
+						f = trial.run(t, t.TempDir())
+					}
+				}
 				if want := map[bool]string{true: "green", false: "inconclusive"}[length < 10*time.Second]; f.word() != want {
 					t.Errorf("%s, want %s: %s", f.word(), want, f.why())
 				}

@@ -133,7 +133,7 @@ func look(t *testing.T, runner int) (node inspected, server string) {
 	const about = `for p in /proc/[0-9]*; do case $(cat $p/comm) in redis-server*)
 cat $p/status $p/limits; tr '\0' '\n' < $p/environ; echo cwd $(readlink $p/cwd); grep ' /data ' $p/mounts
 grep -q '^[^ ]* / [^ ]* ro' $p/mounts && echo / is read-only; echo conf $(cat /etc/mine.conf);; esac; done`
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(150 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		out, _ := exec.Command("docker", "ps", "--filter", "label=dlmtest.node=redis-1", "--format", `{{.ID}} {{.Label "dlmtest"}}`).Output()
 		for line := range strings.Lines(string(out)) {
 			id, run, _ := strings.Cut(strings.TrimSpace(line), " ")
