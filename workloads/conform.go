@@ -82,6 +82,6 @@ func (c *Conformed) judge(ctx context.Context, lock locks.Lock, cfg locks.Config
 	}
 	c.Checks += len(names)
 	for _, f := range locktest.Run(ctx, h, names...) {
-		c.Findings = append(c.Findings, protocolconform.Finding{Check: f.Check, Problem: f.Err.Error(), Todo: about[f.Check]})
+		c.Findings = append(c.Findings, protocolconform.Finding{Check: f.Check, Problem: f.Err.Error(), About: about[f.Check]})
 	}
 }

@@ -174,7 +174,7 @@ type judged struct {
 }
 
 // looser are models under which a lock that fails as a strict mutex may still be
-// what it promised to be.
+// what it promised to be: the first of them that can judge it is asked.
 var looser = []string{"lease", "lease-untimed"}
 
 // judgeFile judges events by a model. An error says that they cannot be judged.
@@ -198,7 +198,7 @@ func judgeFile(name string, o models.Options, events iter.Seq2[models.Event, err
 
 // readAgain says what a file that is no strict mutex is as a lock that may be lost, and
 // what a register is as Knossos reads it; empty: there is no such reading. It reads the
-// file once more, so that one that is a mutex need not be judged three times.
+// file once more, so that one that is a mutex need not be judged several times.
 func readAgain(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags, strict models.Result) (string, error) {
 	switch m.name {
 	case "register", "cas-register", "kv":
@@ -207,55 +207,60 @@ func readAgain(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 		}
 		o := m.Options
 		o.Lenient = true
-		lenient, err := readAs(cmd, path, from, m.name, o)
+		read, err := readAs(cmd, path, from, o, m.name)
+		lenient := read[m.name]
 		if err != nil || lenient == nil || lenient.Verdict == strict.Verdict {
 			return "", err
 		}
 		return models.RegisterReadings(strict, *lenient, o.Init), nil
 	case "mutex":
-	default:
-		return "", nil
-	}
-	for _, name := range looser {
-		loose, err := readAs(cmd, path, from, name, m.Options)
+		read, err := readAs(cmd, path, from, m.Options, append([]string{models.Claims, "ownerless"}, looser...)...)
 		if err != nil {
 			return "", err
 		}
-		if loose == nil || loose.Verdict == models.Unknown && name == "lease" {
-			continue
+		loose := read[looser[0]]
+		if loose == nil || loose.Verdict == models.Unknown {
+			loose = read[looser[1]]
 		}
-		claims, err := readAs(cmd, path, from, models.Claims, m.Options)
-		if err != nil {
-			return "", err
+		if loose == nil {
+			return "", nil
 		}
-		text := models.Readings(strict, loose, claims)
-		anybody, err := readAs(cmd, path, from, "ownerless", m.Options)
-		if err == nil && anybody != nil && anybody.Verdict == models.Holds {
+		text := models.Readings(strict, loose, read[models.Claims])
+		if anybody := read["ownerless"]; anybody != nil && anybody.Verdict == models.Holds {
 			text = strings.TrimSuffix(text, ".") + ". As Knossos's mutex, which knows no owners and which anybody may give back (ownerless): valid."
 		}
-		return text, err
+		return text, nil
 	}
 	return "", nil
 }
 
-// readAs judges a file by a model; nil: it has no tokens, or no times, which mostly
-// shows at its first grant.
-func readAs(cmd *cobra.Command, path string, from *historyFlags, model string, o models.Options) (*models.Result, error) {
+// readAs reads a file once and judges it by several models. One that is not in the answer could not: the file has no
+// tokens, or no times, which mostly shows at its first grant.
+func readAs(cmd *cobra.Command, path string, from *historyFlags, o models.Options, names ...string) (map[string]*models.Result, error) {
 	r, done, err := from.open(cmd, path)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	m, _ := models.Named(model)
-	d := m.New(o)
+	deciders := map[string]models.Decider{}
+	for _, name := range names {
+		m, _ := models.Named(name)
+		deciders[name] = m.New(o)
+	}
 	for e, err := range r.Events() {
 		if err != nil {
 			return nil, err
 		}
-		if d.Add(e) != nil {
-			return nil, nil
+		for name, d := range deciders {
+			if d.Add(e) != nil {
+				delete(deciders, name)
+			}
 		}
 	}
-	result := d.End()
-	return &result, nil
+	read := map[string]*models.Result{}
+	for name, d := range deciders {
+		result := d.End()
+		read[name] = &result
+	}
+	return read, nil
 }

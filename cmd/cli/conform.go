@@ -164,6 +164,9 @@ func (f *conformFlags) print(w io.Writer, what string, c workloads.Conformed) er
 		if x.Todo != "" {
 			fmt.Fprintf(w, "    what to do: %s\n", indented(x.Todo))
 		}
+		if x.About != "" {
+			fmt.Fprintf(w, "    the check: %s\n", indented(x.About))
+		}
 	}
 	for _, x := range c.NotAsked {
 		fmt.Fprintf(w, "\n%s: not asked: %s\n", visible.Line(x.Check), indented(x.Why))

@@ -24,6 +24,24 @@ func TestHuntOfADyingAdapter(t *testing.T) {
 	}
 }
 
+// An adapter that offers little is hunted with what it offers: no trial is of another kind.
+func TestHuntOfAnAdapter(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []string{"20s", "60s"} { // a slow machine learns for long
+		dir, r, code := hunted(t, "--backend", "redis", "--adapter", "python3 /adapter/redis_py.py", "--adapter-files", "../../examples/adapters", "--for", limit, "--seed", "1")
+		if code != exitHolds && code != exitInconclusive || r.Stopped != "" {
+			t.Fatalf("exit code %d, %s, stopped: %q", code, r.Summary(), r.Stopped)
+		}
+		if trials, err := os.ReadFile(filepath.Join(dir, "trials.jsonl")); err != nil || strings.Contains(string(trials), "offers none") {
+			t.Errorf("%v %s", err, trials)
+		}
+		if r.Trials > 0 {
+			return
+		}
+	}
+	t.Error("no trial was judged")
+}
+
 // A disk that fills while a hunt goes on: it ends, says what to do, and what was learnt before can be read.
 func TestHuntOnAFullDisk(t *testing.T) {
 	t.Parallel()
@@ -58,7 +76,13 @@ func TestHuntMerge(t *testing.T) {
 	out := t.TempDir()
 	var dirs []string
 	for i := 1; i <= 2; i++ {
-		dir, r, _ := hunted(t, "--backend", "redis", "--for", "8s", "--seed", "3", "--shard", fmt.Sprintf("%d/2", i))
+		var dir string
+		var r *hunt.Report
+		for _, limit := range []string{"8s", "30s", "90s"} { // a slow machine learns for longer than the first
+			if dir, r, _ = hunted(t, "--backend", "redis", "--for", limit, "--seed", "3", "--shard", fmt.Sprintf("%d/2", i)); r.Trials > 0 {
+				break
+			}
+		}
 		if r.Shard != fmt.Sprintf("%d/2", i) || r.Trials == 0 {
 			t.Fatalf("%+v", r)
 		}

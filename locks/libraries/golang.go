@@ -63,8 +63,10 @@ func promising(lock locks.Lock, offers []string) locks.Lock {
 		p.Reentry = history.ByThread
 	}
 	switch {
-	case !p.Leased || has(protocol.OfferValidity):
+	case !p.Leased || has(protocol.OfferValidity) && has(protocol.OfferSent):
 		p.Validity = history.Told
+	case has(protocol.OfferValidity):
+		p.Validity = history.Unproven
 	case has(protocol.OfferSent):
 		p.Validity = history.Reckoned
 	default:

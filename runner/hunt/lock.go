@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/libraries"
@@ -21,6 +22,9 @@ func (s *Spec) ForLock(ctx context.Context) error {
 	}
 	s.Space = Of(lock, len(s.Options.Adapter) > 0 || libraries.Process(s.Options.Library))
 	s.Space.Servers = len(s.Options.Endpoints) == 0
+	if own, err := libraries.Find(s.Options.Backend, ""); err == nil && own.CheckLease != nil { // it runs each trial, too
+		s.Space.Leases = slices.DeleteFunc(s.Space.Leases, func(d time.Duration) bool { return own.CheckLease(d) != nil })
+	}
 	s.Space.Cannot = cannot(ctx, s.Options, s.Applies)
 	if s.Space = s.Space.Kept(); len(s.Space.Workloads) == 0 {
 		return fmt.Errorf("%w: no workload can be run on %s: %s", runner.ErrUsage, s.Options.Label(),

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/locks/libraries"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/runner"
@@ -136,12 +138,28 @@ func TestVisits(t *testing.T) {
 	}
 }
 
+// An adapter promises all until it has been opened: of what it does not offer, and of longer leases than needed, there is no trial.
+func TestLearntWhatIsOffered(t *testing.T) {
+	lock, err := libraries.Adapter("redis", []string{"mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Of(lock, true)
+	if len(s.Workloads) != len(plain) || len(s.Leases) != len(leasesTried) {
+		t.Errorf("before: %v, %v", s.Workloads, s.Leases)
+	}
+	s = s.Learnt(nil, history.Setup{Promise: history.Promise{Leased: true, Tries: true}}, 20)
+	if want := []string{"guarded-write", "try", "leader", "own-key", "two-keys"}; !slices.Equal(s.Workloads, want) || len(s.Leases) != 2 || s.Extends {
+		t.Errorf("after: %v, want %v; %v, extends %v", s.Workloads, want, s.Leases, s.Extends)
+	}
+}
+
 // What each use of a lock sends comes before what is sent once, and what goes elsewhere is left out.
 func TestLearntByHowOftenItCame(t *testing.T) {
 	request := func(name string) links.Passed { return links.Passed{Direction: links.Request, Name: name} }
 	s := Space{}.Learnt([]agent.Passed{{Passed: request("connect"), To: "zk-1", Count: 2}, {Passed: request("delete"), To: "zk-1", Count: 20},
 		{Passed: request("create"), To: "zk-1", Count: 15}, {Passed: request("create"), To: "zk-2", Count: 7}, {Passed: request("read"), To: "resource", Count: 99}},
-		[]string{"zk-1", "zk-2"}, 20)
+		history.Setup{Servers: []string{"zk-1", "zk-2"}}, 20)
 	if want := []links.Passed{request("create"), request("delete")}; !slices.Equal(s.Usual, want) {
 		t.Errorf("usual are %v, want %v", s.Usual, want)
 	}

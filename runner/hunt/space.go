@@ -58,7 +58,7 @@ func Of(lock locks.Lock, process bool) Space {
 }
 
 // leasesTried are the shortest that bear the stalls of a busy machine: the shorter, the more trials.
-// A lock is tried with the first two that it grants.
+// A lock is tried with the first two that it grants, which an adapter may say when it is opened only.
 var leasesTried = []time.Duration{600 * time.Millisecond, time.Second, 2 * time.Second}
 
 const (
@@ -70,11 +70,10 @@ const (
 // Kept drops the leases and the workloads that no trial could have; see Space.Cannot.
 func (s Space) Kept() Space {
 	granted := slices.DeleteFunc(slices.Clone(s.Leases), func(d time.Duration) bool {
-		return s.trouble(s.loop(usual,
-			d)) != ""
+		return s.trouble(s.loop(usual, d)) != ""
 	})
 	if len(granted) > 0 {
-		s.Leases = granted[:min(len(granted), 2)]
+		s.Leases = granted
 	}
 	s.Workloads = slices.DeleteFunc(slices.Clone(s.Workloads), func(w string) bool {
 		return s.trouble(s.loop(w, s.Leases[0])) != ""
@@ -109,13 +108,19 @@ func (s Space) Learn() scenarios.Scenario {
 
 // Learnt adds the messages that a run with so many grants has shown on the links to servers, those that came most often
 // first. What came for half of the grants or more is usual; what opens and closes a session is not.
-func (s Space) Learnt(passed []agent.Passed, servers []string, grants int) Space {
+func (s Space) Learnt(passed []agent.Passed, setup history.Setup, grants int) Space {
+	s.Extends, s.Renews = setup.Promise.Extends && setup.Promise.Leased, setup.Promise.Renews
+	s.Workloads = slices.DeleteFunc(slices.Clone(s.Workloads), func(w string) bool {
+		kind, _ := workloads.Kind(workloads.Mode(w))
+		return !locks.Offers(setup.Promise, kind)
+	})
 	seen := map[links.Passed]int{}
 	for _, p := range passed {
-		if slices.Contains(servers, p.To) {
+		if slices.Contains(setup.Servers, p.To) {
 			seen[p.Passed] += p.Count
 		}
 	}
+	s.Leases = s.Leases[:min(len(s.Leases), 2)]
 	s.Messages = slices.SortedFunc(maps.Keys(seen), func(a, b links.Passed) int {
 		return cmp.Or(cmp.Compare(seen[b], seen[a]), strings.Compare(string(a.Direction)+a.Name+a.Contains, string(b.Direction)+b.Name+b.Contains))
 	})

@@ -37,7 +37,7 @@ func (h *Hunt) learn(ctx context.Context) error {
 	if out == nil {
 		return h.failed(ctx, err)
 	}
-	h.Space = h.Space.Learnt(out.Passed, out.Setup.Servers, out.Result.Counts.Grants)
+	h.Space = h.Space.Learnt(out.Passed, out.Setup, out.Result.Counts.Grants)
 	h.Report.Messages = h.Space.Messages
 	h.says("learnt: " + h.Space.String())
 	return h.forget(out.Dir)

@@ -17,8 +17,9 @@ import (
 // Finding is one check that failed.
 type Finding struct {
 	Check   string `json:"check"`
-	Problem string `json:"problem"` // what was seen
-	Todo    string `json:"todo"`    // what to do about it
+	Problem string `json:"problem"`         // what was seen
+	Todo    string `json:"todo,omitempty"`  // what to do about it, where that is known
+	About   string `json:"about,omitempty"` // what the check does and wants, else
 }
 
 // Check is one named demand on an adapter.
@@ -130,9 +131,9 @@ func finding(check Check, err error) Finding {
 		if f.Last != "" {
 			problem += " (its last words on stderr: " + f.Last + ")"
 		}
-		return Finding{check.Name, problem, protocol.Advice[f.Kind]}
+		return Finding{Check: check.Name, Problem: problem, Todo: protocol.Advice[f.Kind]}
 	}
-	return Finding{check.Name, err.Error(), check.About}
+	return Finding{Check: check.Name, Problem: err.Error(), About: check.About}
 }
 
 func offered(h protocol.Result, name string) bool {

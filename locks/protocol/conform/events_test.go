@@ -240,7 +240,7 @@ func TestEvents(t *testing.T) {
 			said := false
 			for _, f := range r.Findings {
 				t.Log(f.Check+":", f.Problem)
-				said = said || f.Check == want[0] && strings.Contains(f.Problem, want[1]) && f.Todo != ""
+				said = said || f.Check == want[0] && strings.Contains(f.Problem, want[1]) && f.Todo+f.About != ""
 			}
 			if said != (want[0] != "") || want[0] == "" && len(r.Findings) > 0 {
 				t.Errorf("want %q of %s: %+v", want[1], want[0], r.Findings)
