@@ -235,7 +235,7 @@ func (r *run) leasedUntil(g *trace.Grant) int64 {
 	}
 	kept := g.Sent
 	if r.Setup.Promise.Session {
-		kept = r.firstHindered(g.Sent)
+		kept = r.firstCause(g)
 	}
 	return max(kept, g.Sent+r.LeaseOf(&r.Ops[g.Op]))
 }
