@@ -160,6 +160,15 @@ func lookWhile(b *builder, kind string) {
 	b.seen(300*ms, 301*ms, "")
 }
 
+// lost is a look that names nobody at a time, within a lease of the grant of a session, as one of three servers is killed.
+func (b *builder) lost(t int64) {
+	b.setup.Promise.Session, b.setup.Promise.Renews = true, true
+	lookWhile(b, "kill")
+	b.seen(t, t+ms, "")
+	b.ops = append(b.ops[:len(b.ops)-2], b.ops[len(b.ops)-1]) // in place of its own
+	b.endless()
+}
+
 // freeNamed is a look at 0.3 s, when the key is free; it names an owner.
 func freeNamed(b *builder, owner string) {
 	h := b.grantOf(0, 10*ms, "client-1", 1)
@@ -177,6 +186,8 @@ func (b *builder) asksUntil(t int64, end history.Type) {
 var phantoms = map[string]func(*builder){
 	"violated-one-killed":      func(b *builder) { lookWhile(b, "kill") },
 	"holds-one-paused-na":      func(b *builder) { lookWhile(b, "pause") }, // it may answer when it runs again
+	"violated-session-moves":   func(b *builder) { b.lost(300 * ms) },
+	"holds-session-moves":      func(b *builder) { b.lost(800 * ms) },
 	"violated-phantom":         func(b *builder) { freeNamed(b, "client-9/none") },
 	"holds-phantom-unknown":    func(b *builder) { freeNamed(b, "client-9/none"); b.asksUntil(280*ms, history.Info) },
 	"holds-phantom-asks":       func(b *builder) { freeNamed(b, "client-9/none"); b.asksUntil(350*ms, history.Fail) },
