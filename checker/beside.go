@@ -33,8 +33,9 @@ func (r *run) mayBeHeld(k *keyLog) (held []trace.Share, invokes []int) {
 		case w.Done >= 0 && r.Ops[w.Done].Type == history.OK && faded == 0:
 			a.from = w.To
 		}
-		held = append(held, trace.Share{From: a.from, To: max(a.to, faded), Permits: max(1, int(op.Permits)), Exclusive: !r.mayShare(op)})
-		invokes = append(invokes, w.Invoke)
+		for _, s := range r.shares(a, max(a.to, faded), k) {
+			held, invokes = append(held, s), append(invokes, w.Invoke)
+		}
 	}
 	return held, invokes
 }

@@ -14,7 +14,7 @@ import (
 // writes in the log of the resource.
 
 func (b brute) fencedWrongly() (y tally) {
-	var heard []*trace.Grant // of which the fenced copy has heard
+	var heard, wrote []*trace.Grant // of which the fenced copy has heard, and has accepted a write
 	for _, op := range b.r.Ops {
 		if op.Type != history.Note || op.F != history.Apply && op.F != history.ReadSeen {
 			continue
@@ -29,14 +29,17 @@ func (b brute) fencedWrongly() (y tally) {
 		certain := slices.ContainsFunc(heard, func(h *trace.Grant) bool { return b.before(g, h) })
 		possible := slices.ContainsFunc(heard, func(h *trace.Grant) bool { return h.Pos > g.Pos })
 		explained := b.r.Setup.Fencing == "strict" && g.Token == op.Fenced.Token
+		used := b.r.Setup.Fencing == "strict" && g.Token != 0 && slices.Contains(wrote, g)
 		switch {
+		case op.Fenced.Accepted && used:
+			y.add(false)
 		case op.Fenced.Accepted && possible:
 			y.add(!certain)
 		case !op.Fenced.Accepted && !explained && b.surelyHolds(g, op.Time):
 			y.add(false)
 		}
 		if op.Fenced.Accepted {
-			heard = append(heard, g)
+			heard, wrote = append(heard, g), append(wrote, g)
 		}
 	}
 	return y

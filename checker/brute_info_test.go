@@ -52,11 +52,24 @@ func (b brute) toldOf() (wrong []int, looks int) {
 			over := op.Owner == g.Owner && g.Key.Name == op.Key && g.OK+int64(b.r.Setup.Lease)+ms < op.Sent
 			bad = bad || has || given || behind || gone || over
 		}
-		if bad {
+		if bad || b.phantom(op) {
 			wrong = append(wrong, i)
 		}
 	}
 	return wrong, looks
+}
+
+// phantom: who is named was never granted that key, or asked for it later, and whoever asked for it by then was answered.
+func (b brute) phantom(look *history.Op) bool {
+	g, knows := b.r.ByOwner[look.Owner], false
+	for i := range b.r.Ops {
+		op := &b.r.Ops[i]
+		knows = knows || op.F == history.Holder && op.Key == look.Key && b.r.ByOwner[op.Owner] != nil
+		if op.F == history.Acquire && op.Type == history.Info && op.Key == look.Key && b.r.Ops[i-1].Time <= look.Time {
+			return false // it was asked for right before
+		}
+	}
+	return look.Owner != "" && (g == nil && knows || g != nil && (g.Key.Name != look.Key || g.Invoked > look.Time))
 }
 
 func TestLockInfoAgrees(t *testing.T) {
@@ -84,6 +97,11 @@ func TestLockInfoAgrees(t *testing.T) {
 				at += ms
 			}
 			helds = append(helds, h)
+		}
+		if number("unknown", 0, 4) == 0 {
+			asked, key := number("asked", 0, 90)*ms, b.setup.Keys[number("key", 0, 4)/4]
+			b.op(asked, "client-9", history.Invoke, history.Acquire, key)
+			b.op(asked, "client-9", history.Info, history.Acquire, key)
 		}
 		for range number("looks", 0, 5) {
 			sent := number("sent", 0, 90) * ms

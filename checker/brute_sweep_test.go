@@ -119,7 +119,7 @@ func TestSharedLeasesAgree(t *testing.T) {
 							pairs[fmt.Sprint(h.Op, g.Op)] = true
 						}
 					}
-					sum += g.Permits
+					sum += b.permitsAt(g, at)
 				}
 				if sum > r.Setup.Permits {
 					crowded++

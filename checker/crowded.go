@@ -31,7 +31,7 @@ func (r *run) crowdBefore(g *trace.Grant, before int64) []*trace.Grant {
 
 // firstCrowd is the first instant after g, while it was not valid, at which others left it no room.
 func (r *run) firstCrowd(k *keyLog, g *trace.Grant) int64 {
-	crowds, from := r.crowdsOf(k, r.Setup.Permits-g.Permits), g.OK
+	crowds, from := r.crowdsOf(k, r.Setup.Permits-g.Least()), g.OK
 	for _, s := range append(r.ownSpans(g), trace.Span{From: trace.Forever, To: trace.Forever}) {
 		i := sort.Search(len(crowds), func(i int) bool { return crowds[i] >= from })
 		if i < len(crowds) && crowds[i] < s.From {

@@ -90,8 +90,15 @@ func (r *run) hasCause(l trace.Loss) bool {
 	if sent := r.Ops[l.Claim.Op].Sent; sent != 0 {
 		from = sent
 	}
-	return l.Claim.Cut || r.UnansweredIn(g, from, told) || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) ||
-		r.starved(told)
+	unanswered := !r.refusedOutright(l) && r.UnansweredIn(g, from, told)
+	return l.Claim.Cut || unanswered || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) || r.starved(told)
+}
+
+// refusedOutright says that a loss was told by the service itself, which ends its leases by their time. A renewal of
+// unknown outcome, of a lease no shorter, can only have made that of such a loss longer.
+func (r *run) refusedOutright(l trace.Loss) bool {
+	return r.Ops[l.Op].Type == history.Fail && r.keepsLeases() && r.Setup.Promise.DriftFactor == 0 &&
+		r.LeaseOf(&r.Ops[l.Claim.Op]) <= int64(r.Setup.Lease)
 }
 
 // starved says whether a session that renews by itself may have had no answer for a lease: the server that it spoke to
@@ -152,6 +159,6 @@ func (r *run) mayForget(from, to int64) bool {
 // forgetful are the times of the faults after which a server may have lost what it knew.
 func (r *run) forgetful() []trace.Span {
 	return r.faultyAs("forgets", func(f *trace.Fault) bool {
-		return history.FaultOf(f.Kind).EndsLeases && !r.isClient(f.Target)
+		return history.FaultOf(f.Kind).EndsLeases && r.serves(f.Target) && !r.survived(f, "")
 	})
 }

@@ -16,6 +16,7 @@ type fenced struct {
 	// Of the grants of a key that the copy has heard of, top is the latest by order, and
 	// sent the one whose request was sent last: where order is open, it may be the certain one.
 	top, sent heard
+	used      map[*trace.Grant]int // the accepted write of each, where the copy is to accept one only
 }
 
 // heard is a grant of which the copy has heard by a note.
@@ -50,7 +51,7 @@ func (s *fenced) after(g *trace.Grant) heard {
 func fencedWrites(r *run) outcome {
 	var s fenced
 	for _, k := range r.keys {
-		s.top, s.sent = heard{}, heard{}
+		s.top, s.sent, s.used = heard{}, heard{}, map[*trace.Grant]int{}
 		for _, i := range k.Resource {
 			r.fencedNote(k, &r.Ops[i], &s)
 		}
@@ -91,7 +92,12 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	}
 	s.judged++
 	stale, later := g.SupersededAt(op.Time), s.after(g)
+	used, twice := s.used[g]
 	switch {
+	case op.Fenced.Accepted && twice:
+		s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, used, op.Index}},
+			"The fenced copy of %q accepted %q of %s at %s, although a write with that token had been accepted before, and fencing is strict.",
+			k.Name, op.Value, g.Who(), r.seconds(op.Time))
 	case op.Fenced.Accepted && later.grant != nil:
 		s.found.add(r, Violation{Key: k.Name, At: op.Time, Possible: !trace.Surely(g, later.grant),
 			Operations: []int{g.Op, later.grant.Op, later.note, op.Index}},
@@ -108,6 +114,9 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	}
 	if op.Fenced.Accepted {
 		s.hear(g, op.Index)
+		if r.Setup.Fencing == history.Strict && g.Token != 0 {
+			s.used[g] = op.Index
+		}
 	}
 }
 

@@ -93,9 +93,9 @@ func (r *run) sentBy(done int) int64 {
 // firstCause is the first time from which a fault may have ended a hold of g.
 func (r *run) firstCause(g *trace.Grant) int64 {
 	first := int64(trace.Forever)
-	causes := [][]trace.Span{r.outages(g.Node), r.ownFaults(g.Node), r.forgetful()}
+	causes := [][]trace.Span{r.outages(g.Node), r.ownShaken(g.Node), r.forgetful()}
 	if r.keepsLeases() {
-		causes = [][]trace.Span{nil, r.serversFaults(), r.forgetful(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
+		causes = [][]trace.Span{nil, r.shaken(), r.forgetful(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
 	}
 	for at, spans := range causes {
 		lingers := r.aftermath()
@@ -108,7 +108,7 @@ func (r *run) firstCause(g *trace.Grant) int64 {
 		}
 	}
 	if r.Setup.Promise.Session || r.Setup.Promise.Renews {
-		first = min(first, r.firstStall(g))
+		first = min(first, r.firstStall(g), r.moved(g))
 	}
 	return first
 }
@@ -125,8 +125,15 @@ func (r *run) keepsLeases() bool {
 func (r *run) serversFaults() []trace.Span { return r.faultyAs("servers'", r.hitsServers) }
 
 func (r *run) hitsServers(f *trace.Fault) bool {
-	apart := slices.ContainsFunc(f.Cut, func(peer string) bool { return !r.isClient(peer) })
-	return !r.isClient(f.Target) && (len(f.Cut) == 0 || apart)
+	return r.serves(f.Target) && (len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, r.serves))
+}
+
+// serves says whether a node may be one of the service's: a server or, where these are not known, no client.
+func (r *run) serves(node string) bool {
+	if len(r.Setup.Servers) > 0 {
+		return r.isServer(node)
+	}
+	return !r.isClient(node)
 }
 
 // wrongClocks are the times in which the clock of a client was wrong.
@@ -165,14 +172,6 @@ func (r *run) mayHinder(f *trace.Fault, node string) bool {
 // faultsFor are the times of the faults that may hinder a node, with their aftermath.
 func (r *run) faultsFor(node string) []trace.Span {
 	return r.faultyAs("for "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) })
-}
-
-// faultsBehind are the times of faults that may change what the service tells a client of its own hold: those of servers,
-// and of the client's clock.
-func (r *run) faultsBehind(node string) []trace.Span {
-	return r.faultyAs("behind "+node, func(f *trace.Fault) bool {
-		return f.Kind == "clock" && f.Target == node || r.hitsServers(f)
-	})
 }
 
 // firstStall is the first time from which the holder of g, or a server, was not scheduled for

@@ -20,7 +20,6 @@ type known struct {
 	begun    map[int]*trace.Fault      // by its Begin note
 	stalls   map[string][]trace.Stall  // of each node, by their begin
 	servers  []trace.Stall             // of whoever takes part in everything
-	hinders  []trace.Span              // faults by their end; from is the first begin of this one and all after it
 	overs    []trace.Span              // see run.over
 	lingers  int64                     // see run.lingers
 	abstains map[string][]int          // by owner, the notes of it
@@ -38,6 +37,7 @@ type known struct {
 	pending  map[string]bool           // see run.pending
 	unknown  map[wanted][]trace.Span   // see run.unknownOf
 	denials  map[*trace.Grant][]int    // see run.denialsOf
+	moves    map[string][]int64        // see run.moved
 }
 
 // isClient says whether a node is one of the clients.
@@ -72,16 +72,13 @@ func (r *run) anyFault() []trace.Span {
 // ownFaults are the times in which a fault of a node or of its links may keep it from
 // the service, with their aftermath. Where the servers are not known any fault may.
 func (r *run) ownFaults(node string) []trace.Span {
-	hinders := func(f *trace.Fault) bool { // four round trips and more fit into a lease: that is in reach
-		return f.Kind != "latency" || f.Slow <= 0 || f.Slow > int64(r.Setup.Lease)/4
-	}
 	if len(r.Setup.Servers) == 0 {
-		return r.faultyAs("not slight", hinders)
+		return r.faultyAs("not slight", r.slows)
 	}
 	if r.known.own == nil {
 		r.known.own = map[string][]trace.Span{}
 		for _, f := range r.Faults {
-			if f.Begin < 0 || !hinders(f) {
+			if f.Begin < 0 || !r.slows(f) {
 				continue
 			}
 			s := trace.Span{From: f.From, To: r.faded(f, f.To)}
@@ -94,6 +91,21 @@ func (r *run) ownFaults(node string) []trace.Span {
 		}
 	}
 	return r.known.own[node]
+}
+
+// slows says that a fault is more than a slight delay: where four round trips and more fit into a lease all is in reach.
+func (r *run) slows(f *trace.Fault) bool {
+	return f.Kind != "latency" || f.Slow <= 0 || f.Slow > int64(r.Setup.Lease)/4
+}
+
+// ownShaken is ownFaults without what the service survives.
+func (r *run) ownShaken(node string) []trace.Span {
+	if r.Setup.Promise.Survives == "" || len(r.Setup.Servers) == 0 {
+		return r.ownFaults(node)
+	}
+	return r.faultyAs("own shake "+node, func(f *trace.Fault) bool {
+		return r.slows(f) && (f.Target == node || slices.Contains(f.Cut, node)) && !r.survived(f, node)
+	})
 }
 
 // killsOf are the kills of a node, by their begin.
@@ -132,28 +144,6 @@ func (r *run) beganBy(note int) *trace.Fault {
 		}
 	}
 	return r.known.begun[note]
-}
-
-// firstHindered is the earliest begin of the faults that lasted until t or longer.
-func (r *run) firstHindered(t int64) int64 {
-	if r.known.hinders == nil {
-		r.known.hinders = []trace.Span{}
-		for _, f := range r.Faults {
-			if f.Begin >= 0 {
-				r.known.hinders = append(r.known.hinders, trace.Span{From: f.From, To: f.To})
-			}
-		}
-		all := r.known.hinders
-		slices.SortFunc(all, func(a, b trace.Span) int { return cmp.Compare(a.To, b.To) })
-		for i := len(all) - 2; i >= 0; i-- {
-			all[i].From = min(all[i].From, all[i+1].From)
-		}
-	}
-	all := r.known.hinders
-	if i := sort.Search(len(all), func(i int) bool { return all[i].To >= t }); i < len(all) {
-		return all[i].From
-	}
-	return trace.Forever
 }
 
 // overs are the times, in order, from the begin of each fault until it is over.

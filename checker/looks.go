@@ -48,7 +48,7 @@ func (r *run) goneBefore(k *keyLog, g *trace.Grant, look *history.Op) int {
 		return -1
 	}
 	gone := r.lookedWithout(g, look.Sent)
-	if gone < 0 || trace.Meets(r.serversFaults(), r.Ops[gone].Sent, look.Time) || trace.Meets(r.unknownOf(g), g.Invoked, look.Time) ||
+	if gone < 0 || trace.Meets(r.shaken(), r.Ops[gone].Sent, look.Time) || trace.Meets(r.unknownOf(g), g.Invoked, look.Time) ||
 		r.UnansweredIn(g, g.Invoked, look.Time) {
 		return -1
 	}
@@ -57,6 +57,33 @@ func (r *run) goneBefore(k *keyLog, g *trace.Grant, look *history.Op) int {
 		return -1
 	}
 	return gone
+}
+
+// phantom says that a look names who cannot have had its key: an owner that was granted another key, that had not asked
+// yet, or that was never granted any. Whose acquire was under way, or has no known outcome, may be anybody.
+func (r *run) phantom(k *keyLog, look *history.Op) bool {
+	g, owner := r.ByOwner[look.Owner], look.Owner
+	_, ghost := r.Ghosts[owner]
+	switch {
+	case owner == "" || r.Setup.Promise.DriftFactor > 0 || ghost || r.pending()[owner]:
+		return false
+	case g == nil && !r.namesOwners(k), g != nil && g.Key == k.Key && g.Invoked <= look.Time:
+		return false
+	}
+	if k.anybody == nil {
+		k.anybody = []trace.Span{}
+		for _, w := range k.Waits {
+			switch s := (trace.Span{From: w.From, To: w.To}); {
+			case w.Done < 0 || r.Ops[w.Done].Type == history.Info:
+				s.To = trace.Forever
+				fallthrough
+			case r.Ops[w.Done].Type == history.Fail:
+				k.anybody = append(k.anybody, s)
+			}
+		}
+		k.anybody = trace.Union(k.anybody)
+	}
+	return !trace.Meets(k.anybody, look.Sent, look.Time)
 }
 
 // overBefore says that the service, which itself ends its leases by their time, cannot have kept g until a look was sent.

@@ -28,6 +28,7 @@ func deadlockFreedom(r *run) outcome {
 		r.stuckShares(k, &f)
 		r.stuckBeside(k, &f)
 		r.stuckInRow(k, &f)
+		r.stuckChanges(k, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.Setup.Keys)),

@@ -64,7 +64,7 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "fencing-monotonic", Owed: Service,
-		About: "A later grant carries a token that is not greater, reused or missing. Of a read-write lock: a writer's is not greater than those of all " +
+		About: "A later grant carries a token that is not greater, reused or missing, or a renewal changes it. Of a read-write lock: a writer's is not greater than those of all " +
 			"before it, or a reader's is below that of a writer before it.",
 		Remedy: "A token must never repeat or fall: make it where the lock is granted, and make it durable before the " +
 			"grant is answered.",
@@ -77,7 +77,8 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "fenced-writes", Owed: Fence,
-		About: "The fenced copy accepts a write of a superseded grant after one of a later grant, or refuses the valid holder.",
+		About: "The fenced copy accepts a write of a superseded grant after one of a later grant or, where fencing is strict, a second one " +
+			"with a token, or refuses the valid holder.",
 		Remedy: "A resource that keeps the highest token that it has seen, compares each write with it in the same " +
 			"step, and refuses lower ones only.",
 		promised: both(tokened, alone), check: fencedWrites, oracle: posed{of: (*run).askFenced},
@@ -236,8 +237,8 @@ var Checkers = append([]Checker{
 	}, {
 		Name: "lock-info", Owed: Service,
 		kinds: []history.Kind{history.Mutex, history.Tried, history.Reentrant, history.Leader, history.Watchdog, history.Herd},
-		About: "A look at the server names somebody who had given the key back, was superseded, was gone before or whose " +
-			"lease was over, or nobody or another while somebody held it.",
+		About: "A look at the server names somebody who had given the key back, was superseded, was gone before, was never " +
+			"granted it or whose lease was over, or nobody or another while somebody held it.",
 		Remedy: "Read who holds the lock where it is granted, not from a copy that lags behind.",
 		check:  lockInfo, oracle: posed{why: "it has no model of what the servers say"}, rests: rests{others: true, steady: true},
 		tests: []test{

@@ -135,6 +135,10 @@ func (r *run) askTokens(k *keyLog) []question {
 	all := r.tokened(k)
 	for _, g := range all {
 		ops = append(ops, r.grantedOp(g, g.Sent))
+		for _, c := range r.retold(g) { // as if its token had been told to another grant, too
+			at := r.at(c.At)
+			ops = append(ops, models.Op{F: models.Acquire, Type: history.OK, Owner: fmt.Sprint(g.Owner, " ", c.Op), Token: g.Token, Call: at, Return: at})
+		}
 	}
 	var looked []models.Op
 	for _, p := range r.byLooks(k, all) {
@@ -150,7 +154,10 @@ func (r *run) askTokens(k *keyLog) []question {
 // the places of the grants in their order, as the lock's own may lie.
 func (r *run) askFenced(k *keyLog) []question {
 	var ops []models.Op
-	top := -1
+	top, apart, strict := -1, 1, r.Setup.Fencing == history.Strict
+	if strict { // between two tokens stands the first one, used up
+		apart = 2
+	}
 	for _, i := range k.Resource {
 		op := &r.Ops[i]
 		g := r.ByOwner[op.Owner]
@@ -158,13 +165,17 @@ func (r *run) askFenced(k *keyLog) []question {
 			(r.Setup.FenceOn != history.OnRead || g.Pos <= top) || op.F == history.Apply && op.Fenced == nil {
 			continue
 		}
-		write := models.Op{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: int64(g.Pos + 1), Call: i, Return: i}
+		write := models.Op{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: int64(apart * (g.Pos + 1)), Call: i, Return: i}
 		if op.F == history.Apply && !op.Fenced.Accepted {
 			write.Type = history.Fail
 		} else {
 			top = max(top, g.Pos)
 		}
 		ops = append(ops, write)
+		if strict && op.F == history.Apply && op.Fenced.Accepted {
+			write.Value, write.Token = write.Value+" used", write.Token+1
+			ops = append(ops, write)
+		}
 	}
 	return []question{{model: "fenced-register", ops: ops}}
 }

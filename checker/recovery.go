@@ -49,7 +49,7 @@ func (r *run) keepsAll(g *trace.Grant) bool {
 	case history.ReadWrite:
 		return g.Mode == history.Exclusive && len(g.Turns) == 0
 	case history.Semaphore:
-		return g.Permits >= r.Setup.Permits
+		return g.Permits >= r.Setup.Permits && len(g.Turns) == 0
 	}
 	return true
 }

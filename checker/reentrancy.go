@@ -233,11 +233,14 @@ func (r *run) leasedUntil(g *trace.Grant) int64 {
 	if r.Setup.Promise.Validity != history.Untold {
 		return trace.Forever
 	}
-	kept := g.Sent
+	kept, lease := g.Sent, r.LeaseOf(&r.Ops[g.Op])
 	if r.Setup.Promise.Session {
-		kept = r.firstHindered(g.Sent)
+		kept = r.firstCause(g)
 	}
-	return max(kept, g.Sent+r.LeaseOf(&r.Ops[g.Op]))
+	if r.Setup.Promise.Renews { // its last heartbeat may have been before
+		lease /= 2
+	}
+	return max(kept, g.Sent+lease)
 }
 
 // waitedForItself says whether who validly held a key asked for it again, and for most of

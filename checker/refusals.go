@@ -13,7 +13,8 @@ import (
 // attempt is a time in which somebody may have had a key, or stood in its queue.
 type attempt struct {
 	from, to int64
-	wait     int // in keyLog.waits
+	wait     int          // in keyLog.waits
+	grant    *trace.Grant // nil: it had none
 }
 
 // attempts are those of a key, in the order of their start: each from its call until it
@@ -37,8 +38,9 @@ func (r *run) attempts(k *keyLog) []attempt {
 	}
 	var all []attempt
 	for i, w := range k.Waits {
-		a := attempt{w.From, trace.Forever, i}
-		switch g := byInvoke[w.Invoke]; {
+		g := byInvoke[w.Invoke]
+		a := attempt{w.From, trace.Forever, i, g}
+		switch {
 		case w.Done < 0:
 			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
 		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info:
@@ -133,6 +135,15 @@ func honestRefusal(r *run) outcome {
 	return o
 }
 
+// shares are what an attempt may have taken until a time: of a grant as much as it had by then.
+func (r *run) shares(a attempt, until int64, k *keyLog) []trace.Share {
+	if a.grant != nil {
+		return r.Taken(nil, a.grant, a.from, until)
+	}
+	op := &r.Ops[k.Waits[a.wait].Invoke]
+	return []trace.Share{{From: a.from, To: until, Permits: max(1, int(op.Permits)), Exclusive: !r.mayShare(op)}}
+}
+
 // lockInfo judges what the servers said of who holds a key: who is named must not have given it back, another have been
 // granted it or been named, or its lease have ended, before that was asked, and nobody, or another client of this run, must not
 // be named while one client validly held it all the time.
@@ -174,6 +185,10 @@ func lockInfo(r *run) outcome {
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, gone, i}},
 					"The servers named %s as the holder of %q when asked at %s, but had named %s at %s, since it was granted it.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.holderOf(gone), r.seconds(r.Ops[gone].Time))
+			case r.phantom(k, op):
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{i}},
+					"The servers named %s as the holder of %q when asked at %s, but it had not been granted that key, and no "+
+						"acquire that may have been its own was open.", r.holderOf(i), k.Name, r.seconds(op.Sent))
 			case other != nil && r.overBefore(other, op):
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: append(r.Renewed(other), i)},
 					"The servers named %s as the holder of %q when asked at %s, but its lease, as it was last told, and the stated bound were over by %s.",
@@ -230,14 +245,16 @@ func (r *run) gaveBack(g *trace.Grant, look *history.Op) bool {
 }
 
 // trusted says whether a look at the servers was answered, and tells what was true meanwhile: of
-// several servers one that a fault keeps apart from the rest, or leaves alone in reach, may tell what was.
+// several servers one that a fault keeps apart from the rest, or leaves alone in reach, may tell what was. One that is
+// killed tells nothing.
 func (r *run) trusted(look *history.Op) bool {
 	if look.Error != "" || len(r.Setup.Servers) == 1 {
 		return look.Error == ""
 	}
 	apart := r.faultyAs("apart from "+look.Node, func(f *trace.Fault) bool {
 		own := f.Target == look.Node && len(f.Cut) > 0 || slices.Contains(f.Cut, look.Node)
-		return own || r.hitsServers(f) || len(r.Setup.Servers) == 0 && (!r.isClient(f.Target) || len(f.Cut) > 0)
+		silent := history.FaultOf(f.Kind).EndsLeases && r.survived(f, "")
+		return own || r.hitsServers(f) && !silent || len(r.Setup.Servers) == 0 && (!r.isClient(f.Target) || len(f.Cut) > 0)
 	})
 	return !trace.Meets(apart, look.Sent, look.Time)
 }

@@ -126,7 +126,7 @@ func (r *run) room(k *keyLog) []trace.Span {
 		if g.Done >= 0 {
 			to = max(to, r.Ops[g.Done].Time)
 		}
-		holds = append(holds, trace.Share{From: g.OK, To: to, Grant: g, Exclusive: g.Mode != history.Shared, Permits: g.Permits})
+		holds = r.Taken(holds, g, g.OK, to)
 	}
 	var sound []trace.Span
 	free := r.freeOf(r.demand(k, holds))

@@ -97,11 +97,9 @@ func (r *run) deniedBefore(g *trace.Grant, p int) int {
 	i := denials[last]
 	asked, _ := r.Started(i)
 	from, until := r.Ops[asked].Time, r.Ops[p].Time
-	felt := r.faultsBehind(g.Node)
-	if !r.keepsLeases() {
-		felt = r.faultsFor(g.Node)
-	}
-	if trace.Meets(felt, from, until) || !r.keepsLeases() && r.stalledBy(g.Node, from-r.aftermath(), until) {
+	session := !r.keepsLeases()
+	if trace.Meets(r.shaken(), from, until) || trace.Meets(r.wrongClocks(g.Node), from, until) ||
+		session && (trace.Meets(r.shakenFor(g.Node), from, until) || r.stalledBy(g.Node, from-r.aftermath(), until)) {
 		return -1
 	}
 	return i

@@ -11,7 +11,7 @@ import (
 )
 
 // fencingMonotonic compares each token with those of the grants that were certainly made
-// before, and finds tokens that repeat or are missing. One was before another if its answer
+// before, and finds tokens that repeat, are missing or that a renewal changes. One was before another if its answer
 // had come when the request of the other was sent, or when a look at the server was sent
 // that found the other, so long as no later look found it again: see proven. A lock that
 // makes its tokens when clients queue serves them in that order, so it is judged by the
@@ -32,6 +32,7 @@ func fencingMonotonic(r *run) outcome {
 					"%s was granted %q at %s without a token.", g.Who(), k.Name, r.seconds(g.OK))
 			}
 		}
+		r.renewedTokens(k, &f)
 		r.risingTokens(k, all, &f)
 		r.repeatedTokens(k, all, &f)
 	}
@@ -108,6 +109,26 @@ func (r *run) byLooks(k *keyLog, grants []*trace.Grant) []proven {
 	}
 	slices.SortStableFunc(all, func(a, b proven) int { return cmp.Compare(a.ok, b.ok) })
 	return all
+}
+
+// renewedTokens finds renewals that tell another token than the grant that they renew has: a resource knows its holder by one.
+func (r *run) renewedTokens(k *keyLog, f *found) {
+	for _, g := range k.Grants {
+		for _, c := range r.retold(g) {
+			f.add(r, Violation{Key: k.Name, At: c.At, Operations: []int{g.Op, c.Op}},
+				"%s was told token %d as it renewed %q at %s.", g.Who(), r.Ops[c.Op].Token, k.Name, r.seconds(c.At))
+		}
+	}
+}
+
+// retold are the renewals of g that tell another token.
+func (r *run) retold(g *trace.Grant) (claims []trace.Claim) {
+	for _, c := range g.Claims {
+		if op := &r.Ops[c.Op]; op.F == history.Extend && op.Token != 0 && op.Token != g.Token {
+			claims = append(claims, c)
+		}
+	}
+	return claims
 }
 
 func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {

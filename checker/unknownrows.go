@@ -115,7 +115,7 @@ func (r *run) mayHave(k *keyLog) (known []trace.Share, unknown []trace.Span) {
 			if faded == 0 {
 				a.from = w.To
 			}
-			known = append(known, trace.Share{From: a.from, To: a.to, Permits: max(1, int(op.Permits)), Exclusive: !r.mayShare(op)})
+			known = append(known, r.shares(a, a.to, k)...)
 		default:
 			unknown = append(unknown, trace.Span{From: a.from, To: max(a.to, faded)})
 		}

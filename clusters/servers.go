@@ -17,6 +17,7 @@ type server struct {
 	speaks   wire.Protocol
 	fsyncs   map[string]Settings // by policy: what makes them write to the disk when
 	idle     []string            // of these policies those under which they write nothing at all; "" is their own
+	durable  []string            // and those under which what they have answered is on their disks
 
 	// local is what such a node needs on this machine where there is no Docker.
 	local localServer
@@ -27,21 +28,21 @@ var servers = []server{
 	{name: "client", about: "a plain Debian for lock clients"},
 	{
 		name: "redis", about: "Redis", profiles: []string{"redis", "redlock", "redis-replicated"}, speaks: wire.Redis,
-		fsyncs: redisFsyncs, idle: []string{"", "memory"},
+		fsyncs: redisFsyncs, idle: []string{"", "memory"}, durable: []string{"always"},
 		local: localServer{programs: []string{"redis-server", "redis-cli"}, packages: "redis-server"},
 	}, {
 		name: "etcd", about: "etcd and etcdctl", profiles: []string{"etcd", "lockservice"}, speaks: wire.HTTP2,
-		fsyncs: etcdFsyncs, // the data of the lock service lies there
-		local:  localServer{programs: []string{"etcd", "etcdctl"}, packages: "etcd-server etcd-client"},
+		fsyncs: etcdFsyncs, durable: []string{"", "always"}, // the data of the lock service lies there
+		local: localServer{programs: []string{"etcd", "etcdctl"}, packages: "etcd-server etcd-client"},
 	}, {
 		name: "zookeeper", about: "ZooKeeper's library and a JVM", profiles: []string{"zookeeper"}, speaks: wire.ZooKeeper,
-		fsyncs: zookeeperFsyncs,
+		fsyncs: zookeeperFsyncs, durable: []string{"", "always"},
 		local: localServer{programs: []string{"java", "bash"},
 			files:    []string{"/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar"},
 			packages: "libzookeeper-java openjdk-17-jre-headless"},
 	}, {
 		name: "postgres", about: "PostgreSQL 15, with an empty database that trusts everybody",
-		profiles: []string{"postgres"}, speaks: wire.Postgres, fsyncs: postgresFsyncs,
+		profiles: []string{"postgres"}, speaks: wire.Postgres, fsyncs: postgresFsyncs, durable: []string{"", "always"},
 		local: localServer{programs: []string{"postgres", "initdb", "psql"}, packages: "postgresql-15"},
 	}, {
 		name: "client-python", about: "Python with the lock libraries kazoo, redis-py and python-etcd3", onDemand: true,
@@ -76,6 +77,9 @@ func Speaks(profile string) wire.Protocol { return serverOf(profile).speaks }
 
 // Writes says whether the servers of a profile write anything to their disks under a policy of fsync.
 func Writes(profile, fsync string) bool { return !slices.Contains(serverOf(profile).idle, fsync) }
+
+// Durable says whether what the servers of a profile have answered is on their disks under a policy of fsync.
+func Durable(profile, fsync string) bool { return slices.Contains(serverOf(profile).durable, fsync) }
 
 // Programs are those that the servers of a profile consist of.
 func Programs(profile string) []string { return serverOf(profile).local.programs }

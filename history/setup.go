@@ -104,7 +104,20 @@ type Promise struct {
 	NoLimit bool `json:"no_limit,omitempty"`
 	// Mute: a release answers nothing, so its ok is no claim that the lock was held.
 	Mute bool `json:"mute,omitempty"`
+	// Survives says what may happen to servers, as long as a majority of them is left, without a change
+	// to anything that the service has answered.
+	Survives Survival `json:"survives,omitempty"`
 }
+
+// Survival is what a service survives of what happens to less than half of its servers; "": it does not say.
+type Survival string
+
+// Absence: servers that are stopped, cut off or slow, and come back with what they knew. Restart: also servers that
+// are killed or crash, as what they have answered is on their disks. No service survives a server whose clock is wrong.
+const (
+	Absence Survival = "absence"
+	Restart Survival = "restart"
+)
 
 // Ends says whether a grant may end although its holder lives and has not given it back.
 func (p Promise) Ends() bool { return p.Leased || p.Idles }
@@ -188,6 +201,7 @@ func (s *Setup) checkWords() error {
 		{"fence_on", s.FenceOn, []string{OnWrite, OnRead}},
 		{"self_fence", s.SelfFence, []string{FenceNone, FenceDeadline, FenceSession}},
 		{"reentry", string(s.Promise.Reentry), []string{string(ByThread), string(ByProcess)}},
+		{"survives", string(s.Promise.Survives), []string{string(Absence), string(Restart)}},
 		{"use", s.Use.Name, []string{Inventory, Payment, Cron, File, TwoKeys, Cache}},
 	} {
 		if w.is != "" && !slices.Contains(w.want, w.is) {

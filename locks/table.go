@@ -82,7 +82,7 @@ var Table = map[string]Lock{
 		"the published Redlock algorithm on a quorum of independent Redis nodes; no fencing token")},
 	"zookeeper": {Open: OpenZooKeeper, CheckLease: wholeMillis, Profile: "zookeeper", Port: 2181, Renews: true, Sparse: true, Promise: history.Promise{
 		Backend: "zookeeper", Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
-		Shared: true, Permits: true, WakesOne: true,
+		Shared: true, Permits: true, WakesOne: true, Survives: history.Restart,
 		// A follower notices a leader that is stopped after syncLimit (10) ticks of 200 ms; then come an
 		// election and the clients' return to their sessions. Measured: 3.0 to 3.4 s without a grant at lease 2 s.
 		Bound: 3 * time.Second,
@@ -145,7 +145,7 @@ var Table = map[string]Lock{
 	"broken/shy-try":               brokenRedis("shy-try", triesShy, flawTry),
 	"broken/herd": {Open: openHerd, CheckLease: wholeMillis, Profile: "zookeeper", Port: 2181, Renews: true, Broken: &flawHerd, Promise: history.Promise{
 		Backend: "broken/herd", Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
-		Shared: true, Permits: true, WakesOne: true, Bound: 3 * time.Second,
+		Shared: true, Permits: true, WakesOne: true, Survives: history.Restart, Bound: 3 * time.Second,
 		About: "ephemeral sequential nodes, each waiter watching the first",
 	}},
 	"broken/quorum-two": {Open: openQuorumTwo, CheckLease: wholeMillis, Profile: "redlock", Port: 6379,
@@ -165,13 +165,13 @@ var Table = map[string]Lock{
 func redlockPromise(name, about string) history.Promise {
 	return history.Promise{
 		Backend: name, Leased: true, Extends: true, Tries: true, Bound: time.Second,
-		DriftFactor: redlockDrift, DriftFixed: redlockFixed, About: about,
+		DriftFactor: redlockDrift, DriftFixed: redlockFixed, Survives: history.Restart, About: about,
 	}
 }
 
 func servicePromise(name, about string) history.Promise {
 	return history.Promise{
-		Backend: name, Leased: true, Token: true, Extends: true, Tries: true,
+		Backend: name, Leased: true, Token: true, Extends: true, Tries: true, Survives: history.Restart,
 		// As for etcd, which is behind the one that dlmtest brings; a node that does not answer is left after half a lease.
 		Bound: 3 * time.Second,
 		About: about,
@@ -181,7 +181,7 @@ func servicePromise(name, about string) history.Promise {
 func etcdPromise(name, about string) history.Promise {
 	return history.Promise{
 		Backend: name, Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true,
-		Shared: true, Permits: true, WakesOne: true,
+		Shared: true, Permits: true, WakesOne: true, Survives: history.Restart,
 		// A new leader starts all leases afresh: an election takes up to two election
 		// timeouts of 1 s, and ended leases are looked for every 500 ms.
 		Bound: 3 * time.Second,

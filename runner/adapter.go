@@ -94,7 +94,7 @@ func (s *stage) greeted(n *node, h *protocol.Result) error {
 	if err := s.fits(entry); err != nil {
 		return err
 	}
-	s.setup.Promise = entry.Bounded(s.lease)
+	s.setup.Promise = s.promise(entry)
 	return s.rec.restate(s.setup)
 }
 

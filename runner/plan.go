@@ -101,9 +101,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	if err := p.apart(); err != nil {
 		return nil, err
 	}
-	promise := entry.Bounded(p.lease)
-	promise.Idles = p.idle > 0
-	p.setup = history.Setup{Promise: promise, Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
+	p.setup = history.Setup{Promise: p.promise(entry), Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
 		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict,
 		Expect: o.Scenario.Expect, Kind: kind, Permits: o.Scenario.Permits}
 	p.setup.Use = o.Scenario.UseOf()
@@ -115,6 +113,23 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	p.empower()
 	return p, nil
 }
+
+// promise is that of a lock in this run: of servers that leave fsync to the operating system none survives a crash, and
+// what those of the user's own compose file survive is not known.
+func (p *plan) promise(entry locks.Lock) history.Promise {
+	promise := entry.Bounded(p.lease)
+	promise.Idles = p.idle > 0
+	switch {
+	case p.Compose != "" || p.elsewhere():
+		promise.Survives = ""
+	case promise.Survives == history.Restart && (!clusters.Durable(entry.Profile, p.Fsync) || slices.ContainsFunc(p.Scenario.Faults, losesAll)):
+		promise.Survives = history.Absence
+	}
+	return promise
+}
+
+// losesAll says whether a fault takes what was fsynced, too.
+func losesAll(f scenarios.Fault) bool { return f.Mode == "lose-all" }
 
 // apart refuses servers that would be taken for a node of dlmtest's own, by a resolver or by their role.
 func (p *plan) apart() error {

@@ -58,7 +58,7 @@ func (w *world) setup() history.Setup {
 		Fencing: "at-least", FenceOn: "write", SelfFence: w.with.fence, Kind: w.with.kind,
 	}
 	if w.with.fault == "minority" || w.with.defect == "minority-stall" {
-		s.Servers = []string{"server", "server-b", "server-c"}
+		s.Servers, s.Promise.Survives = []string{"server", "server-b", "server-c"}, history.Restart
 	}
 	switch w.with.kind {
 	case history.Semaphore:

@@ -48,7 +48,8 @@ type Grant struct {
 
 	Mode    history.Mode
 	Permits int
-	Turns   []Turn // of a read-write lock, by time
+	Turns   []Turn      // of a read-write lock or a semaphore, by time
+	parts   map[int]int // of these, by the invokes of releases of a part
 	Nest    Nesting
 
 	// Made once they are asked for: see validSpans and InOrder.

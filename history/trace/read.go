@@ -65,7 +65,7 @@ func (t *Trace) invoke(i int, op *history.Op) {
 		p.grant = t.grantOf(op)
 		t.shareInvoked(i, op, p.grant)
 	case history.Release:
-		if p.grant = t.grantOf(op); p.grant != nil && !p.grant.inner(i) {
+		if p.grant = t.grantOf(op); p.grant != nil && !p.grant.inner(i) && !t.part(i, op, p.grant) {
 			if p.grant.Release < 0 {
 				p.grant.Release = i
 			}
@@ -277,7 +277,7 @@ func (t *Trace) released(i int, op *history.Op, p pending) {
 	if g != nil {
 		g.Events = append(g.Events, i)
 	}
-	if g == nil || t.unnested(i, op, g, p.invoke-1) {
+	if g == nil || t.unnested(i, op, g, p.invoke-1) || t.parted(i, op, g, p.invoke-1) {
 		return
 	}
 	if g.Release == p.invoke-1 {

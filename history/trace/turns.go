@@ -6,10 +6,12 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// Turn is a change of the mode in which a grant is held.
+// Turn is a change of the mode in which a grant is held, or of its permits, of which a part is given back.
 type Turn struct {
-	At   int64
-	Mode history.Mode
+	At      int64
+	Mode    history.Mode
+	Permits int // that are left from then on; 0: of a lock without
+	Done    int // the ok to the release of a part, -1 where there is none
 }
 
 // ModeOf is the mode of an operation; none says that it is exclusive.
@@ -47,7 +49,7 @@ func (g *Grant) turn(at int64, mode history.Mode) {
 		now = g.Turns[n-1].Mode
 	}
 	if now != mode {
-		g.Turns = append(g.Turns, Turn{at, mode})
+		g.Turns = append(g.Turns, Turn{At: at, Mode: mode, Done: -1})
 	}
 }
 
@@ -70,6 +72,58 @@ func (t *Trace) changed(i int, op *history.Op, p pending) {
 	}
 }
 
+// Least is how many permits g has, without those that it has given back or may have.
+func (g *Grant) Least() int {
+	if n := len(g.Turns); n > 0 && g.Turns[n-1].Permits > 0 {
+		return g.Turns[n-1].Permits
+	}
+	return g.Permits
+}
+
+// part says whether a release invoked by i gives back a part of the permits of g, and files it.
+func (t *Trace) part(i int, op *history.Op, g *Grant) bool {
+	left := g.Least() - int(op.Permits)
+	if t.Setup.Kind != history.Semaphore || g.Release >= 0 || op.Permits <= 0 || left <= 0 {
+		return false
+	}
+	if g.parts == nil {
+		g.parts = map[int]int{}
+	}
+	g.parts[i] = len(g.Turns)
+	g.Turns = append(g.Turns, Turn{At: op.Time, Mode: g.Mode, Permits: left, Done: -1})
+	return true
+}
+
+// parted takes the end of the release of a part, and says whether it was one.
+func (t *Trace) parted(i int, op *history.Op, g *Grant, invoke int) bool {
+	turn, is := g.parts[invoke]
+	switch {
+	case !is:
+	case op.Type == history.OK:
+		g.Turns[turn].Done = i
+		t.acted(g, i, op, t.Ops[invoke].Time) // it was told that it holds them still
+		t.Successes = append(t.Successes, Success{g, invoke, i})
+	case op.Type == history.Fail:
+		t.lost(g, i, op)
+	}
+	return is
+}
+
+// Taken are the shares of g in a time, as long as it is not answered that a part was given back.
+func (t *Trace) Taken(to []Share, g *Grant, from, until int64) []Share {
+	s := Share{From: from, To: until, Grant: g, Exclusive: g.Mode != history.Shared, Permits: g.Permits}
+	for _, turn := range g.Turns {
+		if turn.Done < 0 || t.Ops[turn.Done].Time <= s.From || t.Ops[turn.Done].Time >= until {
+			continue
+		}
+		s.To = t.Ops[turn.Done].Time
+		to = append(to, s)
+		s.From, s.To = s.To, until
+		s.Permits -= int(t.Ops[t.pairs[turn.Done]-1].Permits)
+	}
+	return append(to, s)
+}
+
 // Share is a time in which a grant is held in one way.
 type Share struct {
 	From, To  int64
@@ -83,16 +137,25 @@ func (g *Grant) Shares(to []Share, from, until int64) []Share {
 	s := Share{From: from, Grant: g, Exclusive: g.Mode == history.Exclusive, Permits: g.Permits}
 	i := sort.Search(len(g.Turns), func(i int) bool { return g.Turns[i].At > from })
 	if i > 0 {
-		s.Exclusive = g.Turns[i-1].Mode == history.Exclusive
+		s.turn(g.Turns[i-1])
 	}
 	for ; i < len(g.Turns) && g.Turns[i].At < until; i++ {
 		if s.To = g.Turns[i].At; s.To > s.From {
 			to = append(to, s)
 		}
-		s.From, s.Exclusive = s.To, g.Turns[i].Mode == history.Exclusive
+		s.From = s.To
+		s.turn(g.Turns[i])
 	}
 	if s.To = until; s.From < s.To {
 		to = append(to, s)
 	}
 	return to
+}
+
+// turn is what a turn makes of a share.
+func (s *Share) turn(to Turn) {
+	s.Exclusive = to.Mode == history.Exclusive
+	if to.Permits > 0 {
+		s.Permits = to.Permits
+	}
 }

@@ -176,7 +176,7 @@ func (l Library) complete(name string, lock, base locks.Lock) locks.Lock {
 		lock.CheckLease = base.CheckLease
 	}
 	p := &lock.Promise
-	p.Library, p.Version = name, l.Has()
+	p.Library, p.Version, p.Survives = name, l.Has(), base.Promise.Survives
 	if p.Bound == 0 {
 		p.Bound = base.Promise.Bound
 	}

@@ -47,7 +47,7 @@ func Adapter(backend string, argv []string) (locks.Lock, error) {
 		return lock, err
 	}
 	lock.Open, lock.CheckLease, lock.Renews, lock.Between, lock.Broken = process(argv), nil, false, false, nil
-	lock.Promise = history.Promise{Backend: backend, Library: "adapter", Bound: lock.Promise.Bound,
+	lock.Promise = history.Promise{Backend: backend, Library: "adapter", Bound: lock.Promise.Bound, Survives: lock.Promise.Survives,
 		Leased: true, Token: true, Session: true, Extends: true, Tries: true, Order: true, Shared: true, Permits: true,
 		Reentry: history.ByThread, About: fmt.Sprintf("the adapter %q", argv)}
 	return lock, nil

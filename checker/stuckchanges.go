@@ -1,0 +1,54 @@
+package checker
+
+import (
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+)
+
+// stuckChanges looks at holders that wait to change their mode for longer than our patience, while no fault of servers or of
+// their own is felt. A reader that wants to write waits for all others that have the key, may have it or ask for it; a
+// writer waits for nobody. Whoever has lost its lease by then is owed a no.
+func (r *run) stuckChanges(k *keyLog, f *found) {
+	for _, w := range r.changes(k) {
+		w, known := r.lasted(w)
+		if !known || w.To-w.From <= r.patience() {
+			continue
+		}
+		own, mode := r.ByOwner[r.Ops[w.Invoke].Owner], r.Ops[w.Invoke].Mode
+		var others []trace.Span
+		for _, a := range r.attempts(k) {
+			if mode == history.Exclusive && k.Waits[a.wait].Invoke != own.Invoke {
+				others = append(others, trace.Span{From: a.from, To: a.to})
+			}
+		}
+		node := r.Ops[w.Invoke].Node
+		free := without(trace.Span{From: w.From, To: w.To}, trace.Union(others))
+		for _, part := range r.clearOf(stretch{w.From, w.To, []trace.Wait{w}}, free, node) {
+			if part.To-part.From > r.patience() {
+				f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: []int{own.Op, w.Invoke, w.Done}},
+					"%s waited to hold %q in the mode %s from %s to %s although nobody else kept it from that.",
+					node, k.Name, mode, r.seconds(part.From), r.seconds(part.To))
+				break
+			}
+		}
+	}
+}
+
+// changes are the requests of holders of a key to hold it in another mode.
+func (r *run) changes(k *keyLog) (all []trace.Wait) {
+	if !r.Setup.Promise.Changes {
+		return nil
+	}
+	for i := range r.Ops {
+		op := &r.Ops[i]
+		if g := r.ByOwner[op.Owner]; op.F != history.Change || op.Type != history.Invoke || g == nil || g.Key != k.Key {
+			continue
+		}
+		w := trace.Wait{Invoke: i, Done: -1, From: op.Time, To: trace.Forever}
+		if done, ended := r.Ended(i); ended {
+			w.Done, w.To = done, r.Ops[done].Time
+		}
+		all = append(all, w)
+	}
+	return all
+}
