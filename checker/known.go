@@ -38,6 +38,7 @@ type known struct {
 	unknown  map[wanted][]trace.Span   // see run.unknownOf
 	denials  map[*trace.Grant][]int    // see run.denialsOf
 	moves    map[string][]int64        // see run.moved
+	clocked  map[string]bool           // whose clock a fault bends
 }
 
 // isClient says whether a node is one of the clients.

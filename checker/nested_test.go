@@ -149,7 +149,8 @@ func TestLeasedUntil(t *testing.T) {
 		{history.Untold, true, 5 * sec, 6 * sec, 5 * sec},
 		{history.Untold, true, 200 * ms, 6 * sec, 1100 * ms},
 		{history.Untold, true, 50 * ms, 100 * ms, 1100 * ms},
-		{history.Untold, true, 50 * ms, 100*ms - 1, trace.Forever},
+		{history.Untold, true, 50 * ms, 100*ms - 1, 1100 * ms}, // what it did lingers
+		{history.Untold, true, -9 * sec, -8 * sec, trace.Forever},
 	} {
 		r := &run{Trace: &trace.Trace{Setup: history.Setup{Lease: 1e9, Promise: history.Promise{Leased: true, Validity: c.validity, Session: c.session}}, Ops: make([]history.Op, 1),
 			Faults: []*trace.Fault{{From: c.from, To: c.to}, {Begin: -1, From: 150 * ms, To: trace.Forever}}}}

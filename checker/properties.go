@@ -64,7 +64,7 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "fencing-monotonic", Owed: Service,
-		About: "A later grant carries a token that is not greater, reused or missing, or a renewal changes it. Of a read-write lock: a writer's is not greater than those of all " +
+		About: "A later grant carries a token that is not greater, reused or missing. A renewal that tells another token counts as a grant. Of a read-write lock: a writer's is not greater than those of all " +
 			"before it, or a reader's is below that of a writer before it.",
 		Remedy: "A token must never repeat or fall: make it where the lock is granted, and make it durable before the " +
 			"grant is answered.",

@@ -135,10 +135,6 @@ func (r *run) askTokens(k *keyLog) []question {
 	all := r.tokened(k)
 	for _, g := range all {
 		ops = append(ops, r.grantedOp(g, g.Sent))
-		for _, c := range r.retold(g) { // as if its token had been told to another grant, too
-			at := r.at(c.At)
-			ops = append(ops, models.Op{F: models.Acquire, Type: history.OK, Owner: fmt.Sprint(g.Owner, " ", c.Op), Token: g.Token, Call: at, Return: at})
-		}
 	}
 	var looked []models.Op
 	for _, p := range r.byLooks(k, all) {

@@ -201,18 +201,22 @@ var phantoms = map[string]func(*builder){
 	},
 }
 
-// renewedWith is a renewal that tells a token.
-func renewedWith(b *builder, token int64) {
+// renewedWith is a renewal that tells a token, and a grant behind it.
+func renewedWith(b *builder, token, next int64) {
 	turns(b)
 	h := b.grantOf(2900*ms, 3*sec, "client-1", 8)
 	b.does(3100*ms, h, history.Extend, history.OK)
 	b.ops[len(b.ops)-1].Token = token
+	b.does(3200*ms, h, history.Release, history.OK)
+	b.grantOf(3300*ms, 3400*ms, "client-2", next)
 }
 
 var tokensRenewed = map[string]func(*builder){
-	"violated-renewed": func(b *builder) { renewedWith(b, 9) },
-	"holds-renewed":    func(b *builder) { renewedWith(b, 8) },
-	"holds-untold":     func(b *builder) { renewedWith(b, 0) },
+	"violated-renewed-lower": func(b *builder) { renewedWith(b, 7, 10) },
+	"violated-renewed-used":  func(b *builder) { renewedWith(b, 9, 9) },
+	"holds-renewed-greater":  func(b *builder) { renewedWith(b, 9, 10) },
+	"holds-renewed":          func(b *builder) { renewedWith(b, 8, 9) },
+	"holds-untold":           func(b *builder) { renewedWith(b, 0, 9) },
 }
 
 // changesFor is a reader that asks to be the writer and is never answered; another reader gives the key back at a time.

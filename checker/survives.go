@@ -39,23 +39,35 @@ func (r *run) shakenFor(node string) []trace.Span {
 // moved is the first time from which the session of g may have ended as a fault that the service survives keeps it from
 // the server that it spoke to. What that server had heard of it last is lost, which may be most of half a lease.
 func (r *run) moved(g *trace.Grant) int64 {
-	froms, made := r.known.moves[g.Node]
-	if !made {
-		for _, f := range slices.Concat(r.Faults, r.shocks()) {
-			if f.Begin >= 0 && (r.isServer(f.Target) || r.survived(f, g.Node)) {
-				froms = append(froms, f.From)
-			}
+	lease, first := int64(r.Setup.Lease), int64(trace.Forever)
+	for _, node := range []string{"", g.Node} {
+		froms := r.moves()[node]
+		if i, _ := slices.BinarySearch(froms, g.Sent-lease/2); i < len(froms) {
+			first = min(first, max(froms[i], g.Sent)+lease/2)
 		}
+	}
+	return first
+}
+
+// moves are the times from which faults keep the sessions of a node from the server that they spoke to; "": of every node.
+func (r *run) moves() map[string][]int64 {
+	if r.known.moves != nil {
+		return r.known.moves
+	}
+	r.known.moves = map[string][]int64{}
+	for _, f := range slices.Concat(r.Faults, r.shocks()) {
+		node := f.Target
+		if r.isServer(node) {
+			node = ""
+		} else if !r.survived(f, node) {
+			continue
+		}
+		if f.Begin >= 0 {
+			r.known.moves[node] = append(r.known.moves[node], f.From)
+		}
+	}
+	for _, froms := range r.known.moves {
 		slices.Sort(froms)
-		if r.known.moves == nil {
-			r.known.moves = map[string][]int64{}
-		}
-		r.known.moves[g.Node] = froms
 	}
-	lease := int64(r.Setup.Lease)
-	i, _ := slices.BinarySearch(froms, g.Sent-lease/2)
-	if i == len(froms) {
-		return trace.Forever
-	}
-	return max(froms[i], g.Sent) + lease/2
+	return r.known.moves
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // fencingMonotonic compares each token with those of the grants that were certainly made
-// before, and finds tokens that repeat, are missing or that a renewal changes. One was before another if its answer
+// before, and finds tokens that repeat, are missing. A renewal that tells another token counts as one more grant. One was before another if its answer
 // had come when the request of the other was sent, or when a look at the server was sent
 // that found the other, so long as no later look found it again: see proven. A lock that
 // makes its tokens when clients queue serves them in that order, so it is judged by the
@@ -32,7 +32,6 @@ func fencingMonotonic(r *run) outcome {
 					"%s was granted %q at %s without a token.", g.Who(), k.Name, r.seconds(g.OK))
 			}
 		}
-		r.renewedTokens(k, &f)
 		r.risingTokens(k, all, &f)
 		r.repeatedTokens(k, all, &f)
 	}
@@ -51,16 +50,15 @@ func fencingMonotonic(r *run) outcome {
 
 // tokened are the grants of a key by the time of their ok, and the acquires of unknown outcome whose client used a
 // token that it cannot have but by a grant: each was granted by then. One whose token another grant of its
-// client has may be that grant, of which the client was told the second time.
+// client has may be that grant, of which the client was told the second time. A renewal that tells another token than
+// was told before is like a grant: a resource that has seen its token refuses those below.
 func (r *run) tokened(k *keyLog) []*trace.Grant {
-	if len(k.Ghosts) == 0 {
-		return k.Grants
-	}
+	all := slices.Concat(k.Grants, r.retold(k))
 	type by struct {
 		node  string
 		token int64
 	}
-	all, known := slices.Clone(k.Grants), map[by]bool{}
+	known := map[by]bool{}
 	for _, g := range k.Grants {
 		known[by{g.Node, g.Token}] = true
 	}
@@ -80,8 +78,30 @@ func (r *run) tokened(k *keyLog) []*trace.Grant {
 	return all
 }
 
+// retold are the renewals of a key's grants that tell another token, each as a grant.
+func (r *run) retold(k *keyLog) (all []*trace.Grant) {
+	for _, g := range k.Grants {
+		token := g.Token
+		for _, c := range g.Claims {
+			op := &r.Ops[c.Op]
+			if op.F != history.Extend || op.Token == 0 || op.Token == token {
+				continue
+			}
+			invoke, _ := r.Started(c.Op)
+			again := *g
+			again.Owner, again.Token, again.Op, again.Invoke = fmt.Sprint(g.Owner, " ", c.Op), op.Token, c.Op, invoke
+			again.Sent, again.OK = cmp.Or(op.Sent, r.Ops[invoke].Time), op.Time
+			all, token = append(all, &again), op.Token
+		}
+	}
+	return all
+}
+
 // granted are the operations that show a grant, and words for it.
 func (r *run) granted(g *trace.Grant) (ops []int, was, had string) {
+	if r.Ops[g.Op].F == history.Extend {
+		return []int{g.Op}, "renewed", "had renewed"
+	}
 	if ghost, unknown := r.Ghosts[g.Owner]; unknown && r.ByOwner[g.Owner] == nil {
 		return []int{ghost.Info, g.Op}, "acted on", "had acted on"
 	}
@@ -109,26 +129,6 @@ func (r *run) byLooks(k *keyLog, grants []*trace.Grant) []proven {
 	}
 	slices.SortStableFunc(all, func(a, b proven) int { return cmp.Compare(a.ok, b.ok) })
 	return all
-}
-
-// renewedTokens finds renewals that tell another token than the grant that they renew has: a resource knows its holder by one.
-func (r *run) renewedTokens(k *keyLog, f *found) {
-	for _, g := range k.Grants {
-		for _, c := range r.retold(g) {
-			f.add(r, Violation{Key: k.Name, At: c.At, Operations: []int{g.Op, c.Op}},
-				"%s was told token %d as it renewed %q at %s.", g.Who(), r.Ops[c.Op].Token, k.Name, r.seconds(c.At))
-		}
-	}
-}
-
-// retold are the renewals of g that tell another token.
-func (r *run) retold(g *trace.Grant) (claims []trace.Claim) {
-	for _, c := range g.Claims {
-		if op := &r.Ops[c.Op]; op.F == history.Extend && op.Token != 0 && op.Token != g.Token {
-			claims = append(claims, c)
-		}
-	}
-	return claims
 }
 
 func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {

@@ -203,7 +203,7 @@ func TestEachTrialFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Read(dir)
-	if err != nil || !strings.Contains(r.Stopped, "did not come up") || r.Little == "" || w.runs["broken/no-owner-check"] > mostBroken {
+	if err != nil || !strings.Contains(r.Stopped, "did not come up") || r.Little == "" || w.runs["broken/no-owner-check"] > mostBroken+1 { // a lease more is asked for
 		t.Errorf("%v %+v, %d runs", err, r, w.runs["broken/no-owner-check"])
 	}
 }

@@ -148,7 +148,7 @@ func TestLearntWhatIsOffered(t *testing.T) {
 	if len(s.Workloads) != len(plain) || len(s.Leases) != len(leasesTried) {
 		t.Errorf("before: %v, %v", s.Workloads, s.Leases)
 	}
-	s = s.Learnt(nil, history.Setup{Promise: history.Promise{Leased: true, Tries: true}}, 20)
+	s = s.Promised(history.Promise{Leased: true, Tries: true}).Learnt(nil, nil, 20)
 	if want := []string{"guarded-write", "try", "leader", "own-key", "two-keys"}; !slices.Equal(s.Workloads, want) || len(s.Leases) != 2 || s.Extends {
 		t.Errorf("after: %v, want %v; %v, extends %v", s.Workloads, want, s.Leases, s.Extends)
 	}
@@ -159,7 +159,7 @@ func TestLearntByHowOftenItCame(t *testing.T) {
 	request := func(name string) links.Passed { return links.Passed{Direction: links.Request, Name: name} }
 	s := Space{}.Learnt([]agent.Passed{{Passed: request("connect"), To: "zk-1", Count: 2}, {Passed: request("delete"), To: "zk-1", Count: 20},
 		{Passed: request("create"), To: "zk-1", Count: 15}, {Passed: request("create"), To: "zk-2", Count: 7}, {Passed: request("read"), To: "resource", Count: 99}},
-		history.Setup{Servers: []string{"zk-1", "zk-2"}}, 20)
+		[]string{"zk-1", "zk-2"}, 20)
 	if want := []links.Passed{request("create"), request("delete")}; !slices.Equal(s.Usual, want) {
 		t.Errorf("usual are %v, want %v", s.Usual, want)
 	}

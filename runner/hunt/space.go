@@ -106,17 +106,22 @@ func (s Space) Learn() scenarios.Scenario {
 	return t
 }
 
-// Learnt adds the messages that a run with so many grants has shown on the links to servers, those that came most often
-// first. What came for half of the grants or more is usual; what opens and closes a session is not.
-func (s Space) Learnt(passed []agent.Passed, setup history.Setup, grants int) Space {
-	s.Extends, s.Renews = setup.Promise.Extends && setup.Promise.Leased, setup.Promise.Renews
+// Promised drops what an adapter, which is taken to promise all until it is opened, does not offer.
+func (s Space) Promised(p history.Promise) Space {
+	s.Extends, s.Renews = p.Extends && p.Leased, p.Renews
 	s.Workloads = slices.DeleteFunc(slices.Clone(s.Workloads), func(w string) bool {
 		kind, _ := workloads.Kind(workloads.Mode(w))
-		return !locks.Offers(setup.Promise, kind)
+		return !locks.Offers(p, kind)
 	})
+	return s
+}
+
+// Learnt adds the messages that a run with so many grants has shown on the links to servers, those that came most often
+// first. What came for half of the grants or more is usual; what opens and closes a session is not.
+func (s Space) Learnt(passed []agent.Passed, servers []string, grants int) Space {
 	seen := map[links.Passed]int{}
 	for _, p := range passed {
-		if slices.Contains(setup.Servers, p.To) {
+		if slices.Contains(servers, p.To) {
 			seen[p.Passed] += p.Count
 		}
 	}

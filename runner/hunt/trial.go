@@ -37,7 +37,10 @@ func (h *Hunt) learn(ctx context.Context) error {
 	if out == nil {
 		return h.failed(ctx, err)
 	}
-	h.Space = h.Space.Learnt(out.Passed, out.Setup, out.Result.Counts.Grants)
+	if len(h.Options.Adapter) > 0 {
+		h.Space = h.Space.Promised(out.Setup.Promise)
+	}
+	h.Space = h.Space.Learnt(out.Passed, out.Setup.Servers, out.Result.Counts.Grants)
 	h.Report.Messages = h.Space.Messages
 	h.says("learnt: " + h.Space.String())
 	return h.forget(out.Dir)
