@@ -93,6 +93,9 @@ var schedules = []schedule{
 	{name: "contention of readers and writers", backend: "redis", has: func(t scenarios.Scenario) bool {
 		return t.Workload == "read-write" && t.Clients >= 3 && t.Keys == 1
 	}},
+	{name: "readers who join a hold and outlive its beginner", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "read-write" && t.Clients >= 3 && t.Keys == 1 && of(t, t.Work) >= 0.3 && of(t, t.Work) <= 0.95 && of(t, t.Wait) > 1
+	}},
 	{name: "a client gives up, and stays away", backend: "etcd", has: func(t scenarios.Scenario) bool {
 		return contended(t) && of(t, t.Think) >= 0.5 && hit(t, func(f scenarios.Fault, n float64) bool {
 			return among(f.Fault, "hold-answer", "hold-request", "cut-link") && among(f.On, "at", "waiting") && of(t, t.Wait) < max(n, 0.7)

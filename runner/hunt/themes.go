@@ -65,8 +65,8 @@ func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario
 	return t, false
 }
 
-// contention has no fault: each use of the lock in turn, with work beyond the lease and waits beyond both, and
-// with much to do in little time.
+// contention has no fault: each use of the lock in turn, with work beyond the lease and waits beyond both, and then
+// with much to do in little time, or with work for most of a lease, so that who joins a hold outlives who began it.
 func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Workload = 1, 3+d.IntN(min(s.Clients-2, 4)), next(d, s.Workloads)
 	if t.Renew = s.Extends; (d.visit+d.visit/len(s.Workloads))%2 == 0 {
@@ -74,6 +74,9 @@ func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		return t
 	}
 	t.Work, t.Think, t.Wait = someOrNone(d, 0.005, 0.1), someOrNone(d, 0.005, 0.1), leases(d.log(1, 6))
+	if d.one(2) {
+		t.Renew, t.Work, t.Duration = false, leases(d.log(0.3, 0.9)), leases(d.log(3, 6))
+	}
 	return t
 }
 
