@@ -3,6 +3,7 @@ package checker
 import (
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -70,20 +71,47 @@ func (r *run) phantom(k *keyLog, look *history.Op) bool {
 	case g == nil && !r.namesOwners(k), g != nil && g.Key == k.Key && g.Invoked <= look.Time:
 		return false
 	}
-	if k.anybody == nil {
-		k.anybody = []trace.Span{}
-		for _, w := range k.Waits {
-			switch s := (trace.Span{From: w.From, To: w.To}); {
-			case w.Done < 0 || r.Ops[w.Done].Type == history.Info:
-				s.To = trace.Forever
-				fallthrough
-			case r.Ops[w.Done].Type == history.Fail:
-				k.anybody = append(k.anybody, s)
-			}
-		}
-		k.anybody = trace.Union(k.anybody)
+	r.readAnybody(k)
+	node := ""
+	if k.ownNames {
+		node, _, _ = strings.Cut(owner, "/")
 	}
-	return !trace.Meets(k.anybody, look.Sent, look.Time)
+	return !trace.Meets(k.anybody, look.Sent, look.Time) && !trace.Meets(k.retried[node], look.Sent, look.Time)
+}
+
+// readAnybody finds when a look may name an owner that nobody was told of: as an acquire is under way, after one of unknown
+// outcome and, for a lease and the bound, after one that was granted, since it may have asked more than once, each time as another
+// owner. Where owners begin with the names of their nodes the last is so for those of that node alone.
+func (r *run) readAnybody(k *keyLog) {
+	if k.anybody != nil {
+		return
+	}
+	k.anybody, k.retried, k.ownNames = []trace.Span{}, map[string][]trace.Span{}, true
+	for _, g := range k.Grants {
+		k.ownNames = k.ownNames && g.Node != "" && strings.HasPrefix(g.Owner, g.Node+"/")
+	}
+	lingers := int64(trace.Forever)
+	if r.Setup.Promise.Leased {
+		lingers = after(int64(r.Setup.Lease), int64(r.Setup.Promise.Bound)+trace.ClockNoise)
+	}
+	for _, w := range k.Waits {
+		s := trace.Span{From: w.From, To: w.To}
+		switch {
+		case w.Done < 0 || r.Ops[w.Done].Type == history.Info:
+			s.To = trace.Forever
+		case r.Ops[w.Done].Type == history.OK:
+			node := ""
+			if k.ownNames {
+				node = r.Ops[w.Done].Node
+			}
+			k.retried[node] = append(k.retried[node], trace.Span{From: w.To, To: after(w.To, lingers)})
+		}
+		k.anybody = append(k.anybody, s)
+	}
+	k.anybody = trace.Union(k.anybody)
+	for node, spans := range k.retried {
+		k.retried[node] = trace.Union(spans)
+	}
 }
 
 // overBefore says that the service, which itself ends its leases by their time, cannot have kept g until a look was sent.

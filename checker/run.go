@@ -54,9 +54,11 @@ type keyLog struct {
 	wrong             []trace.Span           // made once: see run.askedByWrongClock
 	may               *heldBy                // made once: see run.freeBeside
 	others            []int                  // made once: see run.otherLook
-	anybody           []trace.Span           // made once: see run.phantom
-	named             map[string]int         // made once: the first look that named an owner; see run.grantedBehind
-	longest           int64                  // made once: see run.longestLook; 0: not yet
+	anybody           []trace.Span           // made once: see run.readAnybody, as the next two
+	retried           map[string][]trace.Span
+	ownNames          bool
+	named             map[string]int // made once: the first look that named an owner; see run.grantedBehind
+	longest           int64          // made once: see run.longestLook; 0: not yet
 }
 
 func newRun(setup history.Setup, ops []history.Op) *run {

@@ -183,6 +183,14 @@ func (b *builder) asksUntil(t int64, end history.Type) {
 	b.op(t, "client-2", end, history.Acquire, "k")
 }
 
+// leftBy has client-2 hold the key for a moment, before a look at the free key that names an owner.
+func leftBy(b *builder, owner string) {
+	h := b.grantOf(0, 10*ms, "client-2", 2)
+	b.seen(50*ms, 51*ms, h.owner) // as its clients call themselves
+	b.does(100*ms, h, history.Release, history.OK)
+	b.seen(300*ms, 301*ms, owner)
+}
+
 var phantoms = map[string]func(*builder){
 	"violated-one-killed":      func(b *builder) { lookWhile(b, "kill") },
 	"holds-one-paused-na":      func(b *builder) { lookWhile(b, "pause") }, // it may answer when it runs again
@@ -192,6 +200,9 @@ var phantoms = map[string]func(*builder){
 	"holds-phantom-unknown":    func(b *builder) { freeNamed(b, "client-9/none"); b.asksUntil(280*ms, history.Info) },
 	"holds-phantom-asks":       func(b *builder) { freeNamed(b, "client-9/none"); b.asksUntil(350*ms, history.Fail) },
 	"violated-phantom-refused": func(b *builder) { freeNamed(b, "client-9/none"); b.asksUntil(280*ms, history.Fail) },
+	"holds-phantom-retried":    func(b *builder) { freeNamed(b, "client-2/2"); b.grantOf(250*ms, 400*ms, "client-2", 3) },
+	"holds-phantom-left":       func(b *builder) { leftBy(b, "client-2/0") },
+	"violated-phantom-left":    func(b *builder) { leftBy(b, "client-3/0") },
 	"violated-phantom-later":   func(b *builder) { freeNamed(b, "client-2/2"); b.grantOf(350*ms, 400*ms, "client-2", 2) },
 	"holds-phantom-asked":      func(b *builder) { freeNamed(b, "client-2/2"); b.grantOf(290*ms, 400*ms, "client-2", 2) },
 	"violated-phantom-key": func(b *builder) {
