@@ -46,7 +46,7 @@ func (b brute) toldOf() (wrong []int, looks int) {
 			})
 			gone := op.Owner == g.Owner && g.Key.Name == op.Key && slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 				h := b.r.ByOwner[o.Owner]
-				found := o.Owner == "" || h != nil && h != g && h.OK >= g.Sent
+				found := o.Owner == "" || h != nil && h != g && h.Key == g.Key && h.OK >= g.Sent
 				return o.F == history.Holder && o.Error == "" && o.Key == op.Key && g.OK < o.Sent && o.Time < op.Sent && found
 			})
 			over := op.Owner == g.Owner && g.Key.Name == op.Key && g.OK+int64(b.r.Setup.Lease)+ms < op.Sent
@@ -59,14 +59,18 @@ func (b brute) toldOf() (wrong []int, looks int) {
 	return wrong, looks
 }
 
-// phantom: who is named was never granted that key, or asked for it later, and whoever asked for it by then was answered.
+// phantom: who is named was never granted that key, or asked for it later, and none who may have been it asked for it by then and
+// was not answered. Who was granted it is told by its name; any other name may be anybody's.
 func (b brute) phantom(look *history.Op) bool {
 	g, knows := b.r.ByOwner[look.Owner], false
 	for i := range b.r.Ops {
 		op := &b.r.Ops[i]
 		knows = knows || op.F == history.Holder && op.Key == look.Key && b.r.ByOwner[op.Owner] != nil
-		if op.F == history.Acquire && op.Type == history.Info && op.Key == look.Key && b.r.Ops[i-1].Time <= look.Time {
-			return false // it was asked for right before
+		if op.F == history.Acquire && op.Type != history.Invoke && op.Key == look.Key && (g == nil || g.Node == op.Node) {
+			invoke := slices.IndexFunc(b.r.Ops, func(o history.Op) bool { return o.F == history.Acquire && o.Process == op.Process && o.Node == op.Node })
+			if b.r.Ops[invoke].Time <= look.Time && (op.Type == history.Info || look.Sent <= op.Time) {
+				return false
+			}
 		}
 	}
 	return look.Owner != "" && (g == nil && knows || g != nil && (g.Key.Name != look.Key || g.Invoked > look.Time))

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -72,21 +73,25 @@ func (r *run) phantom(k *keyLog, look *history.Op) bool {
 		return false
 	}
 	r.readAnybody(k)
-	node := ""
-	if k.ownNames {
-		node, _, _ = strings.Cut(owner, "/")
+	node, _, _ := strings.Cut(owner, "/")
+	switch {
+	case g != nil:
+		node = g.Node
+	case !k.ownNames || !slices.Contains(r.Setup.Clients, node):
+		node = ""
 	}
-	return !trace.Meets(k.anybody, look.Sent, look.Time) && !trace.Meets(k.retried[node], look.Sent, look.Time)
+	return !trace.Meets(k.maybe[node], look.Sent, look.Time)
 }
 
-// readAnybody finds when a look may name an owner that nobody was told of: as an acquire is under way, after one of unknown
-// outcome and, for a lease and the bound, after one that was granted, since it may have asked more than once, each time as another
-// owner. Where owners begin with the names of their nodes the last is so for those of that node alone.
+// readAnybody finds when a look may name an owner that nobody was told of, for each node whose acquires may have left it, and ""
+// for any: as an acquire is under way, after one of unknown outcome and, for a lease and the bound, after one that was granted,
+// since it may have asked more than once, each time as another owner. Where owners begin with the names of their nodes that last is
+// so for those of that node alone.
 func (r *run) readAnybody(k *keyLog) {
-	if k.anybody != nil {
+	if k.maybe != nil {
 		return
 	}
-	k.anybody, k.retried, k.ownNames = []trace.Span{}, map[string][]trace.Span{}, true
+	k.maybe, k.ownNames = map[string][]trace.Span{}, true
 	for _, g := range k.Grants {
 		k.ownNames = k.ownNames && g.Node != "" && strings.HasPrefix(g.Owner, g.Node+"/")
 	}
@@ -95,22 +100,22 @@ func (r *run) readAnybody(k *keyLog) {
 		lingers = after(int64(r.Setup.Lease), int64(r.Setup.Promise.Bound)+trace.ClockNoise)
 	}
 	for _, w := range k.Waits {
-		s := trace.Span{From: w.From, To: w.To}
+		to, retried := w.To, w.To
 		switch {
 		case w.Done < 0 || r.Ops[w.Done].Type == history.Info:
-			s.To = trace.Forever
+			to, retried = trace.Forever, trace.Forever
 		case r.Ops[w.Done].Type == history.OK:
-			node := ""
-			if k.ownNames {
-				node = r.Ops[w.Done].Node
-			}
-			k.retried[node] = append(k.retried[node], trace.Span{From: w.To, To: after(w.To, lingers)})
+			retried = after(w.To, lingers)
 		}
-		k.anybody = append(k.anybody, s)
+		node := r.Ops[w.Invoke].Node
+		k.maybe[node] = append(k.maybe[node], trace.Span{From: w.From, To: retried})
+		if !k.ownNames {
+			to = retried
+		}
+		k.maybe[""] = append(k.maybe[""], trace.Span{From: w.From, To: to})
 	}
-	k.anybody = trace.Union(k.anybody)
-	for node, spans := range k.retried {
-		k.retried[node] = trace.Union(spans)
+	for node, spans := range k.maybe {
+		k.maybe[node] = trace.Union(spans)
 	}
 }
 
@@ -125,7 +130,7 @@ func (r *run) overBefore(g *trace.Grant, look *history.Op) bool {
 
 // without says that a look shows that g is not held: it found nobody or, where nobody may hold the key beside g,
 // another client of this run, though that may not have been told that it was granted it. Who did not hear its first
-// answer and asked again may be named as it was then. A look that names who had it before g is false itself, and shows
+// answer and asked again may be named as it was then. A look that names who had it before g, or another key, is false itself, and shows
 // nothing of g.
 func (r *run) without(look *history.Op, g *trace.Grant) bool {
 	other := r.ByOwner[look.Owner]
@@ -134,7 +139,7 @@ func (r *run) without(look *history.Op, g *trace.Grant) bool {
 	case look.Owner == "" || other == g || !r.keepsAll(g):
 		return look.Owner == ""
 	case other != nil:
-		return !trace.Surely(other, g)
+		return other.Key == g.Key && !trace.Surely(other, g)
 	}
 	return maybe && r.Ops[ghost.Info].Node != g.Node && r.Setup.Promise.DriftFactor == 0 // who gave up is left at a few of many servers
 }

@@ -240,7 +240,7 @@ var Checkers = append([]Checker{
 		About: "A look at the server names somebody who had given the key back, was superseded, was gone before, was never " +
 			"granted it or whose lease was over, or nobody or another while somebody held it.",
 		Remedy: "Read who holds the lock where it is granted, not from a copy that lags behind.",
-		check:  lockInfo, oracle: posed{why: "it has no model of what the servers say"}, rests: rests{others: true, steady: true},
+		check:  lockInfo, oracle: posed{why: "it has no model of what the servers say"}, rests: rests{others: true, steady: true, servers: true},
 		tests: []test{
 			looksSeen.shows("a look that names another holder"),
 			superseded.shows("a look that still names who was superseded"),

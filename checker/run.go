@@ -46,16 +46,15 @@ type keyLog struct {
 	gaps              *peaks       // see keyLog.dry
 	held              []trace.Span // see run.holds
 	heldReach         []int64
-	heldBy            map[string]int         // by node: its first grant
-	after             map[rival]superseders  // see run.supersededBy
-	crowds            map[int][]int64        // see run.crowdsOf
-	crowded           map[*trace.Grant]int64 // see run.crowdBefore
-	suspects          []trace.Span           // made once: see run.suspects
-	wrong             []trace.Span           // made once: see run.askedByWrongClock
-	may               *heldBy                // made once: see run.freeBeside
-	others            []int                  // made once: see run.otherLook
-	anybody           []trace.Span           // made once: see run.readAnybody, as the next two
-	retried           map[string][]trace.Span
+	heldBy            map[string]int          // by node: its first grant
+	after             map[rival]superseders   // see run.supersededBy
+	crowds            map[int][]int64         // see run.crowdsOf
+	crowded           map[*trace.Grant]int64  // see run.crowdBefore
+	suspects          []trace.Span            // made once: see run.suspects
+	wrong             []trace.Span            // made once: see run.askedByWrongClock
+	may               *heldBy                 // made once: see run.freeBeside
+	others            []int                   // made once: see run.otherLook
+	maybe             map[string][]trace.Span // made once: see run.readAnybody, as the next one
 	ownNames          bool
 	named             map[string]int // made once: the first look that named an owner; see run.grantedBehind
 	longest           int64          // made once: see run.longestLook; 0: not yet

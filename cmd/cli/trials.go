@@ -110,7 +110,7 @@ func (t *tested) note(out *runner.Outcome, err error) {
 		t.unclear++
 		t.failed = append(t.failed, fmt.Sprintf("INCONCLUSIVE: %s: %s; see %s", summary(out.Result), strings.Join(out.Result.Doubts, " "), out.Dir))
 	case trialWrong:
-		t.failed = append(t.failed, fmt.Sprintf("WRONG: %s; see %s", summary(out.Result), out.Dir))
+		t.failed = append(t.failed, fmt.Sprintf("WRONG: %s; see %s%s", summary(out.Result), out.Dir, firstWords(out.Result)))
 	}
 }
 
@@ -164,6 +164,17 @@ func summary(r checker.Result) string {
 		}
 	}
 	return strings.Join(words, ", ")
+}
+
+// firstWords tells the first violation of each property that is violated: the folder may be gone when it is asked for.
+func firstWords(r checker.Result) string {
+	var b strings.Builder
+	for _, p := range r.Properties {
+		if p.Verdict == checker.Violated && len(p.Violations) > 0 {
+			fmt.Fprintf(&b, "\n    %s: %s", p.Name, p.Violations[0].Message)
+		}
+	}
+	return b.String()
 }
 
 // quiet shows nothing: a line for each run is enough.

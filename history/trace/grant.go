@@ -190,7 +190,7 @@ func (k *Key) FirstLater(counts func(*Grant) bool, pick func(a, b *Grant) *Grant
 
 // Surely says whether g was certainly granted before h.
 func Surely(g, h *Grant) bool {
-	return g.OK < h.Sent || g.Key.Sure && g.Pos < h.Pos
+	return g.OK < h.Sent || g.Key == h.Key && g.Key.Sure && g.Pos < h.Pos
 }
 
 // LeaseOf is the lease that the service granted, else the one asked for.
