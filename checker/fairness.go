@@ -15,11 +15,13 @@ import (
 // under way at once have no order of arrival that a client could know, so only
 // two things tell it for certain. The token of a lock that queues is the place in
 // its queue. And while nothing is at fault, a client that has waited for longer than
-// a lease and the bound that the lock states has come before who asks then.
+// a lease and the bound that the lock states has come before who asks then. Where the service answered
+// late meanwhile, that is left open: see late.
 // O(n log n).
 func fairness(r *run) outcome {
 	q := queue{run: r}
 	q.lost = r.faultyAs("crash", func(f *trace.Fault) bool { return f.Kind == "crash" }) // tokens may begin again
+	q.late = r.late()
 	for _, k := range r.keys {
 		q.key(k)
 	}
@@ -43,6 +45,21 @@ type queue struct {
 	found found
 	waits int // in which others were granted the key, in an order that is known
 	lost  []trace.Span
+	late  []trace.Span
+}
+
+// late are the times in which who gave back or renewed, and so waited for nobody, had no answer for more than a quarter of a
+// lease. On a machine as busy as that the session of a waiter may end, and its place with it, though nothing is at fault.
+func (r *run) late() []trace.Span {
+	var spans []trace.Span
+	for i := range r.Ops {
+		op := &r.Ops[i]
+		invoke, ended := r.Started(i)
+		if ended && (op.F == history.Release || op.F == history.Extend) && op.Time-r.Ops[invoke].Time > int64(r.Setup.Lease)/4 {
+			spans = append(spans, trace.Span{From: r.Ops[invoke].Time, To: op.Time})
+		}
+	}
+	return trace.Union(spans)
 }
 
 func (q *queue) key(k *keyLog) {
@@ -66,7 +83,11 @@ func (q *queue) key(k *keyLog) {
 		if k.Grants[first].OK >= still {
 			continue
 		}
-		byPlace, byTime := -1, starts.in(k.granted(q.undisturbed(w, still)))
+		from, steady := q.undisturbed(w, still)
+		byPlace, byTime, open := -1, starts.in(k.granted(from, min(steady, q.firstLate(w.From)))), false
+		if byTime < 0 || k.Grants[byTime].Invoked <= from {
+			byTime, open = starts.in(k.granted(from, steady)), true
+		}
 		placed := g != nil && g.Token != 0 && !trace.Meets(q.lost, w.From, until)
 		if placed && !rising {
 			byPlace = places.in(k.granted(w.From, until))
@@ -76,9 +97,9 @@ func (q *queue) key(k *keyLog) {
 		}
 		switch {
 		case byPlace >= 0 && k.Grants[byPlace].Token > g.Token:
-			q.tell(k, w, k.Grants[byPlace], "which had a place behind it in the queue")
-		case byTime >= 0 && k.Grants[byTime].Invoked > w.From+q.aftermath():
-			q.tell(k, w, k.Grants[byTime], "which asked "+length(k.Grants[byTime].Invoked-w.From)+" after it")
+			q.tell(k, w, k.Grants[byPlace], false, "which had a place behind it in the queue")
+		case byTime >= 0 && k.Grants[byTime].Invoked > from:
+			q.tell(k, w, k.Grants[byTime], open, "which asked "+length(k.Grants[byTime].Invoked-w.From)+" after it")
 		}
 	}
 }
@@ -110,8 +131,16 @@ func (q *queue) undisturbed(w trace.Wait, until int64) (from, to int64) {
 	return w.From + q.aftermath(), until
 }
 
-func (q *queue) tell(k *keyLog, w trace.Wait, by *trace.Grant, how string) {
-	q.found.add(q.run, Violation{Key: k.Name, At: by.OK, Operations: []int{w.Invoke, w.Done, by.Invoke, by.Op}},
+// firstLate is when the service first answered late in what came after a time.
+func (q *queue) firstLate(from int64) int64 {
+	if i := sort.Search(len(q.late), func(i int) bool { return q.late[i].To >= from }); i < len(q.late) {
+		return q.late[i].From
+	}
+	return trace.Forever
+}
+
+func (q *queue) tell(k *keyLog, w trace.Wait, by *trace.Grant, open bool, how string) {
+	q.found.add(q.run, Violation{Key: k.Name, At: by.OK, Possible: open, Operations: []int{w.Invoke, w.Done, by.Invoke, by.Op}},
 		"%s waited for %q since %s and was overtaken at %s by %s, %s.",
 		q.client(w.Invoke), k.Name, q.seconds(w.From), q.seconds(by.OK), by.Who(), how)
 }

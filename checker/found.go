@@ -71,7 +71,7 @@ func (o outcome) property(name string) Property {
 		p.Reason = fmt.Sprintf("Disturbed; repeat: an unplanned stall of a node touches %s.", countOf("each of ", f.certain, "violation"))
 	case f.possible > 0 && o.verdict != NA:
 		p.Verdict = Unknown
-		p.Reason = fmt.Sprintf("%s: unknown outcomes, an unknown order of grants or two holders at once leave it open.",
+		p.Reason = fmt.Sprintf("%s: unknown outcomes, an unknown order of grants, two holders at once or late answers leave it open.",
 			nouns.Count(f.possible, "possible violation"))
 	}
 	return p

@@ -232,6 +232,13 @@ func passedSince(b *builder, since, asked int64, places ...int64) {
 	b.grantOf(since, 5*sec, "client-1", places[1])
 }
 
+// answersLate has client-3 hold the key, and wait for the answer to its release for more than a quarter of a lease.
+func answersLate(b *builder, at, token int64) {
+	h := b.grantOf(at-110*ms, at-100*ms, "client-3", token)
+	b.op(at, h.node, history.Invoke, history.Release, h.key).Owner = h.owner
+	b.op(at+300*ms, h.node, history.OK, history.Release, h.key).Owner = h.owner
+}
+
 var queues = map[string]func(*builder){
 	"holds":          lined,
 	"holds-na":       turns,
@@ -239,6 +246,10 @@ var queues = map[string]func(*builder){
 	"holds-order":    func(b *builder) { passed(b, 300*ms, 1, 2) }, // who was first in the queue is not known to clients
 	"violated-place": func(b *builder) { passed(b, 300*ms, 2, 1) },
 	"violated-time":  func(b *builder) { passed(b, 2*sec, 1, 2) },
+	// A service that answers late may have lost the session of who waits.
+	"unknown-late":        func(b *builder) { answersLate(b, 500*ms, 1); passed(b, 2*sec, 2, 3) },
+	"violated-late-place": func(b *builder) { answersLate(b, 500*ms, 1); passed(b, 2*sec, 3, 2) },
+	"violated-late-after": func(b *builder) { passed(b, 2*sec, 1, 3); answersLate(b, 2400*ms, 2) },
 	"violated-no-token": func(b *builder) {
 		passed(b, 2*sec, 0, 0)
 		b.setup.Promise.Token = false

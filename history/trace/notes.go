@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"sort"
+
 	"github.com/dlmtest/dlmtest/history"
 )
 
@@ -161,12 +163,20 @@ func (t *Trace) skip(f *Fault) {
 
 // planStalls marks the stalls that a fault has planned. Only a fault that stops
 // programs may stop the agent beside them: a disk that hangs, a process that dies with
-// all its memory.
+// all its memory. Of a stall that began before it the part before is no fault's.
 func (t *Trace) planStalls() {
 	planned := t.Stopping()
 	for i := range t.Stalls {
 		s := &t.Stalls[i]
-		s.Planned = Meets(planned[s.Node], s.From, s.To)
+		spans := planned[s.Node]
+		n := sort.Search(len(spans), func(n int) bool { return spans[n].To >= s.From })
+		switch {
+		case n == len(spans) || spans[n].From > s.To:
+		case s.From < spans[n].From:
+			s.To = spans[n].From
+		default:
+			s.Planned = true
+		}
 	}
 }
 
