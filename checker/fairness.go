@@ -49,14 +49,19 @@ type queue struct {
 }
 
 // late are the times in which who gave back or renewed, and so waited for nobody, had no answer for more than a quarter of a
-// lease. On a machine as busy as that the session of a waiter may end, and its place with it, though nothing is at fault.
+// lease, though no fault kept it from the service. On a machine as busy as that the session of a waiter may end, and its place
+// with it, though nothing is at fault.
 func (r *run) late() []trace.Span {
 	var spans []trace.Span
 	for i := range r.Ops {
 		op := &r.Ops[i]
 		invoke, ended := r.Started(i)
-		if ended && (op.F == history.Release || op.F == history.Extend) && op.Time-r.Ops[invoke].Time > int64(r.Setup.Lease)/4 {
-			spans = append(spans, trace.Span{From: r.Ops[invoke].Time, To: op.Time})
+		if !ended || op.F != history.Release && op.F != history.Extend {
+			continue
+		}
+		asked := r.Ops[invoke].Time
+		if op.Time-asked > int64(r.Setup.Lease)/4 && !trace.Meets(r.ownFaults(op.Node), asked, op.Time) {
+			spans = append(spans, trace.Span{From: asked, To: op.Time})
 		}
 	}
 	return trace.Union(spans)

@@ -72,26 +72,26 @@ func (r *run) phantom(k *keyLog, look *history.Op) bool {
 	case g == nil && !r.namesOwners(k), g != nil && g.Key == k.Key && g.Invoked <= look.Time:
 		return false
 	}
-	r.readAnybody(k)
+	r.readNames(k)
 	node, _, _ := strings.Cut(owner, "/")
 	switch {
 	case g != nil:
-		node = g.Node
+		return !trace.Meets(k.underway[g.Node], look.Sent, look.Time)
 	case !k.ownNames || !slices.Contains(r.Setup.Clients, node):
 		node = ""
 	}
-	return !trace.Meets(k.maybe[node], look.Sent, look.Time)
+	return !trace.Meets(k.underway[node], look.Sent, look.Time) && !trace.Meets(k.left[node], look.Sent, look.Time)
 }
 
-// readAnybody finds when a look may name an owner that nobody was told of, for each node whose acquires may have left it, and ""
-// for any: as an acquire is under way, after one of unknown outcome and, for a lease and the bound, after one that was granted,
-// since it may have asked more than once, each time as another owner. Where owners begin with the names of their nodes that last is
-// so for those of that node alone.
-func (r *run) readAnybody(k *keyLog) {
-	if k.maybe != nil {
+// readNames finds when a look may name an owner that nobody was told of, for each node whose acquires may have left it, and ""
+// for any: as an acquire is under way and after one of unknown outcome. A name that no grant ever had may also be left, for a lease
+// and the bound, by an acquire that was granted, since it may have asked more than once, each time as another owner; where owners
+// begin with the names of their nodes, by those of that node alone.
+func (r *run) readNames(k *keyLog) {
+	if k.underway != nil {
 		return
 	}
-	k.maybe, k.ownNames = map[string][]trace.Span{}, true
+	k.underway, k.left, k.ownNames = map[string][]trace.Span{}, map[string][]trace.Span{}, true
 	for _, g := range k.Grants {
 		k.ownNames = k.ownNames && g.Node != "" && strings.HasPrefix(g.Owner, g.Node+"/")
 	}
@@ -100,22 +100,24 @@ func (r *run) readAnybody(k *keyLog) {
 		lingers = after(int64(r.Setup.Lease), int64(r.Setup.Promise.Bound)+trace.ClockNoise)
 	}
 	for _, w := range k.Waits {
-		to, retried := w.To, w.To
+		asked, node := trace.Span{From: w.From, To: w.To}, r.Ops[w.Invoke].Node
 		switch {
 		case w.Done < 0 || r.Ops[w.Done].Type == history.Info:
-			to, retried = trace.Forever, trace.Forever
+			asked.To = trace.Forever
 		case r.Ops[w.Done].Type == history.OK:
-			retried = after(w.To, lingers)
+			left := trace.Span{From: w.To, To: after(w.To, lingers)}
+			k.left[node] = append(k.left[node], left)
+			if !k.ownNames {
+				k.left[""] = append(k.left[""], left)
+			}
 		}
-		node := r.Ops[w.Invoke].Node
-		k.maybe[node] = append(k.maybe[node], trace.Span{From: w.From, To: retried})
-		if !k.ownNames {
-			to = retried
-		}
-		k.maybe[""] = append(k.maybe[""], trace.Span{From: w.From, To: to})
+		k.underway[node] = append(k.underway[node], asked)
+		k.underway[""] = append(k.underway[""], asked)
 	}
-	for node, spans := range k.maybe {
-		k.maybe[node] = trace.Union(spans)
+	for _, all := range []map[string][]trace.Span{k.underway, k.left} {
+		for node, spans := range all {
+			all[node] = trace.Union(spans)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ type keyLog struct {
 	wrong             []trace.Span            // made once: see run.askedByWrongClock
 	may               *heldBy                 // made once: see run.freeBeside
 	others            []int                   // made once: see run.otherLook
-	maybe             map[string][]trace.Span // made once: see run.readAnybody, as the next one
+	underway, left    map[string][]trace.Span // made once: see run.readNames, as the next one
 	ownNames          bool
 	named             map[string]int // made once: the first look that named an owner; see run.grantedBehind
 	longest           int64          // made once: see run.longestLook; 0: not yet

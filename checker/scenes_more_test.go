@@ -247,7 +247,13 @@ var queues = map[string]func(*builder){
 	"violated-place": func(b *builder) { passed(b, 300*ms, 2, 1) },
 	"violated-time":  func(b *builder) { passed(b, 2*sec, 1, 2) },
 	// A service that answers late may have lost the session of who waits.
-	"unknown-late":        func(b *builder) { answersLate(b, 500*ms, 1); passed(b, 2*sec, 2, 3) },
+	"unknown-late": func(b *builder) { answersLate(b, 500*ms, 1); passed(b, 2*sec, 2, 3) },
+	"violated-late-paused": func(b *builder) { // another client's own pause makes its answer late
+		b.setup.Servers = []string{"server-1"}
+		b.fault(550*ms, 750*ms, 1, "pause", "client-3")
+		answersLate(b, 500*ms, 1)
+		passed(b, 2*sec, 2, 3)
+	},
 	"violated-late-place": func(b *builder) { answersLate(b, 500*ms, 1); passed(b, 2*sec, 3, 2) },
 	"violated-late-after": func(b *builder) { passed(b, 2*sec, 1, 3); answersLate(b, 2400*ms, 2) },
 	"violated-no-token": func(b *builder) {

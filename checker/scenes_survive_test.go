@@ -210,6 +210,11 @@ var phantoms = map[string]func(*builder){
 		freeNamed(b, "client-2/2")
 		b.grant(210*ms, 220*ms, "client-2", "l", 2)
 	},
+	"violated-phantom-key-left": func(b *builder) { // its name is known, so it is none that an acquire of the first key had left
+		b.setup.Keys = []string{"k", "l"}
+		freeNamed(b, "client-1/2")
+		b.grant(210*ms, 220*ms, "client-1", "l", 2)
+	},
 }
 
 // renewedWith is a renewal that tells a token, and a grant behind it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
@@ -28,6 +29,36 @@ func TestAlike(t *testing.T) {
 	if got := locktest.Run(t.Context(), h, "alike-clients"); len(got) != 1 || !strings.Contains(got[0].Err.Error(), "while") {
 		t.Error(got)
 	}
+}
+
+// A release that a busy machine answers late is asked once more; one that fails at once is found.
+func TestLateRelease(t *testing.T) {
+	t.Parallel()
+	for wait, found := range map[time.Duration]int{300 * time.Millisecond: 0, 0: 1} {
+		h, server := memory(nil), locks.NewMemory()
+		h.Lease = time.Second
+		h.Open = func(ctx context.Context, client string) (locks.Client, error) {
+			c, err := server.Open(ctx, locks.Config{Lease: h.Lease, Client: client, Seed: 1})
+			return losesAnswer{full(c), wait}, err
+		}
+		if got := locktest.Run(t.Context(), h, "alike-keys"); len(got) != found {
+			t.Errorf("after %v: %v", wait, got)
+		}
+	}
+}
+
+// losesAnswer is a client that does not hear of its releases, for so long.
+type losesAnswer struct {
+	fullClient
+	wait time.Duration
+}
+
+func (c losesAnswer) Release(ctx context.Context, g *locks.Grant) error {
+	if err := c.fullClient.Release(ctx, g); err != nil {
+		return err
+	}
+	time.Sleep(c.wait)
+	return errors.New("no answer")
 }
 
 // cutsKeys is a lock whose keys are the same where they begin alike.
