@@ -47,17 +47,13 @@ func (r *run) hits(node string) []trace.Span {
 		return spans
 	}
 	spans := r.ownFaults(node)
-	if kills := r.killsOf(node); len(kills) > 0 {
+	if len(r.killsOf(node)) > 0 {
 		spans = nil
-		for _, f := range r.Faults {
-			if f.Begin < 0 || f.Target != node && !slices.Contains(f.Cut, node) {
-				continue
+		for _, h := range r.hitsOf(node) {
+			if h.fault.Kind == "kill" && h.fault.Target == node && !h.fault.Missed {
+				h.To = min(h.To, after(h.From, r.aftermath()))
 			}
-			s := trace.Span{From: f.From, To: r.faded(f, f.To)}
-			if slices.Contains(kills, f) {
-				s.To = min(s.To, after(f.From, r.aftermath()))
-			}
-			spans = append(spans, s)
+			spans = append(spans, h.Span)
 		}
 		spans = trace.Union(spans)
 	}
@@ -70,13 +66,9 @@ func (r *run) hits(node string) []trace.Span {
 
 // lastMeeting is the end of the last of some spans, which are in order, that meets a time; 0: none does.
 func lastMeeting(spans []trace.Span, from, to int64) int64 {
-	for _, s := range slices.Backward(spans) {
-		if s.From <= to {
-			if s.To >= from {
-				return s.To
-			}
-			return 0
-		}
+	n := sort.Search(len(spans), func(i int) bool { return spans[i].From > to })
+	if n > 0 && spans[n-1].To >= from {
+		return spans[n-1].To
 	}
 	return 0
 }

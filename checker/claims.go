@@ -13,7 +13,8 @@ import (
 // the lock at no instant of them: a later grant had been proven before the
 // invoke, or a release of the same grant had said ok before it, or a look at the server
 // had found another holder or none. Where the order of two grants is open and each was
-// told ok after both had been made, one of the two was told so falsely, whichever came first.
+// told ok after both had been made, one of the two was told so falsely, whichever came first. Nor can more permits be
+// given back than were granted.
 func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
@@ -59,6 +60,10 @@ func (r *run) claimsLost(f *found, c trace.Success) bool {
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append(grantsOf(crowd), g.Op, c.Invoke, c.Done)},
 			"%s was told ok to its %s of %q at %s, but before that was asked %s left it no permit.",
 			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), nouns.Count(len(crowd), "grant"))
+	case r.tooMany(c):
+		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, c.Invoke, c.Done}},
+			"%s was told ok at %s to its release of %s of %q, of which it had been granted %d.",
+			g.Who(), r.seconds(op.Time), nouns.Count(int(invoke.Permits), "permit"), g.Key.Name, g.Permits)
 	case denied >= 0:
 		r.unlessServers(func() {
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, denied, c.Invoke, c.Done}},
@@ -69,6 +74,12 @@ func (r *run) claimsLost(f *found, c trace.Success) bool {
 		return false
 	}
 	return true
+}
+
+// tooMany says that a release gave back more permits than had been granted.
+func (r *run) tooMany(c trace.Success) bool {
+	op := &r.Ops[c.Invoke]
+	return r.Setup.Kind == history.Semaphore && op.F == history.Release && int(op.Permits) > c.Grant.Permits
 }
 
 // claimsUnseen records a claim of what a look at the servers found with somebody else, or with nobody.

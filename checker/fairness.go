@@ -89,7 +89,7 @@ func (q *queue) key(k *keyLog) {
 			continue
 		}
 		from, steady := q.undisturbed(w, still)
-		byPlace, byTime, open := -1, starts.in(k.granted(from, min(steady, q.firstLate(w.From)))), false
+		byPlace, byTime, open := -1, starts.in(k.granted(from, min(steady, firstLate(q.late, w.From)))), false
 		if byTime < 0 || k.Grants[byTime].Invoked <= from {
 			byTime, open = starts.in(k.granted(from, steady)), true
 		}
@@ -137,9 +137,9 @@ func (q *queue) undisturbed(w trace.Wait, until int64) (from, to int64) {
 }
 
 // firstLate is when the service first answered late in what came after a time.
-func (q *queue) firstLate(from int64) int64 {
-	if i := sort.Search(len(q.late), func(i int) bool { return q.late[i].To >= from }); i < len(q.late) {
-		return q.late[i].From
+func firstLate(late []trace.Span, from int64) int64 {
+	if i := sort.Search(len(late), func(i int) bool { return late[i].To >= from }); i < len(late) {
+		return late[i].From
 	}
 	return trace.Forever
 }

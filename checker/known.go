@@ -34,6 +34,7 @@ type known struct {
 	starved  []trace.Span              // see run.starved
 	hindered map[string][]trace.Span   // see run.hindered
 	hits     map[string][]trace.Span   // see run.hits
+	hitsOf   map[string][]hit          // see run.hitsOf
 	pending  map[string]bool           // see run.pending
 	unknown  map[wanted][]trace.Span   // see run.unknownOf
 	denials  map[*trace.Grant][]int    // see run.denialsOf

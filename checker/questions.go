@@ -234,6 +234,9 @@ func (r *run) askClaims(k *keyLog) []question {
 				op.Return = max(op.Return, op.Call)
 			}
 			ops = append(ops, op)
+			if r.tooMany(c) { // of a permit that it never had
+				ops = append(ops, op)
+			}
 		}
 	}
 	return []question{{model: models.Claims, ops: ops}}

@@ -37,6 +37,14 @@ func permitsBehind(b *builder, n int32, apart int64, answer history.Type) {
 	b.does(1900*ms, h, history.Release, answer)
 }
 
+// givesBack gives back so many permits of the one that it was granted.
+func givesBack(b *builder, n int32) {
+	b.kind(history.Semaphore)
+	h := b.permits(0, 10*ms, "client-1", 1, 1)
+	b.does(200*ms, h, history.Release, history.OK)
+	b.ops[len(b.ops)-1].Permits, b.ops[len(b.ops)-2].Permits = n, n
+}
+
 // lateBehind asks for a renewal within its lease that is answered when another was granted the lock and both leases are over.
 func lateBehind(b *builder, mode, other history.Mode) {
 	b.kind(history.ReadWrite)
@@ -89,6 +97,8 @@ var claimsBehind = map[string]func(*builder){
 	"violated-unknown-named":       func(b *builder) { unknownNamed(b, "client-2", history.OK) },
 	"holds-unknown-named":          func(b *builder) { unknownNamed(b, "client-2", history.Fail) },
 	"violated-permits-behind":      func(b *builder) { permitsBehind(b, 2, 20*ms, history.OK) },
+	"violated-permits-too-many":    func(b *builder) { givesBack(b, 2) },
+	"holds-permits-all":            func(b *builder) { givesBack(b, 1) },
 	"holds-permits-room":           func(b *builder) { permitsBehind(b, 1, 20*ms, history.OK) },
 	"holds-permits-later":          func(b *builder) { permitsBehind(b, 2, sec, history.OK) },
 	"violated-late-writers":        func(b *builder) { lateBehind(b, exclusive, exclusive) },

@@ -170,7 +170,16 @@ func starves(b *builder) {
 	b.does(17100*ms, w, history.Release, history.OK)
 }
 
+// readsLate is a reader whose release is answered late.
+func readsLate(b *builder, at int64) {
+	h := b.as(at, at+10*ms, "client-4", shared, 50)
+	b.op(at+20*ms, h.node, history.Invoke, history.Release, h.key).Owner = h.owner
+	b.op(at+320*ms, h.node, history.OK, history.Release, h.key).Owner = h.owner
+}
+
 var starvedBeside = map[string]func(*builder){
 	"violated-beside-hit": besideHit(starves, 3*sec, 4*sec, "client-4"),
 	"holds-writer-hit":    besideHit(starves, 3*sec, 4*sec, "client-2"),
+	"unknown-late":        func(b *builder) { starves(b); readsLate(b, 3*sec) },
+	"violated-late-after": func(b *builder) { starves(b); readsLate(b, 12*sec) },
 }

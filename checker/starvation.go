@@ -11,10 +11,11 @@ import (
 // starvation finds writers that waited while readers that asked later were let in. Who
 // is granted beside readers that hold already is no sooner for it, so what counts is a
 // reader that asked after the writer by more than what a fault leaves behind. Who is refused and asks
-// again waits on: there it is a reader that came behind the request that was then refused, too.
+// again waits on: there it is a reader that came behind the request that was then refused, too. Once the service
+// answers late the place of a writer may be gone, so what comes after that is left open: see late.
 func starvation(r *run) outcome {
 	var f found
-	waits, longest := 0, int64(0)
+	waits, longest, late := 0, int64(0), r.late()
 	for _, k := range r.keys {
 		later := peaks{n: len(k.Grants), value: func(i int) int64 { // readers, by when they asked
 			if k.Grants[i].Mode != history.Shared {
@@ -30,7 +31,7 @@ func starvation(r *run) outcome {
 			first, end := k.granted(w.From, w.To)
 			if i := later.first(first, end, max(w.From, since+r.patience())); i >= 0 {
 				g := k.Grants[i]
-				f.add(r, Violation{Key: k.Name, At: g.OK, Operations: []int{w.Invoke, w.Done, g.Invoke, g.Op}},
+				f.add(r, Violation{Key: k.Name, At: g.OK, Possible: g.OK >= firstLate(late, since), Operations: []int{w.Invoke, w.Done, g.Invoke, g.Op}},
 					"%s waited to write %q since %s, and %s, which asked %s after it, read it at %s.",
 					op.Node, k.Name, r.seconds(since), g.Who(), length(g.Invoked-since), r.seconds(g.OK))
 			}
