@@ -52,6 +52,7 @@ func TestDisagreements(t *testing.T) {
 		return outside.Record{What: outside.Trip, From: sent * milli, M: server * milli, At: back * milli}
 	}
 	sent, later := told("link", outside.Sent, 1200), trip(1600, 1601, 1602)
+	broken := told("link", outside.Broken, 1002)
 	step := scenarios.Fault{Fault: "clock", Clock: scenarios.Clock{Step: fixed(7 * time.Second)}}
 	for _, test := range []struct {
 		name    string
@@ -81,6 +82,8 @@ func TestDisagreements(t *testing.T) {
 		{"latency of one way alone", scenarios.Fault{Fault: "latency", Latency: fixed(60 * time.Millisecond)}, []outside.Record{trip(1100, 1161, 1162)}, "came in"},
 		{"a link as wide as ever", scenarios.Fault{Fault: "bandwidth", Rate: 65536}, []outside.Record{{What: outside.Bulk, From: 1100 * milli, At: 1110 * milli, N: 16384}}, "went through"},
 		{"a reset that breaks nothing", scenarios.Fault{Fault: "reset"}, []outside.Record{trip(1100, 1101, 1102), later}, "none broke"},
+		{"a reset", scenarios.Fault{Fault: "reset"}, append(broken, trip(998, 999, 1003), later), ""}, // it had come, and was read late
+		{"a reset that lets one through", scenarios.Fault{Fault: "reset"}, append(broken, trip(1100, 1101, 1102), later), "1 messages were answered"},
 		{"a void that answers", scenarios.Fault{Fault: "blackhole"}, append(sent, trip(1200, 1201, 1202)), "were answered"},
 		{"a held request that arrives", scenarios.Fault{Fault: "hold-request"}, append(sent, trip(1200, 1201, 1550)), "before the heal"},
 		{"a held request that is lost", scenarios.Fault{Fault: "hold-request"}, append(sent, later), "0 answered"},
@@ -122,13 +125,16 @@ func TestPartitionDisagrees(t *testing.T) {
 		}
 		return all
 	}
+	late := of(outside.UDP, 900, 1003, 1600) // one had come before the cut, and was read late
+	late[1].From -= 4 * milli
 	for name, test := range map[string]struct {
 		in   []outside.Record // at a, from b
 		want string
 	}{
-		"none":   {append(of(outside.UDP, 900, 1600), of(outside.TCP, 900, 2400)...), ""},
-		"a hole": {append(of(outside.UDP, 900, 1200, 1600), of(outside.TCP, 900, 2400)...), "1 arrived"},
-		"late":   {append(of(outside.UDP, 900, 1600), of(outside.TCP, 900, 9000)...), "the aftermath lasts"},
+		"read late": {append(late, of(outside.TCP, 900, 2400)...), ""},
+		"none":      {append(of(outside.UDP, 900, 1600), of(outside.TCP, 900, 2400)...), ""},
+		"a hole":    {append(of(outside.UDP, 900, 1200, 1600), of(outside.TCP, 900, 2400)...), "1 arrived"},
+		"late":      {append(of(outside.UDP, 900, 1600), of(outside.TCP, 900, 9000)...), "the aftermath lasts"},
 	} {
 		k := struck(scenarios.Fault{Fault: "partition"}, "a")
 		k.cut = []string{"b"}

@@ -2,6 +2,7 @@ package faultcheck
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
@@ -19,13 +20,14 @@ func (s *seen) partition(k *strike) (rows []Row) {
 	return append(rows, s.flows(k, peer))
 }
 
-// silent: nothing of a protocol arrives from the peer during the cut, and something does before and after.
+// silent: nothing of a protocol that is sent during the cut arrives from the peer before the heal, and something does
+// before and after. What was sent before may have arrived, and be read by a program that had to wait for a processor.
 func (s *seen) silent(k *strike, peer, what, name string) Row {
 	from, to := k.window()
 	c := k.check(fmt.Sprintf("%s do not arrive from the node that is dropped", name), k.proof)
 	heard := froms(s.of(k.target, what), peer)
 	c.unless(k.alive(heard), "nothing arrived before or after")
-	in := between(heard, from, to)
+	in := slices.DeleteFunc(between(heard, from, to), func(r outside.Record) bool { return r.From < from })
 	c.unless(len(in) == 0, "%d arrived at %s", len(in), k.target)
 	if next := first(heard, to); next != nil {
 		c.measured("%d of some %d, the first %s after the heal", len(in), (to-from)/10e6, ms(next.At-to))

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -89,19 +87,18 @@ func hearTCP() error {
 	return nil
 }
 
-// heard tells of what has arrived: "NODE NUMBER".
+// heard tells of what has arrived: "NODE NUMBER SENT".
 func heard(what, text string) {
-	from, number, _ := strings.Cut(text, " ")
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err == nil {
-		Record{Who: "net", What: what, Peer: from, N: n}.print()
+	r := Record{Who: "net", What: what}
+	if _, err := fmt.Sscan(text, &r.Peer, &r.N, &r.From); err == nil {
+		r.print()
 	}
 }
 
 func sendUDP(me, peer string) {
 	for n := 0; ; n++ {
 		if conn, err := net.Dial("udp4", net.JoinHostPort(peer, udpPort)); err == nil {
-			_, _ = fmt.Fprintf(conn, "%s %d", me, n) // what is lost is what is measured
+			_, _ = fmt.Fprintf(conn, "%s %d %d", me, n, raw(unix.CLOCK_MONOTONIC)) // what is lost is what is measured
 			_ = conn.Close()
 		}
 		time.Sleep(packetEvery)
@@ -113,7 +110,7 @@ func sendTCP(me, peer string) {
 	for n := 0; ; {
 		conn, err := net.DialTimeout("tcp4", net.JoinHostPort(peer, tcpPort), time.Second)
 		for ; err == nil; n++ {
-			_, err = fmt.Fprintf(conn, "%s %d\n", me, n)
+			_, err = fmt.Fprintf(conn, "%s %d %d\n", me, n, raw(unix.CLOCK_MONOTONIC))
 			time.Sleep(packetEvery)
 		}
 		if conn != nil {
