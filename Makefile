@@ -182,7 +182,7 @@ REFERENCES := redis,redis-replicated,redlock,zookeeper,etcd,postgres,postgres-ad
 
 .PHONY: docs-choosing
 docs-choosing: images ## run what docs/choosing.md tells of, and write it and its record anew: half an hour; RUNTIME=local needs no Docker
-	@rm -rf build/choosing; run() { $(CHOOSING) "$$@"; [ $$? -le 2 ]; }; set -e; \
+	@rm -rf build/choosing; run() { $(CHOOSING) "$$@" || [ $$? -le 2 ]; }; set -e; \
 	run --backend $(REFERENCES) --out build/choosing/locks --scenario baseline,gc-pause,gc-pause-read,clock-jump,token-amnesia,partition-halves,payment-pause,payment-key-pause; \
 	run --backend $(REFERENCES) --out build/choosing/reads --scenario gc-pause,gc-pause-read --fence-on read; \
 	run --backend $(REFERENCES) --out build/choosing/alone --scenario own-key --clients 1 --keys 1; \
