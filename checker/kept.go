@@ -162,10 +162,9 @@ func (r *run) askedByWrongClock(k *keyLog) []trace.Span {
 		if w.Done >= 0 && r.Ops[w.Done].Type == history.Fail {
 			continue
 		}
-		for _, s := range r.wrongClocks(r.Ops[w.Invoke].Node) {
-			if s.From <= w.To && s.To >= w.From {
-				k.wrong = append(k.wrong, trace.Span{From: max(s.From, w.From), To: min(s.To, w.To)})
-			}
+		wrong := r.wrongClocks(r.Ops[w.Invoke].Node)
+		for i := sort.Search(len(wrong), func(i int) bool { return wrong[i].To >= w.From }); i < len(wrong) && wrong[i].From <= w.To; i++ {
+			k.wrong = append(k.wrong, trace.Span{From: max(wrong[i].From, w.From), To: min(wrong[i].To, w.To)})
 		}
 	}
 	k.wrong = trace.Union(k.wrong)

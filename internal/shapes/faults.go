@@ -49,6 +49,17 @@ func (m *maker) kills() {
 	}
 }
 
+// farApart are faults of all that fade before the next one comes, so that none of their times joins another's.
+func (m *maker) farApart() {
+	for i := 0; !m.full(); i++ {
+		h := m.grant(m.client(i, 3), m.process(), "k")
+		m.broken(i+1, []string{"pause", "kill", "latency", "clock", "reset"}[i%5], []string{"c1", "s1", "c2", "s2"}[i%4])
+		m.extend(h, history.OK)
+		m.release(h)
+		m.pass(2e9)
+	}
+}
+
 func (m *maker) partitions() {
 	for i := 0; !m.full(); i++ {
 		server := m.server(i)

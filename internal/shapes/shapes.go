@@ -31,6 +31,7 @@ var All = []Shape{
 	{"faults of servers", (*maker).serverFaults},
 	{"faults of clients", (*maker).clientFaults},
 	{"kills of holders", (*maker).kills},
+	{"faults far apart", (*maker).farApart},
 	{"partitions", (*maker).partitions},
 	{"stalls", (*maker).stalls},
 	{"looks", (*maker).looks},

@@ -207,8 +207,8 @@ func (e Evidence) libraries(b *strings.Builder) {
 
 // source tells where the page comes from.
 func (e Evidence) source(b *strings.Builder) {
-	fmt.Fprintf(b, "## Where this comes from\n\nRuns of %s with dlmtest %s. %s `–` does not apply, or was not run; "+
-		"`?` was not decided. Again:\n\n", text.Escaped(e.Date), text.Escaped(e.Version), text.Escaped(e.Machine))
+	fmt.Fprintf(b, "## Where this comes from\n\nRuns of %s with dlmtest %s. All nodes share one machine: %s. Runtime: %s. `–` does not apply, or was not run; "+
+		"`?` was not decided. Again:\n\n", text.Escaped(e.Date), text.Escaped(e.Version), text.Escaped(e.Machine), text.Escaped(e.Runtime))
 	var all []string
 	for _, c := range e.Commands {
 		all = append(all, visible.Line(strings.Join(c, " ")))

@@ -4,6 +4,7 @@
 package faultcheck
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
@@ -16,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
@@ -96,13 +98,16 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 		jobs[i] = i
 		measured[i] = []Row{o.row(o.Scenarios[i], Unmeasured, "no time was left")}
 	}
-	work := matrix.Work[int]{Parallel: o.Parallel, Alone: func(int) bool { return false }}
+	// Who looks at the machine's /proc must not wait for a processor: a pause is over soon.
+	work := matrix.Work[int]{Parallel: o.Parallel, Alone: func(i int) bool { return o.Scenarios[i] == "stops" }}
+	missed := make([]string, len(o.Scenarios))
 	work.Do = func(ctx context.Context, i int, again bool) bool {
-		rows, missed := o.scenario(ctx, dir, o.Scenarios[i], again)
+		var rows []Row
+		rows, missed[i] = o.scenario(ctx, dir, o.Scenarios[i], missed[i])
 		if ctx.Err() == nil {
 			measured[i] = rows
 		}
-		return missed
+		return missed[i] != "" && !again
 	}
 	work.Run(limited, jobs)
 	if ctx.Err() != nil {
@@ -120,16 +125,20 @@ func (o Options) row(scenario string, state State, why string) Row {
 	return Row{Runtime: o.Runtime, Kinds: kinds, Fault: strings.Join(kinds, ", "), What: "the faults work", State: state, Why: why}
 }
 
-// scenario runs one. missed says that it failed, that its own proof has missed a fault, or that something was not
-// measured, as on a machine that stood still: then it runs once more.
-func (o Options) scenario(ctx context.Context, dir, name string, again bool) (rows []Row, missed bool) {
+// scenario runs one. missed says why it runs once more: it failed, its own proof has missed a fault, something was not
+// measured, or the machine stood still; before is why it does so now.
+func (o Options) scenario(ctx context.Context, dir, name, before string) (rows []Row, missed string) {
 	file, err := load(name)
 	if err == nil {
-		o.Say(fmt.Sprintf("%s: %s%s", o.Runtime, file.Title, map[bool]string{true: ", once more"}[again]))
-		rows, missed, err = o.measure(ctx, filepath.Join(dir, fmt.Sprint(name, "-", again)), *file)
+		again := ""
+		if before != "" {
+			again = ", once more: " + before
+		}
+		o.Say(fmt.Sprintf("%s: %s%s", o.Runtime, file.Title, again))
+		rows, missed, err = o.measure(ctx, filepath.Join(dir, fmt.Sprint(name, "-", before != "")), *file)
 	}
 	if err != nil {
-		return []Row{o.row(name, Disagrees, err.Error())}, !again
+		return []Row{o.row(name, Disagrees, err.Error())}, err.Error()
 	}
 	for i := range rows {
 		rows[i].Runtime = o.Runtime
@@ -137,15 +146,18 @@ func (o Options) scenario(ctx context.Context, dir, name string, again bool) (ro
 	return rows, missed
 }
 
+// stoodStill is for how long nodes may have had no processor before a run measures nothing.
+const stoodStill = 250 * time.Millisecond
+
 // measure makes one run.
-func (o Options) measure(ctx context.Context, dir string, file scenarios.Scenario) (rows []Row, again bool, err error) {
+func (o Options) measure(ctx context.Context, dir string, file scenarios.Scenario) (rows []Row, missed string, err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	mark := "mark-" + rand.Text()
 	compose, err := o.compose(dir, mark, file.Name)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	s := &seen{c: o.C != ""}
 	watching, stop := context.WithCancel(ctx)
@@ -162,18 +174,44 @@ func (o Options) measure(ctx context.Context, dir string, file scenarios.Scenari
 	stop()
 	s.stood = <-stood
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	if s.strikes, err = strikesOf(file, out.Ops); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	if err := s.load(out.Dir); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	rows = s.judge()
-	again = slices.ContainsFunc(s.strikes, func(k *strike) bool { return !k.seen }) ||
-		slices.ContainsFunc(rows, func(r Row) bool { return r.State == Unmeasured })
-	return rows, again, nil
+	if still := longestStall(out); still > stoodStill {
+		missed = fmt.Sprintf("the machine stood still for %s", ms(int64(still)))
+		for i := range rows {
+			if rows[i].State == Disagrees {
+				rows[i].State, rows[i].Why = Unmeasured, missed
+			}
+		}
+	}
+	for _, k := range s.strikes {
+		if !k.seen {
+			missed = cmp.Or(missed, fmt.Sprintf("%s on %s was not seen by its proof: %s", k.label, k.target, k.proof))
+		}
+	}
+	for _, r := range rows {
+		if r.State == Unmeasured {
+			missed = cmp.Or(missed, fmt.Sprintf("%s: %s: %s", r.Fault, r.What, r.Why))
+		}
+	}
+	return rows, missed, nil
+}
+
+// longestStall is the longest time in which a node was not scheduled though no fault had stopped it.
+func longestStall(out *runner.Outcome) (longest time.Duration) {
+	for _, s := range trace.New(out.Setup, out.Ops).Stalls {
+		if !s.Planned {
+			longest = max(longest, time.Duration(s.To-s.From))
+		}
+	}
+	return longest
 }
 
 // compose writes the file of the servers for a run.
