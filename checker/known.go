@@ -126,6 +126,41 @@ func (r *run) killsOf(node string) []*trace.Fault {
 	return r.known.kills[node]
 }
 
+// hit is the time of a fault, with its aftermath, and how far that or any that began before it reaches.
+type hit struct {
+	trace.Span
+	fault *trace.Fault
+	reach int64
+}
+
+// hitsOf are the faults of a node, or of its links, by their begin.
+func (r *run) hitsOf(node string) []hit {
+	if r.known.hitsOf == nil {
+		r.known.hitsOf = map[string][]hit{}
+		for _, f := range r.Faults {
+			if f.Begin < 0 {
+				continue
+			}
+			h := hit{Span: trace.Span{From: f.From, To: r.faded(f, f.To)}, fault: f}
+			r.known.hitsOf[f.Target] = append(r.known.hitsOf[f.Target], h)
+			for _, node := range f.Cut {
+				if node != f.Target {
+					r.known.hitsOf[node] = append(r.known.hitsOf[node], h)
+				}
+			}
+		}
+		for _, hits := range r.known.hitsOf {
+			slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.From, b.From) })
+			for i := range hits {
+				if hits[i].reach = hits[i].To; i > 0 {
+					hits[i].reach = max(hits[i].To, hits[i-1].reach)
+				}
+			}
+		}
+	}
+	return r.known.hitsOf[node]
+}
+
 // diedAfter is the first kill of a node that began after an operation; nil: there is none.
 func (r *run) diedAfter(node string, op int) *trace.Fault {
 	kills := r.killsOf(node) // by their begin, in time and in the history

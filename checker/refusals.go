@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -104,41 +103,6 @@ func (r *run) sessionOver(node string, from int64) int64 {
 	}
 	r.known.over[death] = over
 	return over
-}
-
-// hit is the time of a fault, with its aftermath, and how far that or any that began before it reaches.
-type hit struct {
-	trace.Span
-	fault *trace.Fault
-	reach int64
-}
-
-// hitsOf are the faults of a node, or of its links, by their begin.
-func (r *run) hitsOf(node string) []hit {
-	if r.known.hitsOf == nil {
-		r.known.hitsOf = map[string][]hit{}
-		for _, f := range r.Faults {
-			if f.Begin < 0 {
-				continue
-			}
-			h := hit{Span: trace.Span{From: f.From, To: r.faded(f, f.To)}, fault: f}
-			r.known.hitsOf[f.Target] = append(r.known.hitsOf[f.Target], h)
-			for _, node := range f.Cut {
-				if node != f.Target {
-					r.known.hitsOf[node] = append(r.known.hitsOf[node], h)
-				}
-			}
-		}
-		for _, hits := range r.known.hitsOf {
-			slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.From, b.From) })
-			for i := range hits {
-				if hits[i].reach = hits[i].To; i > 0 {
-					hits[i].reach = max(hits[i].To, hits[i-1].reach)
-				}
-			}
-		}
-	}
-	return r.known.hitsOf[node]
 }
 
 // honestRefusal finds refusals that say "held by another" although no other attempt

@@ -66,7 +66,8 @@ func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario
 }
 
 // contention has no fault: each use of the lock in turn, with work beyond the lease and waits beyond both, and then
-// with much to do in little time, or with work for most of a lease, so that who joins a hold outlives who began it.
+// with much to do in little time, with work for most of a lease, so that who joins a hold outlives who began it, or with
+// waits shorter than the work, so that many give up.
 func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Workload = 1, 3+d.IntN(min(s.Clients-2, 4)), next(d, s.Workloads)
 	if t.Renew = s.Extends; (d.visit+d.visit/len(s.Workloads))%2 == 0 {
@@ -74,8 +75,11 @@ func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		return t
 	}
 	t.Work, t.Think, t.Wait = someOrNone(d, 0.005, 0.1), someOrNone(d, 0.005, 0.1), leases(d.log(1, 6))
-	if d.one(2) {
+	switch d.IntN(4) {
+	case 0, 1:
 		t.Renew, t.Work, t.Duration = false, leases(d.log(0.3, 0.9)), leases(d.log(3, 6))
+	case 2:
+		t.Work, t.Wait, t.Duration = leases(d.log(0.1, 1.2)), leases(d.log(0.1, 0.8)), leases(d.log(3, 6))
 	}
 	return t
 }
@@ -111,12 +115,12 @@ func stoppedHolder(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
-// stoppedWaiter is away for longer than its lease while another holds the key.
+// stoppedWaiter is away for longer than its lease, or dies, while another holds the key.
 func stoppedWaiter(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Renew = 1, 3+d.IntN(min(s.Clients-2, 3)), s.Extends
 	t.Work, t.Wait, t.Duration = leases(d.log(0.5, 3)), leases(d.log(3, 8)), leases(d.log(3, 6))
 	f := scenarios.Fault{For: span(leases(d.log(1.1, 3))), At: leases(d.log(0.05, 1))}
-	if f.Fault, f.Target, f.On = "pause", "a-waiter", "acquired"; d.one(3) {
+	if f.Fault, f.Target, f.On = pick(d, []string{"pause", "pause", "kill"}), "a-waiter", "acquired"; d.one(3) {
 		f = stops(d, f)
 		f.Target, f.On = "holder", "waiting" // who passes it is about to wait
 	}
@@ -145,11 +149,14 @@ func waysOf(kinds []history.FaultKind) (all []way) {
 }
 
 // lostMessage loses or delays messages of acquires, renewals and releases; whoever gives up meanwhile may
-// stay away. There are many messages, so a trial has some of these faults.
+// stay away, and who was answered late may hold on until what it believes to have is over, or nearly. There are many
+// messages, so a trial has some of these faults.
 func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Work, t.Think = 1, someOrNone(d, 0.01, 0.5), leases(d.log(0.01, 0.3))
 	if t.Wait, t.Duration = leases(d.log(1, 6)), leases(d.log(2, 4)); d.one(3) {
 		t.Wait, t.Think, t.Duration = leases(d.log(0.1, 0.6)), leases(d.log(0.3, 3)), leases(d.log(4, 7))
+	} else if d.one(2) {
+		t.Work, t.Wait, t.Duration = leases(d.log(0.4, 1.5)), leases(d.log(2, 6)), leases(d.log(4, 7))
 	}
 	var all []scenarios.Fault
 	for range 2 + d.IntN(3) {
@@ -164,7 +171,7 @@ func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
-// slowLinks lasts as long as the trial, with holds from nothing to many leases.
+// slowLinks lasts as long as the trial, with holds from nothing to many leases, or to about the end of one.
 func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Renew = s.Extends && !d.one(4)
 	t.Work, t.Think, t.Duration = someOrNone(d, 0.004, 0.1), someOrNone(d, 0.004, 0.1), leases(d.log(2, 4))
@@ -173,6 +180,9 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if d.visit%2 == 0 {
 		t.Clients, t.Work, t.Duration = 2, leases(d.log(2, 6)), leases(d.log(6, 12))
 		t.Wait, latency = leases(d.log(0.3, 4)), d.log(lease/30, lease/4)
+	} else if d.one(2) {
+		t.Renew, t.Keys, t.Clients, latency = false, 1, max(t.Clients, 3), d.log(lease/20, lease/4)
+		t.Work, t.Wait, t.Duration = leases(d.log(0.5, 1.1)), leases(d.log(2, 8)), leases(d.log(4, 8))
 	}
 	f := scenarios.Fault{Fault: "latency", Target: pick(d, []string{"clients", "clients", "holder"}), For: span(t.Duration),
 		Latency: fixed(time.Duration(latency) * time.Millisecond)}
