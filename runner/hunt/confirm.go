@@ -10,6 +10,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/nouns"
+	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -29,11 +30,19 @@ type suspect struct {
 	trial  scenarios.Scenario
 	met    []map[history.Phase]bool // what came of its faults, when it was tried
 	all    []*candidate
+	longer bool // it is the longer trial of another that came again too seldom
 }
 
 // stale says that the candidate is what any holder does that acts after its lease: it breaks one such
 // property or another, as chance has it.
 func (c *candidate) stale() bool { return c.Owed == checker.Unleased || c.unfenced }
+
+// anew is the candidate before any run was made for it.
+func (c *candidate) anew() *candidate {
+	fresh := *c
+	fresh.Found, fresh.Reference = stats.Rate{}, stats.Rate{}
+	return &fresh
+}
 
 // strays says that a holder acted after its lease in a run, whatever came of it.
 func strays(out *runner.Outcome) bool {
@@ -102,6 +111,7 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 	l := &look{h: h, s: s, shows: map[string]string{}}
 	err := l.all(ctx)
 	return errors.Join(err, h.locked(func() (err error) {
+		next := suspect{number: s.number, seed: s.seed, trial: h.Space.longer(s.trial), met: s.met, longer: true}
 		for _, c := range s.all {
 			delete(h.looking, c.cause.Name)
 			if ctx.Err() != nil {
@@ -119,7 +129,15 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 			if decision == Passing && c.Found.Seen > 0 && c.Reference.Seen == 0 {
 				h.pool.Press(s.number, s.trial)
 			}
+			if decision == Passing && c.Reference.Seen == 0 && !c.stale() && c.Excuse == "" && !s.longer {
+				next.all = append(next.all, c.anew())
+				h.says(fmt.Sprintf("not yet, %s: %s; a longer trial follows", c.Property, why))
+				continue
+			}
 			h.says(fmt.Sprintf("no finding, %s: %s", c.Property, h.dismiss(c, decision, why)))
+		}
+		if len(next.all) > 0 {
+			h.suspects = slices.Insert(h.suspects, 0, &next)
 		}
 		for _, run := range l.runs {
 			if !slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool { return filepath.Join(h.Dir, f.Run) == run }) {

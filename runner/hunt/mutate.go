@@ -57,6 +57,31 @@ func (s Space) changed(d die, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
+// How much longer a trial is whose violation came again too seldom, and the most leases that it lasts then.
+const (
+	stretch = 3
+	atMost  = 15
+)
+
+// longer is the trial with more time, and with its faults as often: what chance has shown once has more chances.
+func (s Space) longer(t scenarios.Scenario) scenarios.Scenario {
+	if t.Duration.Leases == 0 { // no draw of ours
+		return t
+	}
+	t.Duration = leases(min(stretch*t.Duration.Leases, max(atMost, t.Duration.Leases)))
+	again := t
+	again.Faults = slices.Clone(t.Faults)
+	for i := range again.Faults {
+		if f := &again.Faults[i]; f.Count == 1 && f.For.Max.Leases < t.Duration.Leases/stretch {
+			f.Count, f.Every = stretch, leases(max(1, t.Duration.Leases/stretch))
+		}
+	}
+	if s.trouble(again) == "" {
+		return again
+	}
+	return t
+}
+
 // without is the trial without a fault. What came after that comes by its own time.
 func without(t scenarios.Scenario, place int) scenarios.Scenario {
 	gone := t.Faults[place].Name

@@ -127,6 +127,24 @@ var schedules = []schedule{
 			return held && f.On == "releasing" && n > t.ReleaseWait.Leases
 		})
 	}},
+	{name: "an acquire is answered late, and its client holds on", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Keys == 1 && of(t, t.Work) >= 0.4 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "hold-answer", "hold-request") && among(f.On, "waiting", "at") && n > 0.3
+		})
+	}},
+	{name: "many give up while another holds", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Clients >= 3 && t.Keys == 1 && of(t, t.Wait) < of(t, t.Work)
+	}},
+	{name: "a waiter dies", backend: "zookeeper", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Clients >= 3 && of(t, t.Work) >= 0.3 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Fault == "kill" && (f.Target == "a-waiter" || f.Target == "holder" && f.On == "waiting")
+		})
+	}},
+	{name: "a hold ends as its lease does, over slow links", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && !t.Renew && t.Clients >= 3 && of(t, t.Work) >= 0.5 && of(t, t.Work) <= 1.1 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Fault == "latency" && of(t, f.Latency) > 0.04 && n > 2
+		})
+	}},
 	{name: "names that begin alike", backend: "redis", has: func(t scenarios.Scenario) bool { return t.Clients >= 10 }},
 }
 
