@@ -62,14 +62,27 @@ func Draw(seed uint64, turn int, s Space) scenarios.Scenario {
 	return s.asleep(t)
 }
 
-// plainUse is the n-th trial of a hunt, from 0, where n is less than the number of uses of the lock: each use in turn, with
-// much to do in little time and no fault. What fails there needs no search.
+// usesEach is how many trials without a fault each use of the lock has at the begin of a hunt.
+const usesEach = 3
+
+// plain is how many of a hunt's first trials have no fault.
+func (s Space) plain() int { return usesEach * len(s.Workloads) }
+
+// plainUse is the n-th trial of a hunt, from 0, where n is less than plain: each use of the lock in turn with much to do
+// in little time, then with holds beyond a lease, which are renewed if they can be, and then with waits shorter than the
+// holds, so that many give up. What fails there needs no search.
 func (s Space) plainUse(n int) (t scenarios.Scenario, ok bool) {
-	if n >= len(s.Workloads) {
+	if n >= s.plain() {
 		return t, false
 	}
-	t = s.loop(s.Workloads[n], s.Leases[0])
+	t = s.loop(s.Workloads[n%len(s.Workloads)], s.Leases[0])
 	crowd := t
+	switch n / len(s.Workloads) {
+	case 1:
+		crowd.Renew, crowd.Work, crowd.Wait, crowd.Duration = s.Extends, leases(2), leases(8), leases(6)
+	case 2:
+		crowd.Work, crowd.Wait, crowd.Duration = leases(0.9), leases(0.5), leases(6)
+	}
 	crowd.Clients = min(s.Clients, 5)
 	return s.kept(t, crowd), true
 }

@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -78,14 +79,14 @@ func TestDraw(t *testing.T) {
 func TestEachUseComesFirst(t *testing.T) {
 	s := spaceOf(t, "zookeeper")
 	used := map[string]bool{}
-	for n := range s.Workloads {
+	for n := range s.plain() {
 		first, ok := s.plainUse(n)
 		if why := s.trouble(first); !ok || why != "" || len(first.Faults) > 0 || first.Clients < 3 {
 			t.Errorf("%v %s\n%s", ok, why, first.YAML())
 		}
-		used[first.Workload] = true
+		used[fmt.Sprint(first.Workload, first.Work, first.Wait)] = true
 	}
-	if _, ok := s.plainUse(len(s.Workloads)); ok || len(used) != len(s.Workloads) {
+	if _, ok := s.plainUse(s.plain()); ok || len(used) != s.plain() {
 		t.Errorf("the uses %v", used)
 	}
 }

@@ -169,7 +169,7 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 
 // place is that of a trial among those after the plain uses; hunts of other seeds begin elsewhere.
 func (h *Hunt) place(number int) place {
-	at := placed((number-1-len(h.Space.Workloads))/max(h.Shard.Count, 1), h.Shard)
+	at := placed((number-1-h.Space.plain())/max(h.Shard.Count, 1), h.Shard)
 	at.turn += int(h.Seed % uint64(len(rota)))
 	return at
 }
