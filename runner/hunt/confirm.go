@@ -1,13 +1,11 @@
 package hunt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -52,24 +50,6 @@ func strays(out *runner.Outcome) bool {
 		row, _ := checker.Find(p.Name)
 		return p.Verdict == checker.Violated && (row.Owed == checker.Unleased || row.Owed == checker.Data && !row.Fenced)
 	})
-}
-
-// ofData says that the candidate is what becomes of data, or of holders that act after their leases. Which of these
-// properties breaks, and in which story, is chance.
-func (c *candidate) ofData() bool { return c.stale() || c.Owed == checker.Data }
-
-// victims are whom the faults of a trial are to strike, told apart as those who hold, who wait, and the targets that
-// scenarios name.
-func victims(t scenarios.Scenario) string {
-	var all []string
-	for _, f := range t.Faults {
-		if f.Target == "holder" && f.On == "waiting" {
-			f.Target = "a-waiter"
-		}
-		all = append(all, f.Target)
-	}
-	slices.Sort(all)
-	return strings.Join(slices.Compact(all), ", ")
 }
 
 // dismissals are how often a cause is dismissed until it is not looked into any more.
@@ -131,7 +111,6 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 	l := &look{h: h, s: s, shows: map[string]string{}}
 	err := l.all(ctx)
 	return errors.Join(err, h.locked(func() (err error) {
-		counted := false
 		next := suspect{number: s.number, seed: s.seed, trial: h.Space.longer(s.trial), met: s.met, longer: true}
 		for _, c := range s.all {
 			delete(h.looking, c.cause.Name)
@@ -147,9 +126,6 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 				err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
 				continue
 			}
-			if decision == Shared && c.ofData() {
-				counted = true
-			}
 			if decision == Passing && c.Found.Seen > 0 && c.Reference.Seen == 0 {
 				h.pool.Press(s.number, s.trial)
 			}
@@ -159,12 +135,6 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 				continue
 			}
 			h.says(fmt.Sprintf("no finding, %s: %s", c.Property, h.dismiss(c, decision, why)))
-		}
-		if counted {
-			if h.shared == nil {
-				h.shared = map[string]int{}
-			}
-			h.shared[victims(s.trial)]++
 		}
 		if len(next.all) > 0 {
 			h.suspects = slices.Insert(h.suspects, 0, &next)
@@ -195,10 +165,6 @@ func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
 			d.Times++
 			return true
 		}
-	}
-	if who := victims(t); c.ofData() && h.shared[who] >= dismissals {
-		h.dismiss(c, Shared, fmt.Sprintf("the reference lock has broken data under faults of the same victims (%s) in %d trials", cmp.Or(who, "none"), h.shared[who]))
-		return true
 	}
 	return false
 }

@@ -76,7 +76,6 @@ type Hunt struct {
 	folders   int          // of runs, so far
 	suspects  []*suspect
 	looking   map[string]Cause // causes that are looked into, by name
-	shared    map[string]int   // how often the reference lock broke data as well, by whom the faults were to strike
 	shrinking int              // findings that are made small now
 	known     int              // findings of earlier sessions
 	broken    int              // trials in a row that reached no judgement
