@@ -1,6 +1,7 @@
 package faultcheck
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,51 @@ func TestPausesAreAsLongAsProven(t *testing.T) {
 		k.lasted = lasted
 		if from, to := k.window(); from != want || to != 1500*milli {
 			t.Errorf("proven for %d ms: from %d to %d ms", lasted/milli, from/milli, to/milli)
+		}
+	}
+}
+
+// All processes of a node that lived through its pause were looked at, and each stood; what had ended before is not asked for.
+func TestWatched(t *testing.T) {
+	at := func(pid string, stopped int, times ...int64) (all []sample) {
+		for _, t := range times {
+			all = append(all, sample{before: t * milli, at: t*milli + 1, pid: pid, node: "n", threads: 2, stopped: stopped})
+		}
+		return all
+	}
+	lives := func(pid string) []sample {
+		return slices.Concat(at(pid, 0, 900), at(pid, 2, 1100, 1300), at(pid, 0, 1600))
+	}
+	three := slices.Concat(lives("1"), lives("2"), lives("3"))
+	for name, test := range map[string]struct {
+		stood []sample
+		state State
+		why   string
+	}{
+		"all stood":                  {three, Agrees, ""},
+		"one had ended before":       {append(at("4", 0, 800, 900), three...), Agrees, ""},
+		"one came after":             {append(three[:len(three):len(three)], at("4", 0, 1600, 1700)...), Agrees, ""},
+		"one was not looked at":      {append(at("4", 0, 900, 1600), three...), Unmeasured, "3 of 4"},
+		"a thread of one ran":        {append(at("4", 1, 900, 1200, 1600), three...), Disagrees, "1 of 7 looks"},
+		"none stood":                 {at("1", 0, 900, 1100, 1600), Disagrees, "no process of any node stood"},
+		"nobody looked in the pause": {at("1", 0, 900, 1600), Unmeasured, "too busy"},
+		"none is visible":            {nil, Unmeasured, "visible"},
+	} {
+		slices.SortStableFunc(test.stood, func(a, b sample) int { return int(a.at - b.at) })
+		s := &seen{stood: test.stood}
+		if r := s.watched(struck(scenarios.Fault{Fault: "pause"}, "n")); r.State != test.state || !strings.Contains(r.Why, test.why) {
+			t.Errorf("%s: %v, %q", name, r.State, r.Why)
+		}
+	}
+}
+
+// What disagrees in a run whose machine stood still is not measured, and what agrees stays.
+func TestStoodStill(t *testing.T) {
+	for stall, want := range map[time.Duration]State{0: Disagrees, stoodStill: Disagrees, stoodStill + 1: Unmeasured} {
+		rows := []Row{{State: Disagrees, Why: "1 arrived"}, {State: Agrees}}
+		missed := still(rows, stall)
+		if rows[0].State != want || rows[1].State != Agrees || (missed != "") != (want == Unmeasured) || missed != "" && rows[0].Why != missed {
+			t.Errorf("%v: %+v, %q", stall, rows, missed)
 		}
 	}
 }

@@ -98,8 +98,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 		jobs[i] = i
 		measured[i] = []Row{o.row(o.Scenarios[i], Unmeasured, "no time was left")}
 	}
-	// Who looks at the machine's /proc must not wait for a processor: a pause is over soon.
-	work := matrix.Work[int]{Parallel: o.Parallel, Alone: func(i int) bool { return o.Scenarios[i] == "stops" }}
+	work := matrix.Work[int]{Parallel: o.Parallel, Alone: func(int) bool { return false }}
 	missed := make([]string, len(o.Scenarios))
 	work.Do = func(ctx context.Context, i int, again bool) bool {
 		var rows []Row
@@ -135,7 +134,7 @@ func (o Options) scenario(ctx context.Context, dir, name, before string) (rows [
 			again = ", once more: " + before
 		}
 		o.Say(fmt.Sprintf("%s: %s%s", o.Runtime, file.Title, again))
-		rows, missed, err = o.measure(ctx, filepath.Join(dir, fmt.Sprint(name, "-", before != "")), *file)
+		rows, missed, err = o.measure(ctx, filepath.Join(dir, fmt.Sprint(name, "-", before != "")), *file, before != "")
 	}
 	if err != nil {
 		return []Row{o.row(name, Disagrees, err.Error())}, err.Error()
@@ -146,11 +145,8 @@ func (o Options) scenario(ctx context.Context, dir, name, before string) (rows [
 	return rows, missed
 }
 
-// stoodStill is for how long nodes may have had no processor before a run measures nothing.
-const stoodStill = 250 * time.Millisecond
-
 // measure makes one run.
-func (o Options) measure(ctx context.Context, dir string, file scenarios.Scenario) (rows []Row, missed string, err error) {
+func (o Options) measure(ctx context.Context, dir string, file scenarios.Scenario, again bool) (rows []Row, missed string, err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, "", err
 	}
@@ -183,13 +179,8 @@ func (o Options) measure(ctx context.Context, dir string, file scenarios.Scenari
 		return nil, "", err
 	}
 	rows = s.judge()
-	if still := longestStall(out); still > stoodStill {
-		missed = fmt.Sprintf("the machine stood still for %s", ms(int64(still)))
-		for i := range rows {
-			if rows[i].State == Disagrees {
-				rows[i].State, rows[i].Why = Unmeasured, missed
-			}
-		}
+	if !again {
+		missed = still(rows, longestStall(out))
 	}
 	for _, k := range s.strikes {
 		if !k.seen {
@@ -202,6 +193,24 @@ func (o Options) measure(ctx context.Context, dir string, file scenarios.Scenari
 		}
 	}
 	return rows, missed, nil
+}
+
+// stoodStill is for how long nodes may have had no processor before a run measures nothing.
+const stoodStill = 250 * time.Millisecond
+
+// still takes back what disagrees in a run whose nodes had no processor for so long, and says why it is to be made again. The
+// run that is made again counts all the same, so that no busy machine hides what disagrees.
+func still(rows []Row, stall time.Duration) (missed string) {
+	if stall <= stoodStill {
+		return ""
+	}
+	missed = fmt.Sprintf("the machine stood still for %s", ms(int64(stall)))
+	for i := range rows {
+		if rows[i].State == Disagrees {
+			rows[i].State, rows[i].Why = Unmeasured, missed
+		}
+	}
+	return missed
 }
 
 // longestStall is the longest time in which a node was not scheduled though no fault had stopped it.

@@ -89,7 +89,7 @@ func (s *seen) watched(k *strike) Row {
 	c := k.check("the machine's own /proc shows every thread in state T throughout", k.proof)
 	node, looks := "", 0
 	samples, ran := 0, 0
-	pids, known := map[string]bool{}, map[string]bool{}
+	pids, before, lived := map[string]bool{}, map[string]bool{}, map[string]bool{} // lived: seen before the pause and after it
 	for _, m := range s.stood {
 		if m.before < from || m.at > to {
 			continue
@@ -99,8 +99,11 @@ func (s *seen) watched(k *strike) Row {
 		}
 	}
 	for _, m := range s.stood {
-		if m.node == node && m.at <= to { // others come after a kill
-			known[m.pid] = true
+		switch {
+		case m.node == node && m.at <= from:
+			before[m.pid] = true
+		case m.node == node && m.before >= to && before[m.pid]:
+			lived[m.pid] = true
 		}
 		if m.node != node || m.before < from || m.at > to {
 			continue
@@ -120,8 +123,8 @@ func (s *seen) watched(k *strike) Row {
 		c.unmeasured("this machine was too busy to look")
 	default:
 		c.unless(ran == 0, "%d of %d looks saw a thread run", ran, samples)
-		if len(pids) < len(known) || len(pids) < 3 {
-			c.unmeasured("this machine was too busy: %d of %d processes were looked at", len(pids), len(known))
+		if len(pids) < len(lived) || len(pids) < 3 {
+			c.unmeasured("this machine was too busy: %d of %d processes were looked at", len(pids), len(lived))
 		}
 	}
 	c.measured("%d looks at %d processes, %d of them at one that ran", samples, len(pids), ran)
