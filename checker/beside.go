@@ -49,11 +49,11 @@ func (r *run) hits(node string) []trace.Span {
 	spans := r.ownFaults(node)
 	if len(r.killsOf(node)) > 0 {
 		spans = nil
-		for _, h := range r.hitsOf(node) {
-			if h.fault.Kind == "kill" && h.fault.Target == node && !h.fault.Missed {
-				h.To = min(h.To, after(h.From, r.aftermath()))
+		for _, f := range r.faultsOf(node) {
+			if f.fault.Kind == "kill" && f.fault.Target == node && !f.fault.Missed {
+				f.To = min(f.To, after(f.From, r.aftermath()))
 			}
-			spans = append(spans, h.Span)
+			spans = append(spans, f.Span)
 		}
 		spans = trace.Union(spans)
 	}

@@ -34,7 +34,7 @@ type known struct {
 	starved  []trace.Span              // see run.starved
 	hindered map[string][]trace.Span   // see run.hindered
 	hits     map[string][]trace.Span   // see run.hits
-	hitsOf   map[string][]hit          // see run.hitsOf
+	faultsOf map[string][]timed        // see run.faultsOf
 	pending  map[string]bool           // see run.pending
 	unknown  map[wanted][]trace.Span   // see run.unknownOf
 	denials  map[*trace.Grant][]int    // see run.denialsOf
@@ -77,22 +77,20 @@ func (r *run) ownFaults(node string) []trace.Span {
 	if len(r.Setup.Servers) == 0 {
 		return r.faultyAs("not slight", r.slows)
 	}
-	if r.known.own == nil {
-		r.known.own = map[string][]trace.Span{}
-		for _, f := range r.Faults {
-			if f.Begin < 0 || !r.slows(f) {
-				continue
-			}
-			s := trace.Span{From: f.From, To: r.faded(f, f.To)}
-			for _, node := range append([]string{f.Target}, f.Cut...) {
-				r.known.own[node] = append(r.known.own[node], s)
+	spans, made := r.known.own[node]
+	if !made {
+		for _, f := range r.faultsOf(node) {
+			if r.slows(f.fault) {
+				spans = append(spans, f.Span)
 			}
 		}
-		for node, spans := range r.known.own {
-			r.known.own[node] = trace.Union(spans)
+		spans = trace.Union(spans)
+		if r.known.own == nil {
+			r.known.own = map[string][]trace.Span{}
 		}
+		r.known.own[node] = spans
 	}
-	return r.known.own[node]
+	return spans
 }
 
 // slows says that a fault is more than a slight delay: where four round trips and more fit into a lease all is in reach.
@@ -126,39 +124,39 @@ func (r *run) killsOf(node string) []*trace.Fault {
 	return r.known.kills[node]
 }
 
-// hit is the time of a fault, with its aftermath, and how far that or any that began before it reaches.
-type hit struct {
+// timed is a fault with its time and aftermath, and how far that or any that began before it reaches.
+type timed struct {
 	trace.Span
 	fault *trace.Fault
 	reach int64
 }
 
-// hitsOf are the faults of a node, or of its links, by their begin.
-func (r *run) hitsOf(node string) []hit {
-	if r.known.hitsOf == nil {
-		r.known.hitsOf = map[string][]hit{}
+// faultsOf are the faults of a node, or of its links, by their begin.
+func (r *run) faultsOf(node string) []timed {
+	if r.known.faultsOf == nil {
+		r.known.faultsOf = map[string][]timed{}
 		for _, f := range r.Faults {
 			if f.Begin < 0 {
 				continue
 			}
-			h := hit{Span: trace.Span{From: f.From, To: r.faded(f, f.To)}, fault: f}
-			r.known.hitsOf[f.Target] = append(r.known.hitsOf[f.Target], h)
+			h := timed{Span: trace.Span{From: f.From, To: r.faded(f, f.To)}, fault: f}
+			r.known.faultsOf[f.Target] = append(r.known.faultsOf[f.Target], h)
 			for _, node := range f.Cut {
 				if node != f.Target {
-					r.known.hitsOf[node] = append(r.known.hitsOf[node], h)
+					r.known.faultsOf[node] = append(r.known.faultsOf[node], h)
 				}
 			}
 		}
-		for _, hits := range r.known.hitsOf {
-			slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.From, b.From) })
-			for i := range hits {
-				if hits[i].reach = hits[i].To; i > 0 {
-					hits[i].reach = max(hits[i].To, hits[i-1].reach)
+		for _, all := range r.known.faultsOf {
+			slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.From, b.From) })
+			for i := range all {
+				if all[i].reach = all[i].To; i > 0 {
+					all[i].reach = max(all[i].To, all[i-1].reach)
 				}
 			}
 		}
 	}
-	return r.known.hitsOf[node]
+	return r.known.faultsOf[node]
 }
 
 // diedAfter is the first kill of a node that began after an operation; nil: there is none.

@@ -91,11 +91,10 @@ func (r *run) sessionOver(node string, from int64) int64 {
 	for i := sort.Search(len(shaken), func(i int) bool { return shaken[i].To >= death.From }); i < len(shaken) && shaken[i].From <= over; i++ {
 		over = after(shaken[i].To, r.aftermath())
 	}
-	hits := r.hitsOf(node)
-	at := sort.Search(len(hits), func(i int) bool { return hits[i].From >= death.From })
-	for ; hits[at].fault != death; at++ { // those that began with it
-	}
-	if at > 0 && hits[at-1].reach >= death.From || at+1 < len(hits) && hits[at+1].From <= over {
+	faults := r.faultsOf(node)
+	at := sort.Search(len(faults), func(i int) bool { return faults[i].From >= death.From })
+	at += slices.IndexFunc(faults[at:], func(f timed) bool { return f.fault == death })
+	if at > 0 && faults[at-1].reach >= death.From || at+1 < len(faults) && faults[at+1].From <= over {
 		over = trace.Forever
 	}
 	if r.known.over == nil {

@@ -63,7 +63,8 @@ const (
 	atMost  = 15
 )
 
-// longer is the trial with more time, and with its faults as often: what chance has shown once has more chances.
+// longer is the trial with more time, in which each fault that comes once and is short enough comes more often, where that
+// can be run: what chance has shown once has more chances.
 func (s Space) longer(t scenarios.Scenario) scenarios.Scenario {
 	if t.Duration.Leases == 0 { // no draw of ours
 		return t

@@ -194,24 +194,6 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
-// serverAway takes servers away while a lock is held, and for as long as all have to notice.
-func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Renew, t.Wait = 1, s.Extends && !d.one(5), leases(d.log(2, 8))
-	t.Work, t.Duration = leases(d.log(0.5, 2.5)), leases(d.log(2, 4))
-	long := s.longest(t)
-	length := d.log(0.3, long)
-	if !d.one(3) {
-		length = d.log(long/1.3, long)
-	}
-	// One that was killed refuses, one that is paused or cut off says nothing.
-	t.Faults = []scenarios.Fault{{Fault: next(d, []string{"kill", "pause", "kill", "partition", "pause", "disk-stall"}), For: span(leases(length)),
-		Target: pick(d, onServers), On: pick(d, []string{"acquired", "acquired", "before-write", "renewing", "waiting", "releasing"})}}
-	if !d.one(5) { // without a majority no lock of several servers does anything
-		t.Faults[0].Target = pick(d, fewServers)
-	}
-	return t
-}
-
 // sweep loses one message after the other, each of another acquire: of the requests that come with each use of the lock each
 // name has its turn, broken off before it and after it, and held up. Where a lock asks for several things in turn, so the
 // place that matters is met without knowing it. The load goes on until whoever is kept out for good is seen to be.
@@ -274,28 +256,3 @@ func alike(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 
 // mostAlike clients are the fewest of which one's name begins another's.
 const mostAlike = 10
-
-// badLeader takes the leader away from servers, clients or its disk, for longer than an election and a lease.
-func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Renew, t.Wait, t.Keys = s.Extends, leases(d.log(0.5, 8)), pick(d, []int{1, 1, 2, 3})
-	t.Work, t.Think, t.Duration = leases(d.log(0.3, 4)), someOrNone(d, 0.01, 0.2), leases(d.log(3, 6))
-	f := scenarios.Fault{Fault: next(d, []string{"partition", "disk-stall", "pause", "kill"}), Target: "leader",
-		On: pick(d, []string{"at", "acquired", "before-write", "renewing"}), At: leases(d.log(0.05, 1)), For: span(leases(d.log(1.5, max(s.longest(t), 3))))}
-	if t.Clients = max(t.Clients, 3); f.Fault == "pause" { // a short one too: the others have just chosen another
-		f.For = span(leases(d.log(0.7, 3)))
-	}
-	if f.Fault == "partition" {
-		f.From, f.Direction = pick(d, []string{"", "", "servers"}), pick(d, []string{"", "", "in", "out"})
-	}
-	if slices.Contains(history.FaultsThat(func(k history.FaultKind) bool { return k.Disk }), f.Fault) {
-		t.Keys, t.Wait = max(t.Keys, 2), leases(d.log(0.3, 1)) // others ask again and again: a write is under way
-	}
-	t.Faults = []scenarios.Fault{f}
-	return t
-}
-
-// longest is how many leases a fault of servers lasts at most: beyond a lease and the bound, so that whoever
-// has to be granted the key by then was owed it.
-func (s Space) longest(t scenarios.Scenario) float64 {
-	return min(max(3, 1.5*(1+s.Bound.Seconds()/t.Lease.Of(0).Seconds())), 10)
-}
