@@ -147,7 +147,7 @@ func (s *stage) grow(ctx context.Context, load workloads.Load) error {
 		case e := <-c.exits:
 			return c.lastSaid("the worker has ended: " + e.Reason)
 		case <-c.gone:
-			return fmt.Errorf("%s: the node has gone", c.Name())
+			return c.how()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

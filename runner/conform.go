@@ -86,7 +86,7 @@ func (s *stage) conform(ctx context.Context) (*workloads.Conformed, error) {
 		case e := <-c.exits:
 			return nil, fmt.Errorf("%s: the worker has ended: %s", c.Name(), e.Reason)
 		case <-c.gone:
-			return nil, fmt.Errorf("%s: the node has gone", c.Name())
+			return nil, c.how()
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}

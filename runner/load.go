@@ -151,8 +151,7 @@ func (s *stage) deadNode(say Progress) error {
 		case e := <-exits:
 			return s.ended(n, e)
 		case <-n.gone:
-			return fmt.Errorf("%s: the node has gone during the run: somebody has killed it, memory ran out, or the "+
-				"connection to the Docker daemon was lost", n.Name())
+			return n.how()
 		default:
 		}
 	}
@@ -267,7 +266,7 @@ func (s *stage) finish(ctx context.Context, limit time.Duration) error {
 		case <-c.exits:
 			return nil
 		case <-c.gone:
-			return fmt.Errorf("%s: the node has gone before the final acquire", c.Name())
+			return c.how()
 		case <-ctx.Done():
 			s.rec.doubt("the final acquire did not end: " + context.Cause(ctx).Error())
 			return nil

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/internal/visible"
@@ -34,6 +35,7 @@ type node struct {
 	tail    []string                   // its last log lines, for an error
 	version reports.NodeVersion
 	gone    chan struct{} // closed when the agent is gone
+	how     func() error  // it went, once it has
 
 	came, ops atomic.Int64 // messages, and the records among them
 }
@@ -49,6 +51,7 @@ func attach(n *clusters.Node, rec *recorder, dir string) (*node, error) {
 	}
 	a := &node{Node: n, rec: rec, log: visible.Console(&shortLog{log, logSize}), replies: map[int]chan agent.Message{},
 		said: make(chan workloads.Said, 1024), exits: make(chan agent.Exit, 16), gone: make(chan struct{})}
+	a.how = sync.OnceValue(a.lastOf)
 	go a.listen()
 	go func() { _, _ = io.Copy(a.log, n.Stderr) }() // the agent's own last words, if any
 	return a, nil
@@ -125,6 +128,23 @@ func (a *node) tell(ctx context.Context, t workloads.Told) error {
 func (a *node) start(ctx context.Context, c agent.Child) error {
 	return a.Command(ctx, agent.Command{Do: agent.Start, Child: &c})
 }
+
+// lastOf is how the node's first process ended, which no fault makes it do.
+func (a *node) lastOf() error {
+	why := "its memory ran out, or somebody has killed it"
+	if a.Spec.Guest {
+		why = "the code under test took all of its processes or memory, or somebody has killed it"
+	}
+	select {
+	case end := <-a.Exited:
+		return fmt.Errorf("%w\nNo fault ends a node: %s", end, why)
+	case <-time.After(exitLimit):
+		return fmt.Errorf("node %s is lost, and the connection to the Docker daemon may be", a.Name())
+	}
+}
+
+// exitLimit is how long the end of a node that has gone may take to be told.
+const exitLimit = 2 * time.Second
 
 func (a *node) listen() {
 	defer close(a.gone)

@@ -204,7 +204,7 @@ func (s *stage) startClient(ctx context.Context, n *node, spec workloads.Spec, s
 		case e := <-n.exits:
 			return n.lastSaid("the worker has ended: " + e.Reason)
 		case <-n.gone:
-			return n.errorf("the node has gone")
+			return n.how()
 		case <-ctx.Done():
 			return n.errorf("%w: %s", context.Cause(ctx), cmp.Or(waits, "it has said nothing"))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/spare"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/locks/protocol"
 	"github.com/dlmtest/dlmtest/workloads/resource"
@@ -16,6 +17,7 @@ import (
 // Worker is the program of a client node: it is told its Spec on in, runs it and
 // writes agent.Lines to w. It returns when it is done or when in ends.
 func Worker(ctx context.Context, in io.Reader, w io.Writer) error {
+	spare.Threads()
 	l, ctx := newLink(ctx, in, w)
 	defer l.end()
 	told, ok := next(ctx, l)

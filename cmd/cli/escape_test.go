@@ -96,7 +96,7 @@ func TestBombs(t *testing.T) {
 				if f.code == exitFailed && !strings.Contains(f.stderr, "the adapter's fault (") && !strings.Contains(f.stderr, "the adapter of client-") || f.code == exitUsage || f.code < 0 {
 					t.Errorf("exit %d is neither a verdict nor a fault of the adapter\n%s", f.code, f.stderr)
 				}
-				t.Logf("exit %d, mutual-exclusion %s", f.code, f.verdict("mutual-exclusion"))
+				t.Logf("exit %d, mutual-exclusion %s %.300s", f.code, f.verdict("mutual-exclusion"), f.stderr)
 				w.unharmed(t)
 				nothingLeft(t, f.runner)
 			})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/spare"
 	"github.com/dlmtest/dlmtest/nemesis/agent/cut"
 	"github.com/dlmtest/dlmtest/nemesis/agent/vdso"
 )
@@ -38,6 +39,7 @@ type agent struct {
 // returns. name is the node's, for the notes that it stamps.
 func Main(name string, in io.Reader, w io.Writer) error {
 	adopt()
+	spare.Threads()
 	way() // before anything is started that should not read it
 	a := &agent{name: name, out: newOut(w)}
 	a.beats = startHeart(a.stalled)
