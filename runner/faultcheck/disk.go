@@ -21,6 +21,7 @@ func (s *seen) crash(k *strike) []Row {
 	switch k.fault.Mode {
 	case "lose-all":
 		lost.What = "nothing at all is there"
+		lost.measured("%d of %d entries, whose file is %s; the file whose name was not synced is %s", max(was.N, 0), written, there(was.N), there(none.N))
 		lost.unless(is.N == -1 && was.N == -1 && none.N == -1, "%d, %d and %d entries are", is.N, was.N, none.N)
 		return []Row{lost.Row}
 	case "torn":

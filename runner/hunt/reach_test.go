@@ -145,6 +145,37 @@ var schedules = []schedule{
 			return f.Fault == "latency" && of(t, f.Latency) > 0.04 && n > 2
 		})
 	}},
+	{name: "an acquire is answered after its client has asked again", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && !t.Renew && t.Keys == 1 && of(t, t.Work) > 0.7 && of(t, t.Wait) > 1 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "hold-answer", "blackhole") && f.On == "waiting" && n > 0.3 && n < 1
+		})
+	}},
+	{name: "the question of a release is answered late", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.ReleaseWait.Leases == 0 && of(t, t.Wait) > 1 && hit(t, func(f scenarios.Fault, n float64) bool {
+			held := f.Fault == "hold-answer" && f.When.Skip == 0 || f.Fault == "hold-request" && f.When.Skip == 1
+			return held && f.Target == "holder" && f.On == "releasing" && n+of(t, t.Work) > 1.05
+		})
+	}},
+	{name: "a connection breaks at a release", backend: "zookeeper", messages: zkMessages, has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.ReleaseWait.Leases == 0 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Fault == "cut-link" && f.Target == "holder" && f.On == "releasing" && f.When.Skip == 0 && !f.When.After
+		})
+	}},
+	{name: "a renewal is answered after its lease", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Renew && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "hold-answer", "blackhole") && f.Target == "holder" && f.On == "renewing" && n > 1.05
+		})
+	}},
+	{name: "one renewal is lost", backend: "etcd", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Renew && of(t, t.Work) > 0.7 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "hold-answer", "hold-request", "blackhole", "reset", "cut-link") && f.Target == "holder" && f.On == "renewing" && n < 0.7
+		})
+	}},
+	{name: "a waiter's links break as another gives the key back", backend: "etcd", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Clients >= 3 && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "reset", "partition", "blackhole", "cut-link") && f.Target == "a-waiter" && n < 1 && among(f.On, "acquired", "releasing", "at", "writing")
+		})
+	}},
 	{name: "names that begin alike", backend: "redis", has: func(t scenarios.Scenario) bool { return t.Clients >= 10 }},
 }
 

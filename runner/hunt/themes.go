@@ -115,14 +115,22 @@ func stoppedHolder(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
-// stoppedWaiter is away for longer than its lease, or dies, while another holds the key.
+// stoppedWaiter is away for longer than its lease, or dies, while another holds the key, or loses its links as another gives it back.
 func stoppedWaiter(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Renew = 1, 3+d.IntN(min(s.Clients-2, 3)), s.Extends
 	t.Work, t.Wait, t.Duration = leases(d.log(0.5, 3)), leases(d.log(3, 8)), leases(d.log(3, 6))
-	f := scenarios.Fault{For: span(leases(d.log(1.1, 3))), At: leases(d.log(0.05, 1))}
-	if f.Fault, f.Target, f.On = pick(d, []string{"pause", "pause", "kill"}), "a-waiter", "acquired"; d.one(3) {
+	f := scenarios.Fault{Fault: next(d, []string{"pause", "kill", "reset", "away", "partition", "pause"}), Target: "a-waiter", On: "acquired",
+		For: span(leases(d.log(1.1, 3))), At: leases(d.log(0.05, 1))}
+	switch f.Fault {
+	case "away":
 		f = stops(d, f)
 		f.Target, f.On = "holder", "waiting" // who passes it is about to wait
+	case "reset", "partition":
+		t.Work, f.On, f.For = leases(d.log(0.1, 1)), "releasing", span(leases(d.log(0.1, 0.9)))
+		f.Count, f.Every = 3, leases(d.log(0.3, 1))
+	}
+	if f.Fault == "partition" {
+		f.From = "servers"
 	}
 	t.Faults = []scenarios.Fault{f}
 	return t
@@ -152,6 +160,9 @@ func waysOf(kinds []history.FaultKind) (all []way) {
 // stay away, and who was answered late may hold on until what it believes to have is over, or nearly. There are many
 // messages, so a trial has some of these faults.
 func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if d.visit%3 == 1 {
+		return lateAcquire(d, s, t)
+	}
 	t.Keys, t.Work, t.Think = 1, someOrNone(d, 0.01, 0.5), leases(d.log(0.01, 0.3))
 	if t.Wait, t.Duration = leases(d.log(1, 6)), leases(d.log(2, 4)); d.one(3) {
 		t.Wait, t.Think, t.Duration = leases(d.log(0.1, 0.6)), leases(d.log(0.3, 3)), leases(d.log(4, 7))

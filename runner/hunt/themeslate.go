@@ -2,29 +2,56 @@ package hunt
 
 import "github.com/dlmtest/dlmtest/scenarios"
 
-// lateRenewal holds up renewals, or their answers, of holders that wait for them.
-func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
-	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(2, 8)), leases(d.log(3, 6))
-	t.Faults = []scenarios.Fault{{Fault: next(d, []string{"hold-answer", "hold-request", "blackhole", "reset", "stall-worker"}),
-		Target: "holder", On: "renewing", For: span(leases(d.log(0.2, 2)))}}
+// lateAcquire answers acquires late, when their clients may have asked again, and has them hold on to what they believe to have.
+func lateAcquire(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Clients, t.Renew, t.Think = 1, max(t.Clients, 3), false, someOrNone(d, 0.005, 0.1)
+	t.Work, t.Wait, t.Duration = leases(d.log(0.6, 1.3)), leases(d.log(1.5, 6)), leases(d.log(4, 7))
+	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"hold-answer", "hold-answer", "blackhole", "hold-request"}), Target: "holder", On: "waiting",
+		At: leases(d.log(0.05, 1)), Count: 3, Every: leases(d.log(0.3, 1.5)), For: span(leases(d.log(0.25, 1)))}}
 	return t
 }
 
-// lateRelease has clients that go on without the answer to a release and soon ask again, while the request is still on its way.
+// lateRenewal holds up renewals, or their answers, of holders that wait for them: until the lease is over, or so that it is not.
+func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
+	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(2, 8)), leases(d.log(3, 6))
+	f := scenarios.Fault{Fault: next(d, []string{"hold-answer", "reset", "blackhole", "hold-request", "stall-worker"}),
+		Target: "holder", On: "renewing", For: span(leases(d.log(1, 2.5)))}
+	if f.Fault == "reset" || d.one(3) {
+		f.For = span(leases(d.log(0.2, 0.7)))
+	}
+	t.Faults = []scenarios.Fault{f}
+	return t
+}
+
+// strikes are what becomes of a release: where its client goes on without the answer, and soon asks again; and where it waits for it.
+var strikes = []struct {
+	fault       string
+	skip        int // messages of the key that pass before
+	after, goes bool
+}{
+	{fault: "hold-request", goes: true}, {fault: "hold-answer"}, {fault: "cut-link"}, {fault: "partition", goes: true}, {fault: "hold-request", skip: 1},
+	{fault: "pause", goes: true}, {fault: "cut-link"}, {fault: "cut-link", after: true}, {fault: "blackhole", goes: true},
+}
+
+// lateRelease has releases that arrive, or are answered, when the lease is over or another has the key, or not at all.
 func lateRelease(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Clients, t.Renew, t.ReleaseWait = 1, 2+d.IntN(2), s.Extends && d.one(2), leases(d.log(0.03, 0.3))
-	t.Work, t.Think, t.Wait, t.Duration = leases(d.log(0.05, 1)), someOrNone(d, 0.005, 0.2), leases(d.log(1, 4)), leases(d.log(3, 5))
-	f := scenarios.Fault{Fault: next(d, []string{"hold-request", "partition", "pause", "hold-request", "partition", "hold-answer", "blackhole"}),
-		Target: "holder", On: "releasing", At: leases(d.log(0.05, 1)), Count: 3, Every: leases(d.log(0.05, 0.5)), For: span(leases(d.log(0.3, 1.5)))}
+	t.Keys, t.Clients, t.Renew = 1, 2+d.IntN(2), s.Extends && d.one(2)
+	t.Work, t.Think, t.Wait, t.Duration = leases(d.log(0.3, 1)), someOrNone(d, 0.005, 0.2), leases(d.log(1, 6)), leases(d.log(3, 6))
+	how := next(d, strikes)
+	f := scenarios.Fault{Fault: how.fault, Target: "holder", On: "releasing", At: leases(d.log(0.05, 1)), Count: 3, Every: leases(d.log(0.05, 0.5)),
+		For: span(leases(d.log(0.5, 1.5)))}
+	if how.goes {
+		t.Work, t.ReleaseWait, f.For = leases(d.log(0.05, 1)), leases(d.log(0.03, 0.3)), span(leases(d.log(0.3, 1.5)))
+	}
 	switch {
 	case f.Fault == "pause": // who releases runs on
 		f.Target = pick(d, fewServers)
 	case f.Fault == "partition": // a server that was asked passes it on late; a short cut, for packets are sent again ever more seldom
 		f.Target, f.From, f.For, f.Count = pick(d, []string{"a-follower", "a-server"}), "servers", span(leases(d.log(0.1, 0.5))), 6
 		t.Work, t.Duration = leases(d.log(0.3, 0.8)), leases(d.log(5, 8))
-	case d.visit%2 == 0: // the next request takes another connection
-		f.When = scenarios.When{Contains: "key-1"}
+	case how.skip > 0 || how.after || f.Fault == "cut-link" || f.Fault == "hold-request" && d.one(2): // what is not held takes another connection
+		f.When = scenarios.When{Contains: "key-1", Skip: how.skip, After: how.after}
 	}
 	t.Faults = []scenarios.Fault{f}
 	return t
