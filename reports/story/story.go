@@ -200,13 +200,39 @@ func (s *telling) tellRest() {
 	for _, g := range s.grants {
 		covered[g.Invoke] = true
 	}
+	var rest []int
 	for _, i := range slices.Sorted(maps.Keys(s.named)) {
-		op := &s.Ops[i]
-		if end, ok := s.Ended(i); covered[i] || ok && (covered[end] || s.named[end]) {
-			continue
+		if end, ok := s.Ended(i); !covered[i] && !(ok && (covered[end] || s.named[end])) {
+			rest = append(rest, i)
 		}
-		s.addOp(i, cmp.Or(op.Node, "judge"), StepOther, "%s", plain(op))
 	}
+	for len(rest) > 0 {
+		same := 1
+		for same < len(rest) && s.asksAgain(rest[0], rest[same]) {
+			same++
+		}
+		s.addOp(rest[0], cmp.Or(s.Ops[rest[0]].Node, "judge"), StepOther, "%s", s.words(rest[:same]))
+		rest = rest[same:]
+	}
+}
+
+// asksAgain says that i and j ask for the same thing.
+func (s *telling) asksAgain(i, j int) bool {
+	a, b := &s.Ops[i], &s.Ops[j]
+	return asks[a.F] != "" && a.Type == history.Invoke && b.Type == a.Type && b.F == a.F && b.Node == a.Node && b.Key == a.Key && b.Mode == a.Mode
+}
+
+// words are those of one operation, or of several that ask for the same thing.
+func (s *telling) words(ops []int) string {
+	first := &s.Ops[ops[0]]
+	if !s.asksAgain(ops[0], ops[0]) {
+		return plain(first)
+	}
+	again := ""
+	if len(ops) > 1 {
+		again = fmt.Sprintf(", %d times until %s", len(ops), say.Seconds(s.Ops[ops[len(ops)-1]].Time-s.Ops[0].Time))
+	}
+	return fmt.Sprintf("%s %q%s%s.", asks[first.F], first.Key, s.askedAs(first.Mode), again)
 }
 
 // Sure is how certain a violation is, in a word.

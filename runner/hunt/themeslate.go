@@ -1,9 +1,16 @@
 package hunt
 
-import "github.com/dlmtest/dlmtest/scenarios"
+import (
+	"slices"
+
+	"github.com/dlmtest/dlmtest/scenarios"
+)
 
 // lateAcquire answers acquires late, when their clients may have asked again, and has them hold on to what they believe to have.
 func lateAcquire(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if slices.Contains(s.Workloads, usual) {
+		t.Workload = usual
+	}
 	t.Keys, t.Clients, t.Renew, t.Think = 1, max(t.Clients, 3), false, someOrNone(d, 0.005, 0.1)
 	t.Work, t.Wait, t.Duration = leases(d.log(0.6, 1.3)), leases(d.log(1.5, 6)), leases(d.log(4, 7))
 	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"hold-answer", "hold-answer", "blackhole", "hold-request"}), Target: "holder", On: "waiting",
@@ -24,34 +31,51 @@ func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
-// strikes are what becomes of a release: where its client goes on without the answer, and soon asks again; and where it waits for it.
-var strikes = []struct {
-	fault       string
-	skip        int // messages of the key that pass before
-	after, goes bool
-}{
-	{fault: "hold-request", goes: true}, {fault: "hold-answer"}, {fault: "cut-link"}, {fault: "partition", goes: true}, {fault: "hold-request", skip: 1},
-	{fault: "pause", goes: true}, {fault: "cut-link"}, {fault: "cut-link", after: true}, {fault: "blackhole", goes: true},
+// lateRelease has releases that arrive, or are answered, when the lease is over or another has the key, or not at all:
+// each strike at another release of clients that wait for the answer; and of clients that go on without it and soon ask
+// again, while the request is still on its way.
+func lateRelease(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if slices.Contains(s.Workloads, usual) {
+		t.Workload = usual // another key would be released late, too
+	}
+	t.Keys, t.Clients, t.Renew = 1, 2+d.IntN(2), s.Extends && d.one(3)
+	t.Think, t.Wait = someOrNone(d, 0.005, 0.2), leases(d.log(2, 6))
+	if d.visit%2 == 1 {
+		return goingOn(d, t)
+	}
+	t.Work, t.Duration = leases(d.log(0.3, 0.9)), leases(1.7*float64(len(strikes)))
+	first := d.visit / 2
+	for n := range strikes {
+		how := strikes[(first+n)%len(strikes)]
+		f := scenarios.Fault{Fault: how.fault, Target: "holder", On: "releasing", At: leases(0.05 + 1.6*float64(n)), For: span(leases(d.log(0.5, 1.2)))}
+		if how.fault != "hold-answer" {
+			f.When = scenarios.When{Contains: "key-1", Skip: how.skip, After: how.after} // what is not held takes another connection
+		}
+		t.Faults = append(slices.Clone(t.Faults), f)
+	}
+	return t
 }
 
-// lateRelease has releases that arrive, or are answered, when the lease is over or another has the key, or not at all.
-func lateRelease(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Clients, t.Renew = 1, 2+d.IntN(2), s.Extends && d.one(2)
-	t.Work, t.Think, t.Wait, t.Duration = leases(d.log(0.3, 1)), someOrNone(d, 0.005, 0.2), leases(d.log(1, 6)), leases(d.log(3, 6))
-	how := next(d, strikes)
-	f := scenarios.Fault{Fault: how.fault, Target: "holder", On: "releasing", At: leases(d.log(0.05, 1)), Count: 3, Every: leases(d.log(0.05, 0.5)),
-		For: span(leases(d.log(0.5, 1.5)))}
-	if how.goes {
-		t.Work, t.ReleaseWait, f.For = leases(d.log(0.05, 1)), leases(d.log(0.03, 0.3)), span(leases(d.log(0.3, 1.5)))
-	}
+// strikes are what becomes of a release whose client waits for the answer.
+var strikes = []struct {
+	fault string
+	skip  int // messages of the key that pass before
+	after bool
+}{{fault: "hold-answer"}, {fault: "cut-link"}, {fault: "hold-request", skip: 1}, {fault: "cut-link", after: true}}
+
+// goingOn strikes at releases whose clients go on without the answer.
+func goingOn(d die, t scenarios.Scenario) scenarios.Scenario {
+	t.Work, t.Duration, t.ReleaseWait = leases(d.log(0.05, 1)), leases(d.log(3, 5)), leases(d.log(0.03, 0.3))
+	f := scenarios.Fault{Fault: []string{"hold-request", "partition", "pause", "hold-request", "blackhole"}[d.visit/2%5], Target: "holder", On: "releasing",
+		At: leases(d.log(0.05, 1)), Count: 3, Every: leases(d.log(0.05, 0.5)), For: span(leases(d.log(0.3, 1.5)))}
 	switch {
 	case f.Fault == "pause": // who releases runs on
 		f.Target = pick(d, fewServers)
 	case f.Fault == "partition": // a server that was asked passes it on late; a short cut, for packets are sent again ever more seldom
 		f.Target, f.From, f.For, f.Count = pick(d, []string{"a-follower", "a-server"}), "servers", span(leases(d.log(0.1, 0.5))), 6
 		t.Work, t.Duration = leases(d.log(0.3, 0.8)), leases(d.log(5, 8))
-	case how.skip > 0 || how.after || f.Fault == "cut-link" || f.Fault == "hold-request" && d.one(2): // what is not held takes another connection
-		f.When = scenarios.When{Contains: "key-1", Skip: how.skip, After: how.after}
+	case f.Fault == "hold-request" && !d.one(3): // the next request takes another connection
+		f.When = scenarios.When{Contains: "key-1"}
 	}
 	t.Faults = []scenarios.Fault{f}
 	return t
