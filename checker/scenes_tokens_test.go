@@ -33,6 +33,19 @@ func inTurn(all ...turnOf) func(*builder) {
 	}
 }
 
+// writerBetween are two readers, one after the other, and somebody who asked for it before the first one's answer and was
+// granted it after the second one, each with a token.
+func writerBetween(first, token, second int64, mode history.Mode) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		h := b.as(0, 10*ms, "client-1", shared, first)
+		b.does(20*ms, h, history.Release, history.OK)
+		g := b.as(2*sec, 2010*ms, "client-2", shared, second)
+		b.does(2100*ms, g, history.Release, history.OK)
+		b.sent(b.as(0, 2900*ms, "client-3", mode, token), 10*ms)
+	}
+}
+
 // acts is a client that writes with a token, although nobody told it how its acquire ended.
 func acts(b *builder, at int64, node string, token int64) *held {
 	h := &held{node: node, key: "k", owner: node + "/unknown", token: token}
@@ -60,7 +73,15 @@ var tokensShared = map[string]func(*builder){
 		w := b.as(0, 900*ms, "client-2", exclusive, 4)
 		b.sent(w, 5*ms)
 	},
-	"holds-permits-na": func(b *builder) { manyPermits(b, 2) },
+	"violated-writer-between":      writerBetween(8, 6, 4, exclusive), // it came after the first reader, or before the second one
+	"violated-writer-like-first":   writerBetween(8, 8, 4, exclusive),
+	"violated-writer-above-second": writerBetween(8, 5, 4, exclusive),
+	"holds-writer-like-second":     writerBetween(8, 4, 4, exclusive), // it came first
+	"holds-writer-above-first":     writerBetween(8, 9, 4, exclusive), // it came last
+	"holds-readers-only-na":        writerBetween(8, 6, 4, shared),
+	"holds-second-without":         writerBetween(8, 6, 0, exclusive),
+	"holds-readers-rise":           writerBetween(4, 6, 8, exclusive),
+	"holds-permits-na":             func(b *builder) { manyPermits(b, 2) },
 
 	"violated-below-unknown": func(b *builder) {
 		acts(b, 0, "client-1", 7)
