@@ -6,10 +6,11 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// The scenes of tokens that no two exclusive grants have, and of clients that end with what they hold.
+// The scenes of tokens that no two exclusive grants have, of clients that end with what they hold, and of grants of
+// something else than was asked for.
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
-		"fencing-monotonic": tokensShared, "mutual-exclusion": leftStrict, "lease-exclusion": leftLeases,
+		"fencing-monotonic": tokensShared, "mutual-exclusion": leftStrict, "lease-exclusion": leftLeases, "honest-claims": askedOthers,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -159,4 +160,52 @@ func dropOps(ops []history.Op, f history.F) (left []history.Op) {
 		}
 	}
 	return left
+}
+
+// asksMode is a grant of a read-write lock that is asked for in a mode, and told in another.
+func asksMode(asked, told history.Mode) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		h := b.as(0, 10*ms, "client-1", told, 1)
+		b.ops[len(b.ops)-2].Mode = asked
+		b.does(100*ms, h, history.Release, history.OK)
+	}
+}
+
+// asksPermits is a grant of permits of which another number is asked for.
+func asksPermits(asked, told int32) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Semaphore)
+		h := b.permits(0, 10*ms, "client-1", told, 1)
+		b.ops[len(b.ops)-2].Permits = asked
+		b.does(100*ms, h, history.Release, history.OK)
+	}
+}
+
+// changesTo is a holder that asks for a mode, and is told ok with another.
+func changesTo(from, asked, told history.Mode) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		b.setup.Promise.Changes = true
+		h := b.as(0, 10*ms, "client-1", from, 1)
+		b.turn(100*ms, h, asked, history.OK)
+		b.ops[len(b.ops)-1].Mode = told
+		b.does(200*ms, h, history.Release, history.OK)
+	}
+}
+
+var askedOthers = map[string]func(*builder){
+	"violated-reader-of-writer": asksMode(exclusive, shared),
+	"violated-writer-of-reader": asksMode(shared, exclusive),
+	"holds-mode":                asksMode(shared, shared),
+	"holds-mode-unsaid":         asksMode("", shared),
+	"holds-mode-untold":         asksMode(shared, ""),
+	"violated-fewer-permits":    asksPermits(2, 1),
+	"violated-more-permits":     asksPermits(1, 2),
+	"holds-permits":             asksPermits(2, 2),
+	"holds-permits-unsaid":      asksPermits(0, 2),
+	"violated-change-up":        changesTo(shared, exclusive, shared),
+	"violated-change-down":      changesTo(exclusive, shared, exclusive),
+	"holds-change":              changesTo(exclusive, shared, shared),
+	"holds-change-untold":       changesTo(exclusive, shared, ""),
 }
