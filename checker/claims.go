@@ -14,7 +14,7 @@ import (
 // invoke, or a release of the same grant had said ok before it, or a look at the server
 // had found another holder or none. Where the order of two grants is open and each was
 // told ok after both had been made, one of the two was told so falsely, whichever came first. Nor can more permits be
-// given back than were granted.
+// given back than were granted. A grant of another mode or number than was asked for is no honest answer, either.
 func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
@@ -28,14 +28,22 @@ func honestClaims(r *run) outcome {
 		}
 	}
 	r.strangeClaims(&f)
+	claims := f.certain
+	r.otherThanAsked(&f)
 	change := ""
 	if r.Setup.Promise.Changes {
 		change = ", change"
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("%s to extend%s or release, each while its client could hold the lock.", nouns.Count(seen, "ok answer"), change),
-		summary: fmt.Sprintf("%d of %s to extend%s or release came although the client did not hold the lock.", f.certain,
+		summary: fmt.Sprintf("%d of %s to extend%s or release came although the client did not hold the lock.", claims,
 			nouns.Count(seen, "ok answer"), change),
+	}
+	if others := f.certain - claims; others > 0 {
+		told := fmt.Sprintf("%s told of another mode or number of permits than was asked for.", nouns.Count(others, "ok answer"))
+		if o.summary += " " + told; claims == 0 {
+			o.summary = told
+		}
 	}
 	if seen == 0 {
 		o.verdict, o.reason = Unknown, "No extend or release said ok."

@@ -134,6 +134,8 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: its history is not the smallest", none
 	case q.holds && !m.names(v, history.Acquire, history.Try):
 		return "not asked: it has no model of a write without a grant", none
+	case property == "honest-claims" && m.namesOther(v):
+		return "not asked: it has no model of what is asked for", none
 	case property == "honest-claims" && m.claimsUngranted(v):
 		return "not asked: it has no model of a claim without a grant", none
 	case property == "honest-claims" && (m.names(v, history.Holder) || m.namesRefusal(v)):

@@ -65,7 +65,7 @@ var Checkers = append([]Checker{
 	}, {
 		Name: "fencing-monotonic", Owed: Service,
 		About: "A later grant carries a token that is not greater, reused or missing. A renewal that tells another token counts as a grant. Of a read-write lock: a writer's is not greater than those of all " +
-			"before it, or a reader's is below that of a writer before it.",
+			"before it, or a reader's is below that of a writer before it; also where their order is open and no order avoids that.",
 		Remedy: "A token must never repeat or fall: make it where the lock is granted, and make it durable before the " +
 			"grant is answered.",
 		promised: both(tokened, fences), check: fencingMonotonic,
@@ -145,9 +145,10 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "honest-claims", Owed: Service,
-		About: "An extend, change or release reports success although the client held the lock at no instant of it.",
+		About: "An extend, change or release reports success although the client held the lock at no instant of it, or a grant " +
+			"is of another mode or number of permits than was asked for.",
 		Remedy: "Compare the owner at the server in the same step as the renewal or the release, and say no where it " +
-			"is another's or gone.",
+			"is another's or gone. Grant what was asked for, or refuse it.",
 		promised: replies, check: honestClaims, oracle: posed{of: (*run).askClaims}, rests: rests{steady: true},
 		tests: []test{
 			lateAsks.shows("an ok for what is not held"),

@@ -6,10 +6,11 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// The scenes of tokens that no two exclusive grants have, and of clients that end with what they hold.
+// The scenes of tokens that no two exclusive grants have, of clients that end with what they hold, and of grants of
+// something else than was asked for.
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
-		"fencing-monotonic": tokensShared, "mutual-exclusion": leftStrict, "lease-exclusion": leftLeases,
+		"fencing-monotonic": tokensShared, "mutual-exclusion": leftStrict, "lease-exclusion": leftLeases, "honest-claims": askedOthers,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -30,6 +31,19 @@ func inTurn(all ...turnOf) func(*builder) {
 			h := b.as(at, at+10*ms, b.setup.Clients[i], one.mode, one.token)
 			b.does(at+100*ms, h, history.Release, history.OK)
 		}
+	}
+}
+
+// writerBetween are two readers, one after the other, and somebody who asked for it before the first one's answer and was
+// granted it after the second one, each with a token.
+func writerBetween(first, token, second int64, mode history.Mode) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		h := b.as(0, 10*ms, "client-1", shared, first)
+		b.does(20*ms, h, history.Release, history.OK)
+		g := b.as(2*sec, 2010*ms, "client-2", shared, second)
+		b.does(2100*ms, g, history.Release, history.OK)
+		b.sent(b.as(0, 2900*ms, "client-3", mode, token), 10*ms)
 	}
 }
 
@@ -60,7 +74,15 @@ var tokensShared = map[string]func(*builder){
 		w := b.as(0, 900*ms, "client-2", exclusive, 4)
 		b.sent(w, 5*ms)
 	},
-	"holds-permits-na": func(b *builder) { manyPermits(b, 2) },
+	"violated-writer-between":      writerBetween(8, 6, 4, exclusive), // it came after the first reader, or before the second one
+	"violated-writer-like-first":   writerBetween(8, 8, 4, exclusive),
+	"violated-writer-above-second": writerBetween(8, 5, 4, exclusive),
+	"holds-writer-like-second":     writerBetween(8, 4, 4, exclusive), // it came first
+	"holds-writer-above-first":     writerBetween(8, 9, 4, exclusive), // it came last
+	"holds-readers-only-na":        writerBetween(8, 6, 4, shared),
+	"holds-second-without":         writerBetween(8, 6, 0, exclusive),
+	"holds-readers-rise":           writerBetween(4, 6, 8, exclusive),
+	"holds-permits-na":             func(b *builder) { manyPermits(b, 2) },
 
 	"violated-below-unknown": func(b *builder) {
 		acts(b, 0, "client-1", 7)
@@ -138,4 +160,52 @@ func dropOps(ops []history.Op, f history.F) (left []history.Op) {
 		}
 	}
 	return left
+}
+
+// asksMode is a grant of a read-write lock that is asked for in a mode, and told in another.
+func asksMode(asked, told history.Mode) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		h := b.as(0, 10*ms, "client-1", told, 1)
+		b.ops[len(b.ops)-2].Mode = asked
+		b.does(100*ms, h, history.Release, history.OK)
+	}
+}
+
+// asksPermits is a grant of permits of which another number is asked for.
+func asksPermits(asked, told int32) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Semaphore)
+		h := b.permits(0, 10*ms, "client-1", told, 1)
+		b.ops[len(b.ops)-2].Permits = asked
+		b.does(100*ms, h, history.Release, history.OK)
+	}
+}
+
+// changesTo is a holder that asks for a mode, and is told ok with another.
+func changesTo(from, asked, told history.Mode) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		b.setup.Promise.Changes = true
+		h := b.as(0, 10*ms, "client-1", from, 1)
+		b.turn(100*ms, h, asked, history.OK)
+		b.ops[len(b.ops)-1].Mode = told
+		b.does(200*ms, h, history.Release, history.OK)
+	}
+}
+
+var askedOthers = map[string]func(*builder){
+	"violated-reader-of-writer": asksMode(exclusive, shared),
+	"violated-writer-of-reader": asksMode(shared, exclusive),
+	"holds-mode":                asksMode(shared, shared),
+	"holds-mode-unsaid":         asksMode("", shared),
+	"holds-mode-untold":         asksMode(shared, ""),
+	"violated-fewer-permits":    asksPermits(2, 1),
+	"violated-more-permits":     asksPermits(1, 2),
+	"holds-permits":             asksPermits(2, 2),
+	"holds-permits-unsaid":      asksPermits(0, 2),
+	"violated-change-up":        changesTo(shared, exclusive, shared),
+	"violated-change-down":      changesTo(exclusive, shared, exclusive),
+	"holds-change":              changesTo(exclusive, shared, shared),
+	"holds-change-untold":       changesTo(exclusive, shared, ""),
 }

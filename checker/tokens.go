@@ -16,8 +16,8 @@ import (
 // that found the other, so long as no later look found it again: see proven. A lock that
 // makes its tokens when clients queue serves them in that order, so it is judged by the
 // order of grants as well. Of a read-write lock a writer's token must be above those of all
-// before it, and a reader's not below those of the writers before it: readers hold together,
-// so theirs may be those of one hold, and need not be there at all. O(n log n).
+// before it, and a reader's not below those of the writers before it, also where only three grants show
+// that (tokensBetween): readers hold together, so theirs may be those of one hold, and need not be there at all. O(n log n).
 func fencingMonotonic(r *run) outcome {
 	var f found
 	writers := 0
@@ -91,6 +91,9 @@ func (r *run) retold(k *keyLog) (all []*trace.Grant) {
 			again := *g
 			again.Owner, again.Token, again.Op, again.Invoke = fmt.Sprint(g.Owner, " ", c.Op), op.Token, c.Op, invoke
 			again.Sent, again.OK = cmp.Or(op.Sent, r.Ops[invoke].Time), op.Time
+			if len(g.Turns) > 0 { // it may be the writer no more
+				again.Mode = history.Shared
+			}
 			all, token = append(all, &again), op.Token
 		}
 	}
@@ -137,10 +140,10 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		asked[i] = proven{g, g.Sent, g.OK}
 	}
 	byRequest, byLook := topBefore(asked, asked), topBefore(looked, looked)
-	ofWriters := byRequest
+	ofWriters, open := byRequest, map[*trace.Grant]between{}
 	if r.Setup.Kind == history.ReadWrite {
 		writers := slices.DeleteFunc(slices.Clone(asked), func(p proven) bool { return p.Mode != history.Exclusive })
-		ofWriters, byLook = topBefore(writers, asked), nil // a look names one of several
+		ofWriters, byLook, open = topBefore(writers, asked), nil, betweenReaders(all) // a look names one of several
 	}
 	held := r.behindHolds(k, all)
 	for _, g := range all {
@@ -156,6 +159,9 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		}
 		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive) // two writers: see repeatedTokens
 		if !certain {
+			if b, three := open[g]; three {
+				r.tellBetween(f, k, b, g)
+			}
 			if top = held[g]; top == nil || g.Token >= top.Token {
 				continue
 			}

@@ -54,20 +54,20 @@ func (g *Grant) turn(at int64, mode history.Mode) {
 }
 
 // changed takes the end of a change. A reader is the writer once it was told so; a
-// writer that could not become a reader is the writer again.
+// writer that could not become a reader is the writer again, and so is one that was told so.
 func (t *Trace) changed(i int, op *history.Op, p pending) {
-	g, wanted := p.grant, t.Ops[p.invoke-1].Mode
+	g, invoke := p.grant, &t.Ops[p.invoke-1]
 	if g == nil {
 		return
 	}
 	switch {
 	case op.Type == history.OK:
-		if wanted == history.Exclusive {
-			g.turn(op.Time, wanted)
+		if now := modeOf(op, invoke); now == history.Exclusive || now != invoke.Mode {
+			g.turn(op.Time, now)
 		}
 		g.Claims = append(g.Claims, Claim{At: op.Time, Deadline: op.Deadline, Op: i})
 		t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
-	case op.Type == history.Fail && len(g.Turns) > 0 && g.Turns[len(g.Turns)-1].At == t.Ops[p.invoke-1].Time:
+	case op.Type == history.Fail && len(g.Turns) > 0 && g.Turns[len(g.Turns)-1].At == invoke.Time:
 		g.turn(op.Time, history.Exclusive)
 	}
 }
