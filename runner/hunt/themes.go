@@ -160,11 +160,11 @@ func waysOf(kinds []history.FaultKind) (all []way) {
 // stay away, and who was answered late may hold on until what it believes to have is over, or nearly. There are many
 // messages, so a trial has some of these faults.
 func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	if d.visit%3 == 1 {
+	if d.visit%2 == 1 {
 		return lateAcquire(d, s, t)
 	}
 	t.Keys, t.Work, t.Think = 1, someOrNone(d, 0.01, 0.5), leases(d.log(0.01, 0.3))
-	if t.Wait, t.Duration = leases(d.log(1, 6)), leases(d.log(2, 4)); d.one(3) {
+	if t.Wait, t.Duration = leases(d.log(1, 6)), leases(d.log(2, 4)); d.one(2) {
 		t.Wait, t.Think, t.Duration = leases(d.log(0.1, 0.6)), leases(d.log(0.3, 3)), leases(d.log(4, 7))
 	} else if d.one(2) {
 		t.Work, t.Wait, t.Duration = leases(d.log(0.4, 1.5)), leases(d.log(2, 6)), leases(d.log(4, 7))

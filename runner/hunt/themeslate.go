@@ -6,28 +6,34 @@ import (
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
-// lateAcquire answers acquires late, when their clients may have asked again, and has them hold on to what they believe to have.
+// lateAcquire answers acquires late, when their clients may have asked again, and has them hold on to what they believe to have:
+// one after the other, each by another part of a lease.
 func lateAcquire(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if slices.Contains(s.Workloads, usual) {
 		t.Workload = usual
 	}
 	t.Keys, t.Clients, t.Renew, t.Think = 1, max(t.Clients, 3), false, someOrNone(d, 0.005, 0.1)
-	t.Work, t.Wait, t.Duration = leases(d.log(0.6, 1.3)), leases(d.log(1.5, 6)), leases(d.log(4, 7))
-	t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"hold-answer", "hold-answer", "blackhole", "hold-request"}), Target: "holder", On: "waiting",
-		At: leases(d.log(0.05, 1)), Count: 3, Every: leases(d.log(0.3, 1.5)), For: span(leases(d.log(0.25, 1)))}}
+	t.Work, t.Wait, t.Duration = leases(d.log(0.6, 1.3)), leases(d.log(2, 6)), leases(1.5*lates+1)
+	kinds := []string{"hold-answer", "hold-request", "hold-answer", "blackhole"}
+	for n := range lates {
+		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kinds[(d.visit/2+n)%len(kinds)], Target: "holder", On: "waiting",
+			At: leases(0.05 + 1.5*float64(n)), For: span(leases(0.2 + (float64(n)+d.Float64())*0.9/lates))})
+	}
 	return t
 }
 
-// lateRenewal holds up renewals, or their answers, of holders that wait for them: until the lease is over, or so that it is not.
+// lates are the messages that one trial delays.
+const lates = 4
+
+// lateRenewal holds up renewals, or their answers, of holders that wait for them: one until the lease is over, and one so that it is not.
 func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
-	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(2, 8)), leases(d.log(3, 6))
-	f := scenarios.Fault{Fault: next(d, []string{"hold-answer", "reset", "blackhole", "hold-request", "stall-worker"}),
-		Target: "holder", On: "renewing", For: span(leases(d.log(1, 2.5)))}
-	if f.Fault == "reset" || d.one(3) {
-		f.For = span(leases(d.log(0.2, 0.7)))
+	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(3, 8)), leases(d.log(5, 7))
+	kinds := []string{"hold-answer", "reset", "blackhole", "hold-request", "stall-worker"}
+	for n, length := range []float64{d.log(0.2, 0.7), d.log(1.05, 2)} {
+		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kinds[(d.visit+2*n)%len(kinds)], Target: "holder", On: "renewing",
+			At: leases(0.1 + 1.5*float64(n)), For: span(leases(length))})
 	}
-	t.Faults = []scenarios.Fault{f}
 	return t
 }
 
