@@ -3,6 +3,7 @@ package hunt
 import (
 	"slices"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -67,7 +68,10 @@ var strikes = []struct {
 	fault string
 	skip  int // messages of the key that pass before
 	after bool
-}{{fault: "hold-answer"}, {fault: "cut-link"}, {fault: "hold-request", skip: 1}, {fault: "cut-link", after: true}}
+}{{fault: "hold-answer"}, {fault: broken}, {fault: "hold-request", skip: 1}, {fault: broken, after: true}}
+
+// broken is a fault that strikes at one message alone, and breaks its connection there.
+var broken = history.FaultsThat(func(k history.FaultKind) bool { return k.MessageOnly })[0]
 
 // goingOn strikes at releases whose clients go on without the answer.
 func goingOn(d die, t scenarios.Scenario) scenarios.Scenario {
