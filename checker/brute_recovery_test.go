@@ -100,6 +100,9 @@ func (b brute) freeAt(k *keyLog, g *trace.Grant, t, from, to int64) bool {
 		waits := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
 			node := b.r.Ops[w.Invoke].Node
 			slight := f.Kind == "latency" && f.Slow > 0 && 4*f.Slow <= int64(b.r.Setup.Lease)
+			if death := b.r.deathAfter(node, w.From); w.Done < 0 && death != nil {
+				w.To = death.From // the dead do not wait
+			}
 			return w.From < to && w.To > from && !slight && (f.Target == node || slices.Contains(f.Cut, node))
 		})
 		return f.Begin >= 0 && (b.r.hitsServers(f) || waits) && f.From <= t && t < b.fades(f)
