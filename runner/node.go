@@ -129,7 +129,7 @@ func (a *node) start(ctx context.Context, c agent.Child) error {
 	return a.Command(ctx, agent.Command{Do: agent.Start, Child: &c})
 }
 
-// lastOf is how the node's first process ended, which no fault makes it do.
+// lastOf is how the node's first process ended, which no fault makes it do. The daemon alone knows of a container's end.
 func (a *node) lastOf() error {
 	why := "its memory ran out, or somebody has killed it"
 	if a.Spec.Guest {
@@ -137,9 +137,12 @@ func (a *node) lastOf() error {
 	}
 	select {
 	case end := <-a.Exited:
+		if end.Err != nil {
+			return fmt.Errorf("the connection to the Docker daemon was lost: %w", end)
+		}
 		return fmt.Errorf("%w\nNo fault ends a node: %s", end, why)
 	case <-time.After(exitLimit):
-		return fmt.Errorf("node %s is lost, and the connection to the Docker daemon may be", a.Name())
+		return fmt.Errorf("the connection to the Docker daemon was lost, or it cannot tell how node %s ended", a.Name())
 	}
 }
 
