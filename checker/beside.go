@@ -43,25 +43,18 @@ func (r *run) mayBeHeld(k *keyLog) (held []trace.Share, invokes []int) {
 // hits are the times of the faults of a client, or of its links, each with its aftermath. What the dead have sent is over when
 // a lease and the bound are, whether they are started again or not.
 func (r *run) hits(node string) []trace.Span {
-	if spans, made := r.known.hits[node]; made {
-		return spans
-	}
-	spans := r.ownFaults(node)
-	if len(r.killsOf(node)) > 0 {
-		spans = nil
+	return once(&r.known.hits, node, func() (spans []trace.Span) {
+		if len(r.killsOf(node)) == 0 {
+			return r.ownFaults(node)
+		}
 		for _, f := range r.faultsOf(node) {
 			if f.fault.Kind == "kill" && f.fault.Target == node && !f.fault.Missed {
 				f.To = min(f.To, after(f.From, r.aftermath()))
 			}
 			spans = append(spans, f.Span)
 		}
-		spans = trace.Union(spans)
-	}
-	if r.known.hits == nil {
-		r.known.hits = map[string][]trace.Span{}
-	}
-	r.known.hits[node] = spans
-	return spans
+		return trace.Union(spans)
+	})
 }
 
 // lastMeeting is the end of the last of some spans, which are in order, that meets a time; 0: none does.

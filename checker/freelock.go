@@ -110,21 +110,15 @@ func (j *freeing) tell(k *keyLog, w trace.Wait, granted bool) {
 // hindered are the times, in order, in which a fault, or what it has left behind, may
 // keep an acquire of a node: one that may hinder it but a slight delay of a link.
 func (r *run) hindered(node string) []trace.Span {
-	spans, made := r.known.hindered[node]
-	if made {
-		return spans
-	}
-	for _, f := range slices.Concat(r.Faults, r.shocks()) {
-		if slight := f.Kind == "latency" && f.Slow > 0 && f.Slow <= int64(r.Setup.Lease)/slightOf; f.Begin >= 0 && !slight && r.mayHinder(f, node) {
-			spans = append(spans, trace.Span{From: f.From, To: r.faded(f, r.over(f))})
+	return once(&r.known.hindered, node, func() (spans []trace.Span) {
+		for _, f := range slices.Concat(r.Faults, r.shocks()) {
+			slight := f.Kind == "latency" && f.Slow > 0 && f.Slow <= int64(r.Setup.Lease)/slightOf
+			if f.Begin >= 0 && !slight && r.mayHinder(f, node) {
+				spans = append(spans, trace.Span{From: f.From, To: r.faded(f, r.over(f))})
+			}
 		}
-	}
-	if r.known.hindered == nil {
-		r.known.hindered = map[string][]trace.Span{}
-	}
-	spans = trace.Union(spans)
-	r.known.hindered[node] = spans
-	return spans
+		return trace.Union(spans)
+	})
 }
 
 // rivals are the attempts of a key, by their start, of each and all before it the two

@@ -55,15 +55,21 @@ func (r *run) isClient(node string) bool {
 
 // faultyAs is faulty, made once for a name.
 func (r *run) faultyAs(name string, match func(*trace.Fault) bool) []trace.Span {
-	spans, made := r.known.spans[name]
-	if !made {
-		if r.known.spans == nil {
-			r.known.spans = map[string][]trace.Span{}
-		}
-		spans = r.faulty(match)
-		r.known.spans[name] = spans
+	return once(&r.known.spans, name, func() []trace.Span { return r.faulty(match) })
+}
+
+// once makes the spans of a name, such as a node, when they are first asked for.
+func once(known *map[string][]trace.Span, name string, spans func() []trace.Span) []trace.Span {
+	all, made := (*known)[name]
+	if made {
+		return all
 	}
-	return spans
+	if *known == nil {
+		*known = map[string][]trace.Span{}
+	}
+	all = spans()
+	(*known)[name] = all
+	return all
 }
 
 // anyFault are the times of all faults, with their aftermath.
@@ -77,20 +83,14 @@ func (r *run) ownFaults(node string) []trace.Span {
 	if len(r.Setup.Servers) == 0 {
 		return r.faultyAs("not slight", r.slows)
 	}
-	spans, made := r.known.own[node]
-	if !made {
+	return once(&r.known.own, node, func() (spans []trace.Span) {
 		for _, f := range r.faultsOf(node) {
 			if r.slows(f.fault) {
 				spans = append(spans, f.Span)
 			}
 		}
-		spans = trace.Union(spans)
-		if r.known.own == nil {
-			r.known.own = map[string][]trace.Span{}
-		}
-		r.known.own[node] = spans
-	}
-	return spans
+		return trace.Union(spans)
+	})
 }
 
 // slows says that a fault is more than a slight delay: where four round trips and more fit into a lease all is in reach.
