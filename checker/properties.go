@@ -64,8 +64,9 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "fencing-monotonic", Owed: Service,
-		About: "A later grant carries a token that is not greater, reused or missing. A renewal that tells another token counts as a grant. Of a read-write lock: a writer's is not greater than those of all " +
-			"before it, or a reader's is below that of a writer before it; also where their order is open and no order avoids that.",
+		About: "A later grant carries a token that is not greater, reused or missing. A renewal that tells another token " +
+			"counts as a grant. Of a read-write lock: a writer's is not greater than those of all before it, " +
+			"or a reader's is below that of a writer before it; also where their order is open and no order avoids that.",
 		Remedy: "A token must never repeat or fall: make it where the lock is granted, and make it durable before the " +
 			"grant is answered.",
 		promised: both(tokened, fences), check: fencingMonotonic,

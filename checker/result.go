@@ -12,7 +12,9 @@ type Violation struct {
 	At         int64  `json:"at"`                  // raw time of the instant at which it became one, ns
 	Possible   bool   `json:"possible,omitempty"`  // it depends on an unknown outcome
 	Disturbed  bool   `json:"disturbed,omitempty"` // an unplanned stall touches it
-	Oracle     string `json:"oracle,omitempty"`    // what Porcupine said of Minimal: "confirmed", "contradicted", "gave up: …", "not asked: …"; "": it was beyond the first ones
+	// Oracle is what Porcupine said of Minimal: "confirmed", "contradicted", "gave up: …", "not asked: …"; "": it was
+	// beyond the first ones.
+	Oracle string `json:"oracle,omitempty"`
 	// Minimal is the smallest history that still shows it; nil beyond the first ones
 	// of a property, see MinimalKept.
 	Minimal *Minimal `json:"minimal,omitempty"`

@@ -60,10 +60,14 @@ const (
 // Expect is what a scenario must have seen for its verdicts of "holds" to mean
 // anything; short of it they are unknown, with counts.
 type Expect struct {
-	Contention        int `json:"contention,omitempty" yaml:"contention" jsonschema:"minimum=0,maximum=1000000"`                   // acquires that waited while another client believed to hold the key
-	StaleWrites       int `json:"stale_writes,omitempty" yaml:"stale-writes" jsonschema:"minimum=0,maximum=1000000"`               // writes invoked on a superseded grant
-	Faults            int `json:"faults,omitempty" yaml:"faults" jsonschema:"minimum=0,maximum=1000000"`                           // faults that were observed at their victim
-	GrantsDuringFault int `json:"grants_during_fault,omitempty" yaml:"grants-during-fault" jsonschema:"minimum=0,maximum=1000000"` // grants of others while a fault lasted
+	// acquires that waited while another client believed to hold the key
+	Contention int `json:"contention,omitempty" yaml:"contention" jsonschema:"minimum=0,maximum=1000000"`
+	// writes invoked on a superseded grant
+	StaleWrites int `json:"stale_writes,omitempty" yaml:"stale-writes" jsonschema:"minimum=0,maximum=1000000"`
+	// faults that were observed at their victim
+	Faults int `json:"faults,omitempty" yaml:"faults" jsonschema:"minimum=0,maximum=1000000"`
+	// grants of others while a fault lasted
+	GrantsDuringFault int `json:"grants_during_fault,omitempty" yaml:"grants-during-fault" jsonschema:"minimum=0,maximum=1000000"`
 }
 
 // Promise is what a lock claims, for the judge: a property that is not promised

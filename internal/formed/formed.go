@@ -79,13 +79,15 @@ func (s Source) Schema(t testing.TB) []byte {
 	return Text(t, made)
 }
 
-// help is what the tag help of a field says; of others their comments tell.
+// help is what a struct itself says of a field; of others their comments tell.
 func help(of reflect.Type, field string) string {
 	if field == "" {
 		return ""
 	}
-	f, _ := of.FieldByName(field)
-	return f.Tag.Get("help")
+	if says, ok := reflect.Zero(of).Interface().(interface{ Help(field string) string }); ok {
+		return says.Help(field)
+	}
+	return ""
 }
 
 // words gives the fields of a struct the words that they can be.

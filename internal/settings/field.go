@@ -32,7 +32,7 @@ func read() (all []Field) {
 		f := t.Field(i)
 		name := func(tag string) string { word, _, _ := strings.Cut(f.Tag.Get(tag), ","); return word }
 		one := Field{Name: f.Name, Flag: name("flag"), JSON: name("json"), YAML: name("yaml"),
-			Default: f.Tag.Get("default"), Help: f.Tag.Get("help"), Value: f.Tag.Get("value"),
+			Default: f.Tag.Get("default"), Help: help[name("flag")], Value: f.Tag.Get("value"),
 			Trust: f.Tag.Get("trust") != "", Secret: f.Tag.Get("secret") != "", Path: f.Tag.Get("path") != "", Command: f.Tag.Get("command") != "", at: i}
 		if words := f.Tag.Get("words"); words != "" {
 			one.Words = strings.Split(words, ",")
@@ -40,6 +40,16 @@ func read() (all []Field) {
 		all = append(all, one)
 	}
 	return all
+}
+
+// Help is the line of a field of Settings, by its Go name; docs/schema has it as the field's words.
+func (Settings) Help(name string) string {
+	for _, f := range fields {
+		if f.Name == name {
+			return f.Help
+		}
+	}
+	return ""
 }
 
 // Of is the field with a flag. It panics where there is none, which is a mistake of ours.

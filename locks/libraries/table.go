@@ -42,7 +42,8 @@ var Table = map[string]Library{
 	"rueidislock": golang(goLibrary{
 		Adapter: rueidislock.Adapter, On: []string{"redis"}, Millis: true,
 		Source: pins.Source{Module: "github.com/redis/rueidis", Since: "v1.0.60", Folder: "rueidislock", Name: "Adapter"},
-		Left:   map[string]string{"sent": "the end of a lease is computed before the request is sent, so from the sending on the service owes less than a lease"},
+		Left: map[string]string{"sent": "the end of a lease is computed before the request is sent, " +
+			"so from the sending on the service owes less than a lease"},
 		Promise: history.Promise{Bound: time.Second, Mute: true,
 			About: "rueidislock on one Redis node with KeyMajority 1, as its documents have it for one; WithContext renews by itself " +
 				"and tells of a loss by its context, which does not say until when the lock is held; Release is that context's cancel, which answers nothing"},

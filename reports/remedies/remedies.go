@@ -160,7 +160,9 @@ func prevented(e *clues) string {
 			"what was missing."
 	}
 	defect, use := e.remedyIn(defects), e.remedyIn(ofUse)
-	if c, _ := checker.Find(e.answered); use != "" && e.violated("no-lost-update/unfenced") && e.verdicts["no-lost-update/fenced"] == checker.Holds && c.Fenced {
+	c, _ := checker.Find(e.answered)
+	fenced := e.violated("no-lost-update/unfenced") && e.verdicts["no-lost-update/fenced"] == checker.Holds
+	if use != "" && fenced && c.Fenced {
 		use += " " + savedTheTable
 	}
 	if defect == "" {

@@ -76,7 +76,8 @@ func (e Evidence) keys(b *strings.Builder) {
 		"in `" + chargedOnce + "` each charge carries its order as idempotency key. Was every order charged once?\n\n" +
 		"| lock | no fence | with a fence | with the key |\n|---|---|---|---|\n")
 	for _, l := range e.references(func(l Lock) bool { return l.in(charged, history.OnWrite) != nil }) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", code(l.Name()), word(l.once(charged).Unfenced), word(l.once(charged).Fenced), word(l.once(chargedOnce).Unfenced))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", code(l.Name()),
+			word(l.once(charged).Unfenced), word(l.once(charged).Fenced), word(l.once(chargedOnce).Unfenced))
 	}
 }
 
@@ -197,7 +198,8 @@ func (e Evidence) libraries(b *strings.Builder) {
 			continue
 		}
 		n++
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", text.Escaped(l.Name()), code(l.Backend), map[bool]string{true: "yes", false: "no"}[l.Token], l.kept(stopped),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", text.Escaped(l.Name()), code(l.Backend),
+			map[bool]string{true: "yes", false: "no"}[l.Token], l.kept(stopped),
 			word(l.reply(stopped, history.OnWrite, unfenced)), word(l.reply(stopped, history.OnWrite, fenced)), word(l.reply(stopped, history.OnWrite, wentOn)))
 	}
 	if n == 0 {

@@ -59,7 +59,8 @@ func itsOwn(dir string) error {
 		case err != nil:
 			return err
 		case info.IsDir() != folder || !info.IsDir() && !info.Mode().IsRegular():
-			return fmt.Errorf("%w: %s is no part of a hunt's folder, as a link or a device is none: put the file or folder itself in its place", runner.ErrUsage, path)
+			return fmt.Errorf("%w: %s is no part of a hunt's folder, as a link or a device is none: "+
+				"put the file or folder itself in its place", runner.ErrUsage, path)
 		}
 	}
 	return nil
