@@ -10,10 +10,43 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
+// maxValues is how many values and names a JSON file of ours may have: an index of 20,000 runs has as many. A value
+// of two bytes takes some hundred in memory, so the bytes of a file alone do not bound what it unfolds to.
+const maxValues = 4 << 20
+
+// Values refuses a JSON text of more than maxValues values and names. JSON has done so.
+func Values(name string, data []byte) error {
+	if countValues(data) > maxValues {
+		return fmt.Errorf("%s: %w: a file of this kind has at most %d values; nothing of it was used", name, ErrTooLarge, maxValues)
+	}
+	return nil
+}
+
+// countValues counts what ends or begins a value outside of strings. Of a text that is no JSON its reader says more.
+func countValues(data []byte) (n int) {
+	quoted, escaped := false, false
+	for _, c := range data {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n
+}
+
 // JSON reads one value of a file of ours as strictly as a history is read: what is unknown in it, or
 // there twice, could change what is made of it, so it is refused. Durations are nanoseconds. Errors
 // name the line.
 func JSON(name string, data []byte, into any) error {
+	if err := Values(name, data); err != nil {
+		return err
+	}
 	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true), jsonv1.FormatDurationAsNano(true))
 	var wrong *json.SemanticError
 	var torn *jsontext.SyntacticError
@@ -41,6 +74,9 @@ func JSON(name string, data []byte, into any) error {
 func Format(data []byte, field string) int {
 	var named map[string]jsontext.Value
 	var format int
+	if Values("", data) != nil {
+		return 0
+	}
 	_ = json.Unmarshal(data, &named) // what is wrong with it JSON says
 	_ = json.Unmarshal(named[field], &format)
 	return format

@@ -1,6 +1,7 @@
 package bounded
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,21 @@ func TestJSONIsStrict(t *testing.T) {
 			t.Errorf("%q: %+v, %v", c.text, f, err)
 		case c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)):
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// What unfolds to far more than it holds is refused before it does; punctuation within strings counts for nothing.
+func TestJSONHasAnEnd(t *testing.T) {
+	var file struct {
+		List []struct{ A, B, C, D, E, F, G, H string }
+	}
+	if err := JSON("f.json", []byte(`{"List": [{}`+strings.Repeat(",{}", maxValues/2)+`]}`), &file); !errors.Is(err, ErrTooLarge) || len(file.List) > 0 {
+		t.Errorf("%d values: %v", len(file.List), err)
+	}
+	for text, want := range map[string]int{`{"a,b:[{\"\\": [1, 2, {}]}`: 6, `"\",,"`: 0, `[[[`: 3, "": 0} {
+		if n := countValues([]byte(text)); n != want {
+			t.Errorf("%s: %d, want %d", text, n, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
@@ -220,7 +222,14 @@ func (s *Server) decode(name string, into any) error {
 	if info.Size() > mostRead {
 		return errors.New("too big for a list")
 	}
-	return json.NewDecoder(io.LimitReader(f, mostRead)).Decode(into)
+	data, err := io.ReadAll(io.LimitReader(f, mostRead))
+	if err != nil {
+		return err
+	}
+	if err := bounded.Values(name, data); err != nil {
+		return err
+	}
+	return json.NewDecoder(bytes.NewReader(data)).Decode(into)
 }
 
 // entries are the folders in a folder that hold runs, the newest first, and the rest.

@@ -87,6 +87,9 @@ const mostOfEvidence = 16 << 20
 func Read(path string) (e Evidence, err error) {
 	text, err := bounded.ReadNamed(path, mostOfEvidence)
 	if err == nil {
+		err = bounded.Values(path, text)
+	}
+	if err == nil {
 		err = json.Unmarshal(text, &e)
 	}
 	if err != nil {

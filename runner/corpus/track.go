@@ -112,6 +112,9 @@ func Read(path string) (r Record, err error) {
 		return r, nil
 	}
 	if err == nil {
+		err = bounded.Values(path, text)
+	}
+	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
 	if err != nil {

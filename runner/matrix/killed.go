@@ -45,7 +45,7 @@ func strangers(dir string, x pages.Index) map[string]reports.Run {
 			continue
 		}
 		var run reports.Run
-		if data, err := bounded.ReadFile(path, mostOfAnIndex); err == nil && json.Unmarshal(data, &run) == nil {
+		if data, err := bounded.ReadFile(path, mostOfAnIndex); err == nil && bounded.Values(path, data) == nil && json.Unmarshal(data, &run) == nil {
 			found[e.Name()] = run
 		}
 	}
