@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,6 +111,20 @@ var bad = map[string]misbehaviour{
 			time.Sleep(time.Hour)
 		}
 		return offering1(`"concurrent"`, do, id)
+	})},
+	"stops-itself":       {protocol.Hangs, on("acquire", func(int64) string { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP); return "" })},
+	"token-is-no-number": {protocol.Garbage, offering(`"token"`, "acquire", `{"id":ID,"ok":{"grant":"gID","token":NaN}}`)},
+	"token-has-no-end":   {protocol.Garbage, offering(`"token"`, "acquire", `{"id":ID,"ok":{"grant":"gID","token":1e400}}`)},
+	"token-is-too-large": {protocol.Garbage, offering(`"token"`, "acquire", `{"id":ID,"ok":{"grant":"gID","token":18446744073709551616}}`)},
+	"nested-deeply": {protocol.Garbage, on("acquire", func(id int64) string {
+		return fmt.Sprintf(`{"id":%d,"ok":{"grant":%s%s}}`+"\n", id, strings.Repeat("[", 30_000), strings.Repeat("]", 30_000))
+	})},
+	"screams": {protocol.Died, on("acquire", func(int64) string { // of its 8 MB on stderr the last words are kept
+		for range 8 {
+			_, _ = os.Stderr.Write(bytes.Repeat([]byte("a"), 1<<20))
+		}
+		os.Exit(3)
+		return ""
 	})},
 	"answers-twice":     {protocol.Twice, on("acquire", func(id int64) string { return usual("acquire", id) + usual("release", id) })},
 	"answers-unasked":   {protocol.Unasked, on("acquire", func(id int64) string { return usual("release", id+1) })},
