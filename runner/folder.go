@@ -42,10 +42,30 @@ func newFolder(out, scenario, backend string, now time.Time) (string, error) {
 	}
 	if room := fs.Bavail * uint64(fs.Bsize); room < roomNeeded {
 		_ = os.RemoveAll(dir)
-		return "", fmt.Errorf("the run's folder: %d MB are free under %s, a run needs %d; choose another with --out DIR",
-			room>>20, out, roomNeeded>>20)
+		return "", noRoom{fmt.Errorf("the run's folder: %d MB are free under %s, a run needs %d; choose another with --out DIR",
+			room>>20, out, roomNeeded>>20)}
 	}
 	return dir, nil
+}
+
+// ErrNoRoom says that the disk on which runs are saved is full. ENOSPC alone may be another limit of the kernel.
+var ErrNoRoom = errors.New("the disk is full")
+
+type noRoom struct{ error }
+
+func (noRoom) Is(target error) bool { return target == ErrNoRoom }
+func (e noRoom) Unwrap() error      { return e.error }
+
+// NoRoom marks the error of a full disk with ErrNoRoom and adds what to do next, unless that is empty; other errors stay
+// as they are.
+func NoRoom(err error, next string) error {
+	switch {
+	case !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, ErrNoRoom):
+		return err
+	case next == "":
+		return noRoom{err}
+	}
+	return noRoom{fmt.Errorf("%w; free some room, then %s", err, next)}
 }
 
 // NewFolder makes a folder under out that is named by the time and a word. Two

@@ -58,7 +58,7 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 		checker.Doubt(setup, &out.Result, nil)
 		out.Figures = figures.Measure(setup, ops, out.Result) // a doubt is a part of them
 	}
-	return out, errors.Join(err, save(out))
+	return out, errors.Join(err, NoRoom(save(out), "dlmtest check "+dir+", which writes the report again"))
 }
 
 // expected is what the scenario of a run expects of its lock, by property; nil where it says nothing.

@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	p = timed
 	run := plan.begun(dir, plan.Runtime, started)
 	if err := saveRun(dir, run); err != nil {
-		return nil, err
+		return nil, NoRoom(err, o.startAgain())
 	}
 	stage, err := up(ctx, plan, rec, dir, p)
 	if err != nil {
@@ -63,11 +63,11 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		return nil, errors.Join(err, recErr, neverUp(dir, run, err, rec.hide))
 	}
 	if err := saveRun(dir, stage.describe(started, false)); err != nil { // with its nodes
-		return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))
+		return nil, errors.Join(NoRoom(err, o.startAgain()), stage.down(context.WithoutCancel(ctx)))
 	}
 	if !o.Part {
 		if err := Link(dir, "latest"); err != nil {
-			return nil, errors.Join(err, stage.down(context.WithoutCancel(ctx)))
+			return nil, errors.Join(NoRoom(err, o.startAgain()), stage.down(context.WithoutCancel(ctx)))
 		}
 	}
 	interrupted, loadErr := stage.through(ctx, p)
@@ -99,9 +99,17 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 func saveBoth(dir string, setup history.Setup, ops []history.Op, run reports.Run) error {
 	err := saveHistory(dir, setup, ops)
 	if err != nil {
-		err = fmt.Errorf("%w; what was recorded is in %s: free some room, then dlmtest check %s", err, filepath.Join(dir, partFile), dir)
+		err = fmt.Errorf("%w; what was recorded is in %s", err, filepath.Join(dir, partFile))
 	}
-	return errors.Join(err, saveRun(dir, run))
+	return NoRoom(errors.Join(err, saveRun(dir, run)), "dlmtest check "+dir)
+}
+
+// startAgain is what to do where the disk is full before anything was recorded; "": whoever asked for the run says that.
+func (o Options) startAgain() string {
+	if o.Part {
+		return ""
+	}
+	return "start it again"
 }
 
 // through takes the clients through the load and what follows it, until all that records

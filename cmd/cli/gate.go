@@ -110,7 +110,8 @@ func (f gateFlags) gate(cmd *cobra.Command) error {
 	if dir == "" {
 		return err
 	}
-	err = errors.Join(err, f.tell(cmd.OutOrStdout(), dir, r), jobSummary(r))
+	err = errors.Join(runner.NoRoom(err, fmt.Sprintf("dlmtest check %s and dlmtest gate --config %s --of %s", dir, f.config, dir)),
+		f.tell(cmd.OutOrStdout(), dir, r), jobSummary(r))
 	if r.Stopped != "" {
 		fmt.Fprintln(stderr, "dlmtest: "+r.Stopped+" What did not run is inconclusive and listed; nothing is left running.")
 	}

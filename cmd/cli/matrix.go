@@ -37,7 +37,7 @@ func (f *runFlags) runMatrix(cmd *cobra.Command, cells []runner.Options) error {
 		return err
 	}
 	tellMatrix(cmd.OutOrStdout(), dir, x, f.json)
-	return endOfMatrix(x, err)
+	return endOfMatrix(x, runner.NoRoom(err, "dlmtest check "+dir+", which judges what was recorded and writes the index again"))
 }
 
 // endOfMatrix gives a matrix that was run its exit code. One that a signal ended has no verdict as a whole, whatever

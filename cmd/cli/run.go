@@ -269,6 +269,9 @@ func self() string {
 // tell prints the verdict.
 func tell(out *runner.Outcome, asJSON bool) error {
 	report := filepath.Join(out.Dir, "report.html")
+	if _, err := os.Stat(report); err != nil {
+		report = "" // there was no room for it
+	}
 	if asJSON {
 		return json.NewEncoder(stdout).Encode(map[string]any{"event": "result", "dir": out.Dir, "report": report, "result": out.Result, "figures": out.Figures})
 	}

@@ -114,11 +114,11 @@ func (h *Hunt) Go(ctx context.Context) error {
 		h.Report.Stopped = "it was interrupted"
 	}
 	h.Report.Little = h.Report.little(fmt.Sprint(h.last))
-	err := errors.Join(h.err, h.save())
-	if errors.Is(err, syscall.ENOSPC) {
-		err = fmt.Errorf("%w; what was learnt before is kept: free some room, then go on with --resume %s", err, h.Dir)
+	err := h.save() // of a disk that was full before it tells the same
+	if err == nil || !errors.Is(h.err, syscall.ENOSPC) && !errors.Is(h.err, runner.ErrNoRoom) {
+		err = errors.Join(h.err, err)
 	}
-	return err
+	return runner.NoRoom(err, "go on with --resume "+h.Dir+"; what was learnt before is kept")
 }
 
 // fail keeps the first error, which ends the hunt.

@@ -151,6 +151,9 @@ func (h *Hunt) failed(ctx context.Context, err error) error {
 	}
 	h.Report.Failed++
 	h.last = err
+	if errors.Is(err, runner.ErrNoRoom) {
+		return err // each would fail, and room can be made
+	}
 	if h.broken++; h.broken >= mostBroken || h.Report.Trials == 0 && h.broken > 1 {
 		h.Report.Stopped = fmt.Sprintf("%d trials in a row reached no judgement; the last, whose folder is %s: %v",
 			h.broken, h.failures, err)
