@@ -16,6 +16,7 @@ var equivalent = []struct{ file, line, what, reason string }{
 	{"checker/aftermath.go", "death.From < w.To", "< becomes <=", "of two ends at once either is evidence"},
 	{"checker/aftermath.go", "w.From < w.To", "< becomes <=", "a wait of no length is none"},
 	{"checker/aftermath.go", "t > trace.Forever-length", "> becomes >=", "for ever either way"},
+	{"checker/between.go", "a.Token > b.Token", "> becomes >=", "of two with one token either is evidence"},
 	{"checker/releases.go", "done < 0", "< becomes <=", "what comes first in a history ends nothing"},
 	{"checker/availability.go", "break", "left out: break", memory},
 	{"checker/availability.go", "k.Grants[i].OK > from", "> becomes >=", "a grant at the beginning makes a gap of no length"},
