@@ -67,7 +67,7 @@ func (m *minimizer) namesOther(v *Violation) bool {
 		if from == nil || from.F != op.F || op.Type != history.OK {
 			continue
 		}
-		if other(&m.setup, from, op) || op.F == history.Extend && (op.Mode != "" || op.Permits > 0) && !repeats(&m.setup, from, op) {
+		if other(&m.setup, from, op) || op.F == history.Extend && !repeats(&m.setup, from, op) {
 			return true
 		}
 	}

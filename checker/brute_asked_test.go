@@ -152,3 +152,28 @@ func TestOtherThanAskedAgrees(t *testing.T) {
 		}
 	}
 }
+
+// Porcupine is not asked about answers of something else than was asked for, and about all others it is.
+func TestNamesOther(t *testing.T) {
+	for _, c := range []struct {
+		kind        history.Kind
+		asked, done history.Op
+		want        bool
+	}{
+		{history.ReadWrite, history.Op{F: history.Acquire, Mode: shared}, history.Op{Mode: exclusive}, true},
+		{history.ReadWrite, history.Op{F: history.Acquire}, history.Op{Mode: exclusive}, false},
+		{history.ReadWrite, history.Op{F: history.Extend}, history.Op{Mode: exclusive}, true},
+		{history.ReadWrite, history.Op{F: history.Extend, Mode: shared}, history.Op{Mode: shared}, false},
+		{history.ReadWrite, history.Op{F: history.Extend, Mode: shared}, history.Op{}, false},
+		{history.Semaphore, history.Op{F: history.Extend}, history.Op{Permits: 1}, true},
+		{history.Semaphore, history.Op{F: history.Extend, Permits: 1}, history.Op{}, false},
+		{history.Semaphore, history.Op{F: history.Release}, history.Op{Permits: 1}, false},
+		{history.Mutex, history.Op{F: history.Extend}, history.Op{Mode: exclusive, Permits: 1}, false},
+	} {
+		c.asked.Type, c.done.Type, c.done.F = history.Invoke, history.OK, c.asked.F
+		m := minimizer{setup: history.Setup{Kind: c.kind}, ops: []history.Op{c.asked, c.done}}
+		if got := m.namesOther(&Violation{Operations: []int{0, 1}}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

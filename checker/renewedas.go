@@ -74,13 +74,13 @@ func (h *heldAs) takes(asked, op *history.Op) {
 	h.ops = append(h.ops, asked.Index, op.Index)
 }
 
-// repeats says whether an answer tells what its request said.
+// repeats says whether an answer tells what its request said, or nothing.
 func repeats(setup *history.Setup, asked, told *history.Op) bool {
 	switch setup.Kind {
 	case history.ReadWrite:
-		return asked.Mode == told.Mode
+		return told.Mode == "" || asked.Mode == told.Mode
 	case history.Semaphore:
-		return asked.Permits == told.Permits
+		return told.Permits == 0 || asked.Permits == told.Permits
 	}
 	return true
 }
