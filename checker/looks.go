@@ -100,7 +100,7 @@ type maybe struct {
 	node string
 }
 
-// maybeNamed says that a look names an owner as which a client had asked for its key by then, and of which nobody knows
+// maybeNamed says that a look, or an operation, names an owner as which a client had asked for its key by then, and of which nobody knows
 // whether it was granted it; and which client.
 func (r *run) maybeNamed(k *keyLog, look *history.Op) (node string, yes bool) {
 	if k.maybe == nil {

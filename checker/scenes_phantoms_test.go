@@ -10,6 +10,7 @@ import (
 func init() {
 	maps.Copy(scenes["lock-info"], maybeNamed)
 	maps.Copy(scenes["honest-claims"], maybeHeld)
+	maps.Copy(scenes["mutual-exclusion"], maybeWrites)
 }
 
 // asksAs is an acquire of a key by client-2, as an owner, that comes to no certain end.
@@ -76,4 +77,29 @@ func foundWhile(asks string) func(*builder) {
 var maybeHeld = map[string]func(*builder){
 	"violated-maybe":  foundWhile("k"),
 	"holds-maybe-key": foundWhile("l"), // the look is false, and shows nothing
+
+	"unknown-maybe-renews":        func(b *builder) { b.asksAs(0, "k"); b.does(100*ms, maybeHolds, history.Extend, history.OK) },
+	"violated-maybe-renews-key":   func(b *builder) { b.asksAs(0, "l"); b.does(100*ms, maybeHolds, history.Extend, history.OK) },
+	"violated-maybe-renews-early": func(b *builder) { b.does(100*ms, maybeHolds, history.Extend, history.OK); b.asksAs(200*ms, "k") },
+}
+
+// maybeHolds is what client-2 may hold of whose acquire nobody knows the outcome.
+var maybeHolds = &held{node: "client-2", key: "k", owner: "client-2/maybe", token: 5}
+
+// writesAs is a write of client-2, behind holders in turn, as an owner that it had asked as for a key, or asks as later.
+func writesAs(from int64, key string) func(*builder) {
+	return func(b *builder) {
+		turns(b)
+		if b.asksAs(from, key); from < 20*sec {
+			b.write(20*sec, &held{node: "client-2", key: "k", owner: "client-2/maybe", token: 1 << 20})
+			return
+		}
+		b.write(20*sec, &held{node: "client-3", key: "k", owner: "client-2/maybe", token: 1 << 20})
+	}
+}
+
+var maybeWrites = map[string]func(*builder){
+	"holds-maybe":         writesAs(19*sec, "k"),
+	"violated-maybe-key":  writesAs(19*sec, "l"),
+	"violated-maybe-late": writesAs(21*sec, "k"),
 }
