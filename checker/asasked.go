@@ -9,8 +9,8 @@ import (
 )
 
 // otherThanAsked finds grants of another mode, or of another number of permits, than was asked for, and changes into
-// another mode. What the history does not say on both sides is not compared: an answer without a mode grants what was
-// asked for. O(n).
+// another mode; and renewals that tell of another. What the history does not say on both sides is not compared: an answer
+// without a mode grants what was asked for. O(n).
 func (r *run) otherThanAsked(f *found) {
 	for _, g := range r.Grants {
 		r.tellOther(f, g, g.Invoke, g.Op)
@@ -19,6 +19,9 @@ func (r *run) otherThanAsked(f *found) {
 		if r.Ops[c.Done].F == history.Change {
 			r.tellOther(f, c.Grant, c.Invoke, c.Done)
 		}
+	}
+	if r.Setup.Kind == history.ReadWrite || r.Setup.Kind == history.Semaphore {
+		r.renewedOther(f)
 	}
 }
 
@@ -51,7 +54,8 @@ func other(setup *history.Setup, asked, told *history.Op) bool {
 	return false
 }
 
-// namesOther says whether a violation names an operation that is told ok of something else than it asked for.
+// namesOther says whether a violation names an operation that is told ok of something else than it asked for, or a renewal
+// that tells of something for which it did not ask.
 func (m *minimizer) namesOther(v *Violation) bool {
 	asked := map[int]*history.Op{}
 	for _, i := range v.Operations {
@@ -59,7 +63,11 @@ func (m *minimizer) namesOther(v *Violation) bool {
 		if op.Type == history.Invoke {
 			asked[op.Process] = op
 		}
-		if from := asked[op.Process]; from != nil && from.F == op.F && op.Type == history.OK && other(&m.setup, from, op) {
+		from := asked[op.Process]
+		if from == nil || from.F != op.F || op.Type != history.OK {
+			continue
+		}
+		if other(&m.setup, from, op) || op.F == history.Extend && !repeats(&m.setup, from, op) {
 			return true
 		}
 	}

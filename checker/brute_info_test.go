@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -15,7 +16,7 @@ import (
 // The definitions of lock-info and wait-limit, each asked of every pair.
 
 // toldOf are the looks at the servers that named somebody who had been told that it was
-// given back or was superseded, whose lease was over or whom a look had found gone, or nobody while who was granted the key
+// given back or was superseded, whose lease was over or whom a look had found gone, or who cannot have had the key, or nobody while who was granted the key
 // last was owed it at every instant.
 func (b brute) toldOf() (wrong []int, looks int) {
 	for i := range b.r.Ops {
@@ -35,21 +36,22 @@ func (b brute) toldOf() (wrong []int, looks int) {
 				return h.Key == g.Key && g.OK < h.OK && h.OK <= op.Sent
 			})
 			for at := op.Sent; at <= op.Time; at += ms / 2 {
-				owed := b.r.Setup.Promise.Validity != history.Untold || at < g.Sent+int64(b.r.Setup.Lease)
+				owed := !b.r.Setup.Promise.Leased || b.r.Setup.Promise.Validity != history.Untold || at < g.Sent+int64(b.r.Setup.Lease)
 				has = has && owed && slices.ContainsFunc(spans, func(s trace.Span) bool { return s.From <= at && at < s.To })
 			}
 			given := !b.r.Setup.Promise.Mute && op.Owner == g.Owner && slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 				return o.Owner == g.Owner && o.F == history.Release && o.Type == history.OK && o.Time < op.Sent
 			})
-			behind := op.Owner == g.Owner && slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
+			behind := b.behindUnknown(op, g) || op.Owner == g.Owner && slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
 				return h.Key == g.Key && g.Key.Name == op.Key && g.OK < h.Sent && h.OK < op.Sent
 			})
-			gone := op.Owner == g.Owner && g.Key.Name == op.Key && slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+			gone := op.Owner == g.Owner && g.Key.Name == op.Key && !b.unknownBeside(g, op) && !b.openRenewal(g, op) && slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 				h := b.r.ByOwner[o.Owner]
-				found := o.Owner == "" || h != nil && h != g && h.Key == g.Key && h.OK >= g.Sent
-				return o.F == history.Holder && o.Error == "" && o.Key == op.Key && g.OK < o.Sent && o.Time < op.Sent && found
+				found := o.Owner == "" || h != nil && h != g && h.Key == g.Key && h.OK >= g.Sent || h == nil && b.asked(&o) && b.unknownNode(o.Owner) != g.Node
+				return o.F == history.Holder && o.Error == "" && o.Key == op.Key && g.OK < o.Sent && o.Time < op.Sent && found && !b.renewed(g, o.Sent, op.Time)
 			})
-			over := op.Owner == g.Owner && g.Key.Name == op.Key && g.OK+int64(b.r.Setup.Lease)+ms < op.Sent
+			over := op.Owner == g.Owner && g.Key.Name == op.Key && b.r.Setup.Promise.Leased && !b.unknownBeside(g, op) &&
+				b.toldUntil(g)+int64(b.r.Setup.Promise.Bound)+ms < op.Sent
 			bad = bad || has || given || behind || gone || over
 		}
 		if bad || b.phantom(op) {
@@ -66,14 +68,36 @@ func (b brute) phantom(look *history.Op) bool {
 	for i := range b.r.Ops {
 		op := &b.r.Ops[i]
 		knows = knows || op.F == history.Holder && op.Key == look.Key && b.r.ByOwner[op.Owner] != nil
-		if op.F == history.Acquire && op.Type != history.Invoke && op.Key == look.Key && (g == nil || g.Node == op.Node) {
-			invoke := slices.IndexFunc(b.r.Ops, func(o history.Op) bool { return o.F == history.Acquire && o.Process == op.Process && o.Node == op.Node })
-			if b.r.Ops[invoke].Time <= look.Time && (op.Type == history.Info || look.Sent <= op.Time) {
-				return false
-			}
-		}
+	}
+	if b.asked(look) || b.mayBeOpen(look, g) || g == nil && b.mayLinger(look) {
+		return false
 	}
 	return look.Owner != "" && (g == nil && knows || g != nil && (g.Key.Name != look.Key || g.Invoked > look.Time))
+}
+
+// unknowns are acquires of clients, also of those that are granted the key, which fail, are of unknown outcome or have no answer,
+// and names that a look may find: those that they asked as, of one client and of nobody.
+func (b *builder) unknowns(number func(string, int, int) int64, unnamed bool) []string {
+	names := []string{"somebody else", "client-1/before"}
+	for n := range number("unknown", 0, 2) {
+		asked, key, node := number("asked", 0, 90)*ms, b.setup.Keys[number("key", 0, 4)/4], fmt.Sprint("client-", number("client", 1, 4))
+		other, owner := fmt.Sprint("process of unknown ", n), fmt.Sprint(node, "/unknown-", n)
+		if unnamed {
+			owner = fmt.Sprint("unknown-", n)
+		}
+		names = append(names, owner)
+		says := number("says", 0, 3) > 0
+		op := b.op(asked, other, history.Invoke, history.Acquire, key)
+		op.Node = node
+		if outcome := number("outcome", 0, 4); outcome > 0 {
+			op = b.op(asked+number("took", 0, 20)*ms, other, []history.Type{history.Info, history.Info, history.Info, history.Fail}[outcome-1], history.Acquire, key)
+			op.Node = node
+		}
+		if says && op.Type != history.Fail {
+			op.Owner = owner
+		}
+	}
+	return names
 }
 
 func TestLockInfoAgrees(t *testing.T) {
@@ -86,36 +110,44 @@ func TestLockInfoAgrees(t *testing.T) {
 		if untold {
 			b.setup.Promise.Validity = history.Untold
 		}
+		b.setup.Promise.Leased = number("leased", 0, 4) > 0
+		b.setup.Promise.Bound = time.Duration(number("bound", 0, 1) * 5 * ms)
+		unnamed := number("unnamed", 0, 3) == 0
 		var helds []*held
 		at := int64(0)
 		for n := range number("grants", 0, 3) {
 			from := at + number("from", 1, 9)*ms
 			at = from + number("until", 1, 9)*ms
 			h := b.grant(from, at, fmt.Sprintf("client-%d", n+1), b.setup.Keys[number("key", 0, 4)/4], n+1)
-			if untold {
-				b.ops[len(b.ops)-1].Deadline = 0
+			if unnamed && number("plain", 0, 1) == 0 {
+				h.owner = fmt.Sprint("owner-", n)
+				b.ops[len(b.ops)-1].Owner = h.owner
 			}
-			at += number("holds", 1, 60) * ms
+			if at += number("holds", 1, 30) * ms; number("renews", 0, 2) == 0 {
+				b.does(at, h, history.Extend, []history.Type{history.OK, history.OK, history.Info}[number("renewed", 0, 2)])
+				at += number("after", 2, 30) * ms
+			}
 			if end := number("end", 0, 4); end > 0 {
 				b.does(at, h, history.Release, []history.Type{history.OK, history.OK, history.OK, history.Info}[end-1])
 				at += ms
 			}
 			helds = append(helds, h)
 		}
-		if number("unknown", 0, 4) == 0 {
-			asked, key := number("asked", 0, 90)*ms, b.setup.Keys[number("key", 0, 4)/4]
-			b.op(asked, "client-9", history.Invoke, history.Acquire, key)
-			b.op(asked, "client-9", history.Info, history.Acquire, key)
+		names := b.unknowns(number, unnamed)
+		for i := range b.ops {
+			if untold {
+				b.ops[i].Deadline = 0
+			}
 		}
 		for range number("looks", 0, 5) {
 			sent := number("sent", 0, 90) * ms
 			op := b.op(sent+number("answer", 0, 12)*ms, "server", history.Note, history.Holder, b.setup.Keys[number("key", 0, 4)/4])
 			op.Sent = origin + sent
-			switch who := number("who", 0, 5); {
+			switch who := number("who", 0, 6); {
 			case who < 3 && int(who) < len(helds):
 				op.Owner = helds[who].owner
-			case who == 3:
-				op.Owner = "somebody else"
+			case who > 2 && who < 6:
+				op.Owner = names[number("name", 0, int(len(names))-1)]
 			}
 			if number("failed", 0, 6) == 0 {
 				op.Error = "not reached"

@@ -14,7 +14,8 @@ import (
 // invoke, or a release of the same grant had said ok before it, or a look at the server
 // had found another holder or none. Where the order of two grants is open and each was
 // told ok after both had been made, one of the two was told so falsely, whichever came first. Nor can more permits be
-// given back than were granted. A grant of another mode or number than was asked for is no honest answer, either.
+// given back than were granted. A grant of another mode or number than was asked for is no honest answer, either, nor a renewal
+// of another than was held.
 func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
@@ -40,7 +41,7 @@ func honestClaims(r *run) outcome {
 			nouns.Count(seen, "ok answer"), change),
 	}
 	if others := f.certain - claims; others > 0 {
-		told := fmt.Sprintf("%s told of another mode or number of permits than was asked for.", nouns.Count(others, "ok answer"))
+		told := fmt.Sprintf("%s told of another mode or number of permits than was asked for or held.", nouns.Count(others, "ok answer"))
 		if o.summary += " " + told; claims == 0 {
 			o.summary = told
 		}

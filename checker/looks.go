@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strconv"
@@ -14,11 +15,14 @@ import (
 
 // lookedWithout is the first look at the server, sent after g was granted and answered before
 // a time, that found nobody, or another client of this run; -1: there is none.
-func (r *run) lookedWithout(g *trace.Grant, before int64) int {
-	k := r.logOf(g.Key)
-	i, asked := k.looked[g]
+func (r *run) lookedWithout(g *trace.Grant, before int64) int { return r.lookedSince(g, g.OK, before) }
+
+// lookedSince is lookedWithout of the looks that were sent after a time.
+func (r *run) lookedSince(g *trace.Grant, since, before int64) int {
+	k, of := r.logOf(g.Key), lookedAt{g, since}
+	i, asked := k.looked[of]
 	if !asked {
-		i = sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > g.OK })
+		i = sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > since })
 	}
 	found := -1
 	for found < 0 && i < len(k.Holders) {
@@ -27,7 +31,7 @@ func (r *run) lookedWithout(g *trace.Grant, before int64) int {
 			break
 		}
 		switch {
-		case r.trusted(op) && op.Sent > g.OK && r.without(op, g):
+		case r.trusted(op) && op.Sent > since && r.without(op, g):
 			found = k.Holders[i]
 		case op.Owner == g.Owner:
 			i = r.otherLook(k, i)
@@ -36,26 +40,33 @@ func (r *run) lookedWithout(g *trace.Grant, before int64) int {
 		}
 	}
 	if k.looked == nil {
-		k.looked = map[*trace.Grant]int{}
+		k.looked = map[lookedAt]int{}
 	}
-	k.looked[g] = i // until there none was found
+	k.looked[of] = i // until there none was found
 	return found
+}
+
+// lookedAt is a grant, and from when on looks at the server are asked for it.
+type lookedAt struct {
+	of    *trace.Grant
+	since int64
 }
 
 // goneBefore is a look from before another one, which names g, that found g gone since it was granted; -1: there is none. What is
 // gone does not come back: one of the two looks was false, however the grants came one after the other. A renewal
-// that may have come between them is judged by what it was told, and a request that came late may be one hold more.
+// that may have come between them is judged by what it was told, so the looks after it count, and a request that came
+// late may be one hold more.
 func (r *run) goneBefore(k *keyLog, g *trace.Grant, look *history.Op) int {
 	if g == nil || g.Key != k.Key || r.Setup.Promise.DriftFactor > 0 || g.Nest.Open > 0 {
 		return -1
 	}
-	gone := r.lookedWithout(g, look.Sent)
+	since := g.OK
+	if i := sort.Search(len(g.Claims), func(i int) bool { return g.Claims[i].At > look.Time }); i > 0 {
+		since = max(since, g.Claims[i-1].At)
+	}
+	gone := r.lookedSince(g, since, look.Sent)
 	if gone < 0 || trace.Meets(r.shaken(), r.Ops[gone].Sent, look.Time) || trace.Meets(r.unknownOf(g), g.Invoked, look.Time) ||
 		r.UnansweredIn(g, g.Invoked, look.Time) {
-		return -1
-	}
-	i := sort.Search(len(g.Claims), func(i int) bool { return g.Claims[i].At >= r.Ops[gone].Sent })
-	if i < len(g.Claims) && g.Claims[i].At <= look.Time {
 		return -1
 	}
 	return gone
@@ -65,9 +76,9 @@ func (r *run) goneBefore(k *keyLog, g *trace.Grant, look *history.Op) int {
 // yet, or that was never granted any. Whose acquire was under way, or has no known outcome, may be anybody.
 func (r *run) phantom(k *keyLog, look *history.Op) bool {
 	g, owner := r.ByOwner[look.Owner], look.Owner
-	_, ghost := r.Ghosts[owner]
+	_, may := r.maybeNamed(k, look)
 	switch {
-	case owner == "" || r.Setup.Promise.DriftFactor > 0 || ghost || r.pending()[owner]:
+	case owner == "" || r.Setup.Promise.DriftFactor > 0 || may:
 		return false
 	case g == nil && !r.namesOwners(k), g != nil && g.Key == k.Key && g.Invoked <= look.Time:
 		return false
@@ -81,6 +92,31 @@ func (r *run) phantom(k *keyLog, look *history.Op) bool {
 		node = ""
 	}
 	return !trace.Meets(k.underway[node], look.Sent, look.Time) && !trace.Meets(k.left[node], look.Sent, look.Time)
+}
+
+// maybe is an acquire of which nobody knows whether it was granted.
+type maybe struct {
+	from int64
+	node string
+}
+
+// maybeNamed says that a look, or an operation, names an owner as which a client had asked for its key by then, and of which nobody knows
+// whether it was granted it; and which client.
+func (r *run) maybeNamed(k *keyLog, look *history.Op) (node string, yes bool) {
+	if k.maybe == nil {
+		k.maybe = map[string]maybe{}
+		for _, w := range k.Waits {
+			owner := r.Ops[w.Invoke].Owner
+			if w.Done >= 0 {
+				owner = cmp.Or(r.Ops[w.Done].Owner, owner)
+			}
+			if _, known := k.maybe[owner]; !known && (w.Done < 0 || r.Ops[w.Done].Type == history.Info) {
+				k.maybe[owner] = maybe{w.From, r.Ops[w.Invoke].Node}
+			}
+		}
+	}
+	m, known := k.maybe[look.Owner]
+	return m.node, known && look.Owner != "" && m.from <= look.Time
 }
 
 // readNames finds when a look may name an owner that nobody was told of, for each node whose acquires may have left it, and ""
@@ -133,17 +169,17 @@ func (r *run) overBefore(g *trace.Grant, look *history.Op) bool {
 // without says that a look shows that g is not held: it found nobody or, where nobody may hold the key beside g,
 // another client of this run, though that may not have been told that it was granted it. Who did not hear its first
 // answer and asked again may be named as it was then. A look that names who had it before g, or another key, is false itself, and shows
-// nothing of g.
+// nothing of g; nor one that names who had asked for another key, or not yet.
 func (r *run) without(look *history.Op, g *trace.Grant) bool {
 	other := r.ByOwner[look.Owner]
-	ghost, maybe := r.Ghosts[look.Owner]
+	node, may := r.maybeNamed(r.logOf(g.Key), look)
 	switch {
 	case look.Owner == "" || other == g || !r.keepsAll(g):
 		return look.Owner == ""
 	case other != nil:
 		return other.Key == g.Key && !trace.Surely(other, g)
 	}
-	return maybe && r.Ops[ghost.Info].Node != g.Node && r.Setup.Promise.DriftFactor == 0 // who gave up is left at a few of many servers
+	return may && node != g.Node && r.Setup.Promise.DriftFactor == 0 // who gave up is left at a few of many servers
 }
 
 // lookedBeside is a look at the server that met the renewal invoked by p and told ok by i, and that

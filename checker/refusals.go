@@ -211,25 +211,26 @@ func lockInfo(r *run) outcome {
 func (r *run) grantedBehind(k *keyLog, look int) (by *trace.Grant, shows int) {
 	owner := r.Ops[look].Owner
 	other := r.ByOwner[owner]
-	ghost, maybe := r.Ghosts[owner]
+	node, may := r.maybeNamed(k, &r.Ops[look])
 	switch {
 	case r.Setup.Promise.DriftFactor > 0 || other != nil && other.Key != k.Key:
 	case other != nil:
 		return r.sentAfter(k, other), other.Op
-	case maybe:
+	case may:
 		if k.named == nil {
 			k.named = map[string]int{}
 			for _, i := range k.Holders {
-				if op := &r.Ops[i]; k.named[op.Owner] == 0 && r.trusted(op) {
-					k.named[op.Owner] = i
+				op := &r.Ops[i]
+				if _, known := k.named[op.Owner]; !known && r.trusted(op) {
+					if _, may := r.maybeNamed(k, op); may {
+						k.named[op.Owner] = i
+					}
 				}
 			}
 		}
 		first := k.named[owner]
-		by = r.sentAfter(k, &trace.Grant{OK: r.Ops[first].Time, Mode: history.Exclusive})
-		if by != nil && by.Node != r.Ops[ghost.Info].Node { // who asks again may be granted what it had
-			return by, first
-		}
+		by = r.sentAfterBut(k, &trace.Grant{OK: r.Ops[first].Time, Mode: history.Exclusive}, node) // who asks again may be granted what it had
+		return by, first
 	}
 	return nil, -1
 }

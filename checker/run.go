@@ -38,7 +38,7 @@ type keyLog struct {
 	met, beside, acting, kept []*trace.Grant
 	claimed                   map[rival][]*trace.Grant // see run.rivalClaim
 	made                      map[*trace.Grant]made    // see run.madeFrom
-	looked                    map[*trace.Grant]int     // see run.lookedWithout
+	looked                    map[lookedAt]int         // see run.lookedWithout
 	lasts                     map[*trace.Grant]int64   // see run.lastsUntil
 	// valid and maybeValid are later grants, certain and possible, that ever claimed anything.
 	valid, maybeValid []*trace.Grant
@@ -56,8 +56,9 @@ type keyLog struct {
 	others            []int                   // made once: see run.otherLook
 	underway, left    map[string][]trace.Span // made once: see run.readNames, as the next one
 	ownNames          bool
-	named             map[string]int // made once: the first look that named an owner; see run.grantedBehind
-	longest           int64          // made once: see run.longestLook; 0: not yet
+	maybe             map[string]maybe // made once: since when an owner may have been granted it though nobody knows; see run.maybeNamed
+	named             map[string]int   // made once: the first look that named an owner; see run.grantedBehind
+	longest           int64            // made once: see run.longestLook; 0: not yet
 }
 
 func newRun(setup history.Setup, ops []history.Op) *run {

@@ -39,9 +39,19 @@ func (r *run) strange(f *found, invoke, noted, done int) {
 // mayHold says whether the owner of an operation was granted its key, or may have been, and not only
 // after the operation.
 func (r *run) mayHold(op *history.Op) bool {
-	g := r.ByOwner[op.Owner]
-	_, maybe := r.Ghosts[op.Owner]
-	return maybe || r.pending()[op.Owner] || g != nil && (op.Key == "" || g.Key.Name == op.Key) && g.Sent <= op.Time
+	if g := r.ByOwner[op.Owner]; g != nil && (op.Key == "" || g.Key.Name == op.Key) && g.Sent <= op.Time {
+		return true
+	}
+	if op.Key == "" {
+		_, ghost := r.Ghosts[op.Owner]
+		return ghost || r.pending()[op.Owner]
+	}
+	k := r.logOf(r.ByKey[op.Key])
+	if k == nil {
+		return false
+	}
+	_, may := r.maybeNamed(k, op)
+	return may
 }
 
 // keptBeside is a grant of another client that nothing had ended while an operation of an owner of which it is not known

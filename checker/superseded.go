@@ -10,8 +10,8 @@ import (
 )
 
 // superseders are the grants of a key that must not be beside some others, by the send of their requests;
-// first is the one of them that was proven first, of each and all after it.
-type superseders struct{ bySent, first []*trace.Grant }
+// first is the one of them that was proven first, of each and all after it, and other that of another node than first.
+type superseders struct{ bySent, first, other []*trace.Grant }
 
 // supersededBy is the first grant that was certainly made after g and must not be beside it, of a lock that several
 // clients may hold as well; nil: there is none. Of who changes its mode it is known what it had until then.
@@ -28,7 +28,10 @@ func (r *run) supersededBy(g *trace.Grant) *trace.Grant {
 }
 
 // sentAfter is the first grant of those that were sent after the answer of g and must not be beside it; nil: there is none.
-func (r *run) sentAfter(k *keyLog, g *trace.Grant) *trace.Grant {
+func (r *run) sentAfter(k *keyLog, g *trace.Grant) *trace.Grant { return r.sentAfterBut(k, g, "") }
+
+// sentAfterBut is sentAfter without the grants of a node; "": with all.
+func (r *run) sentAfterBut(k *keyLog, g *trace.Grant, node string) *trace.Grant {
 	name := r.rivalsOf(g)
 	s, made := k.after[name]
 	if !made {
@@ -39,8 +42,11 @@ func (r *run) sentAfter(k *keyLog, g *trace.Grant) *trace.Grant {
 		k.after[name] = s
 	}
 	i := sort.Search(len(s.bySent), func(i int) bool { return s.bySent[i].Sent > g.OK })
-	if i == len(s.bySent) {
+	switch {
+	case i == len(s.bySent):
 		return nil
+	case node != "" && s.first[i].Node == node:
+		return s.other[i]
 	}
 	return s.first[i]
 }
@@ -72,11 +78,18 @@ func (r *run) supersedersOf(k *keyLog, of rival) (s superseders) {
 		}
 	}
 	slices.SortStableFunc(s.bySent, func(a, b *trace.Grant) int { return cmp.Compare(a.Sent, b.Sent) })
-	s.first = make([]*trace.Grant, len(s.bySent))
-	var first *trace.Grant
+	s.first, s.other = make([]*trace.Grant, len(s.bySent)), make([]*trace.Grant, len(s.bySent))
+	var first, other *trace.Grant
 	for i, h := range slices.Backward(s.bySent) {
-		first = trace.Earlier(first, h)
-		s.first[i] = first
+		was := first
+		switch first = trace.Earlier(first, h); {
+		case was == nil || was.Node == h.Node:
+		case first == h:
+			other = was
+		default:
+			other = trace.Earlier(other, h)
+		}
+		s.first[i], s.other[i] = first, other
 	}
 	return s
 }

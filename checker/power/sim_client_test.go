@@ -83,7 +83,7 @@ func (c *client) acquire(p *prog, process *int, w wish, limit int64) *granted {
 	if try {
 		invoke.F = history.Try
 	}
-	w.try, w.life = try, c.life
+	w.try, w.life, w.since = try, c.life, since
 	done := c.op(process, invoke)
 	for n := 0; ; n++ {
 		if w.owner == "" || !c.with.fair {
@@ -123,7 +123,7 @@ func (c *client) gaveUp(p *prog, done func(history.Type, func(*history.Op)), w w
 }
 
 func (c *client) had(done func(history.Type, func(*history.Op)), w wish, a given, sent, mono int64) *granted {
-	g := &granted{owner: a.owner, token: a.token, mode: w.mode, permits: w.permits}
+	g := &granted{owner: a.owner, token: a.token, mode: a.mode, permits: a.permits}
 	if c.with.leased {
 		g.deadline = mono + lease
 	}
@@ -141,6 +141,7 @@ func (c *client) had(done func(history.Type, func(*history.Op)), w wish, a given
 			op.Depth = int32(a.depth)
 		}
 		c.claim(op, g, sent)
+		c.shares(op, a)
 		if endless {
 			op.Deadline = 0
 		}
@@ -164,5 +165,15 @@ func (c *client) claim(op *history.Op, g *granted, sent int64) {
 		if op.Sent = sent; c.with.leased {
 			op.Lease, op.Deadline = lease, g.deadline
 		}
+	}
+}
+
+// shares writes how the lock tells that it is held, of those that several may hold.
+func (c *client) shares(op *history.Op, a given) {
+	switch {
+	case c.with.kind == history.ReadWrite:
+		op.Mode = a.mode
+	case c.with.kind == history.Semaphore && a.permits > 0:
+		op.Permits = int32(a.permits)
 	}
 }

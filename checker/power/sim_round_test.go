@@ -206,17 +206,21 @@ func (c *client) extend(p *prog, process *int, g *granted) bool {
 		limit = 4 * lease
 	}
 	sent, mono := c.now, c.mono()
-	ok, answered := p.call(c.lock.node, limit, func(reply func(any)) { reply(c.lock.extend(g.owner)) }).(bool)
+	a, answered := p.call(c.lock.node, limit, func(reply func(any)) { reply(c.lock.extend(g.owner)) }).(given)
 	switch {
 	case !answered:
 		done(history.Info, nil)
-	case !ok:
+	case !a.ok:
 		c.told[g.owner] = true
 		done(history.Fail, nil)
 		return false
 	default:
 		g.deadline = mono + lease
-		done(history.OK, func(op *history.Op) { op.Owner, op.Token = g.owner, g.token; c.claim(op, g, sent) })
+		done(history.OK, func(op *history.Op) {
+			op.Owner, op.Token = g.owner, g.token
+			c.claim(op, g, sent)
+			c.shares(op, a)
+		})
 	}
 	return true
 }

@@ -3,21 +3,21 @@ package power
 import "slices"
 
 // extend renews a hold.
-func (s *service) extend(owner string) bool {
+func (s *service) extend(owner string) given {
 	s.expire()
 	h := s.find(owner)
 	switch {
 	case h == nil && s.lost[owner] && s.is("false-ok-extend", 1):
 		s.world.planted++
-		return true
+		return given{ok: true}
 	case h == nil:
-		return false
+		return given{}
 	case s.is("false-loss", .2):
 		s.world.planted++
-		return false
+		return given{}
 	}
 	h.until = s.now + lease
-	return true
+	return s.renewed(h)
 }
 
 // release gives a hold back, and says how many are left of it, -1 if there was none.

@@ -14,6 +14,7 @@ type service struct {
 	tokens        int64
 	lost          map[string]bool               // owners whose hold ended before its release
 	shut, swapped int64                         // nothing is granted until then; the token that the next grant gets in place of its own
+	row           between                       // tokens that shall lie so
 	closed        map[string]bool               // owners whose connection is gone
 	tell          map[string]func(owner string) // of each client: its hold was lost
 }
@@ -38,15 +39,18 @@ type wish struct {
 	mode                  history.Mode
 	permits               int
 	try                   bool
-	life                  int // of the client's node
+	life                  int   // of the client's node
+	since                 int64 // when its acquire was invoked
 }
 
 // given is the answer to it.
 type given struct {
-	ok    bool
-	owner string
-	token int64
-	depth int
+	ok      bool
+	owner   string
+	token   int64
+	depth   int
+	mode    history.Mode
+	permits int
 }
 
 func newService(w *world) *service {
@@ -118,13 +122,17 @@ func (s *service) take(w wish) given {
 		}
 	}
 	s.queue = slices.DeleteFunc(s.queue, func(p *place) bool { return p.owner == w.owner })
-	h := &hold{owner: w.owner, client: w.client, thread: w.thread, mode: w.mode, permits: max(w.permits, 1), depth: 1, token: s.token(token), since: s.now, until: forever}
+	h := &hold{owner: w.owner, client: w.client, thread: w.thread, mode: w.mode, permits: max(w.permits, 1), depth: 1, token: s.token(w, token), since: s.now, until: forever}
 	if s.with.leased {
 		h.until = s.now + lease
 	}
+	if s.otherwise(h) && s.is("other-grant", .1) {
+		s.world.planted++
+		h.mode, h.permits = h.other()
+	}
 	s.holds = append(s.holds, h)
 	s.ends(h)
-	return given{true, h.owner, h.token, 1}
+	return h.given(h.depth)
 }
 
 // planted1 notes that the defect has taken effect.
@@ -191,7 +199,7 @@ func (s *service) place(w wish) (token int64, first bool) {
 	return s.queue[i].token, i == 0
 }
 
-func (s *service) token(place int64) int64 {
+func (s *service) token(w wish, place int64) int64 {
 	if !s.with.tokens {
 		return 0
 	}
@@ -212,8 +220,7 @@ func (s *service) token(place int64) int64 {
 		s.world.planted++
 		return s.tokens
 	}
-	s.tokens++
-	return s.tokens
+	return s.lies(w)
 }
 
 // ends are the defects that end a hold before its time.
@@ -245,12 +252,12 @@ func (s *service) again(h *hold) given {
 	h.depth++
 	if s.is("wrong-count", .2) {
 		s.world.planted++
-		return given{true, h.owner, h.token, h.depth + 1}
+		return h.given(h.depth + 1)
 	}
 	if s.is("inner-refused", .1) {
 		h.depth--
 		s.world.planted++
 		return given{}
 	}
-	return given{true, h.owner, h.token, h.depth}
+	return h.given(h.depth)
 }

@@ -1,0 +1,86 @@
+package checker
+
+import (
+	"cmp"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// heldAs is how a grant is held, as far as its client was told or had asked for.
+type heldAs struct {
+	said history.Op // its mode and its permits
+	ops  []int      // that say so
+	open int        // changes, and releases of a part, that are under way or of unknown outcome
+	last int        // completion of the latest of those that have ended
+}
+
+// renewedOther finds renewals that tell another mode, or another number of permits, than their client held and asked to
+// renew. What a change or the release of a part that was under way meanwhile has made of it is open, and so is what one
+// of unknown outcome may. A client may renew what it held before a change, so an answer that repeats the request is none
+// of another. O(n).
+func (r *run) renewedOther(f *found) {
+	held := map[string]*heldAs{}
+	for i := range r.Ops {
+		op := &r.Ops[i]
+		if op.Type == history.Note {
+			continue
+		}
+		g := r.ByOwner[op.Owner]
+		if g != nil && g.Op == i {
+			asked := &r.Ops[g.Invoke]
+			held[g.Owner] = &heldAs{ops: []int{g.Invoke, i}, last: i,
+				said: history.Op{Mode: cmp.Or(op.Mode, asked.Mode), Permits: cmp.Or(op.Permits, asked.Permits)}}
+			continue
+		}
+		invoke := i
+		if op.Type != history.Invoke {
+			invoke, _ = r.Started(i)
+		}
+		asked := &r.Ops[invoke]
+		switch h := held[asked.Owner]; {
+		case h == nil || asked.Key != "" && asked.Key != r.ByOwner[asked.Owner].Key.Name:
+		case asked.F == history.Change || asked.F == history.Release:
+			h.takes(asked, op)
+		case asked.F == history.Extend && op.Type == history.OK && h.open == 0 && h.last < invoke:
+			was := history.Op{Mode: cmp.Or(h.said.Mode, asked.Mode), Permits: cmp.Or(h.said.Permits, asked.Permits)}
+			if g := r.ByOwner[asked.Owner]; other(&r.Setup, &was, op) && !repeats(&r.Setup, asked, op) {
+				f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append([]int{invoke, i}, h.ops...)},
+					"%s held %q %s, and was told ok to its renewal at %s: it holds it %s.", g.Who(), g.Key.Name,
+					r.share(&was), r.seconds(op.Time), r.share(op))
+			}
+		}
+	}
+}
+
+// takes follows a change, or a release, which may be of a part.
+func (h *heldAs) takes(asked, op *history.Op) {
+	if op.Type == history.Invoke {
+		h.open++
+		return
+	}
+	part := asked.F == history.Change || asked.Permits > 0 && asked.Permits < h.said.Permits
+	if op.Type == history.Info || !part {
+		return // it stays open: what is given back is not renewed, and honestClaims says so
+	}
+	h.open, h.last = h.open-1, op.Index
+	if op.Type != history.OK {
+		return
+	}
+	if asked.F == history.Release {
+		h.said.Permits -= asked.Permits
+	} else {
+		h.said.Mode, h.ops = cmp.Or(op.Mode, asked.Mode), h.ops[:2:2]
+	}
+	h.ops = append(h.ops, asked.Index, op.Index)
+}
+
+// repeats says whether an answer tells what its request said, or nothing.
+func repeats(setup *history.Setup, asked, told *history.Op) bool {
+	switch setup.Kind {
+	case history.ReadWrite:
+		return told.Mode == "" || asked.Mode == told.Mode
+	case history.Semaphore:
+		return told.Permits == 0 || asked.Permits == told.Permits
+	}
+	return true
+}
