@@ -55,6 +55,7 @@ type Tried struct {
 	Fresh    int      `json:"fresh"` // features that nobody had seen before
 	Violated []string `json:"violated,omitempty"`
 	Seconds  float64  `json:"seconds"`
+	Shared   bool     `json:"shared,omitempty"` // its cluster had served a trial before
 	Error    string   `json:"error,omitempty"`
 }
 
@@ -69,6 +70,7 @@ type Hunt struct {
 	less   int           // how many of them the machine does not bear
 	single sync.RWMutex  // held for writing by a run that nothing may go on beside
 	enough context.CancelFunc
+	warm   *runner.Warm // the clusters that trials share
 
 	mu        sync.Mutex // of what follows, and of Report
 	pool      Pool
@@ -96,6 +98,7 @@ func (h *Hunt) Go(ctx context.Context) error {
 	defer scratch.Hold(h.Dir)()
 	h.begun = time.Now()
 	h.slots = make(chan struct{}, max(h.Parallel, 1))
+	h.warm = &runner.Warm{Most: max(h.Parallel, 1)}
 	h.known = len(h.Report.Findings)
 	h.err = h.learn(ctx)
 	working, enough := context.WithCancel(ctx)
@@ -110,11 +113,12 @@ func (h *Hunt) Go(ctx context.Context) error {
 		})
 	}
 	workers.Wait()
+	closed := h.warm.Close(context.WithoutCancel(ctx))
 	if ctx.Err() != nil {
 		h.Report.Stopped = "it was interrupted"
 	}
 	h.Report.Little = h.Report.little(fmt.Sprint(h.last))
-	err := errors.Join(h.err, h.save())
+	err := errors.Join(h.err, closed, h.save())
 	if errors.Is(err, syscall.ENOSPC) {
 		err = fmt.Errorf("%w; what was learnt before is kept: free some room, then go on with --resume %s", err, h.Dir)
 	}
