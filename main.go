@@ -87,7 +87,7 @@ func (l *Lock) library() libraries.Library {
 func (l *Lock) promise(backend string) history.Promise {
 	p := l.Promise
 	h := history.Promise{Backend: backend, About: l.About, Leased: p.Leased, Order: p.Order, Token: p.Token,
-		Session: p.Lost, Extends: p.Extend, Tries: p.Try, Bound: p.Bound}
+		Session: p.Lost, Extends: p.Extend, Renews: p.Renews, Tries: p.Try, Bound: p.Bound}
 	switch {
 	case p.Until && p.Sent, !p.Leased:
 	case p.Until:

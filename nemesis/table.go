@@ -47,6 +47,16 @@ func Capabilities(faults []Fault) []string {
 	return caps
 }
 
+// AllCapabilities lists what some fault needs.
+func AllCapabilities() (caps []string) {
+	for _, k := range history.FaultKinds {
+		if k.Capability != "" {
+			caps = append(caps, k.Capability)
+		}
+	}
+	return caps
+}
+
 // Checkpoints are the points that a client passes, where a fault can be triggered.
 var Checkpoints = Words{
 	"waiting":      "a client is about to ask for the lock",

@@ -101,7 +101,7 @@ func TestDiscreet(t *testing.T) {
 			t.Errorf("%q: %q, want %q", c.words, got, c.want)
 		}
 	}
-	n := &node{Node: &clusters.Node{Spec: clusters.NodeSpec{Name: "etcd-1", Env: []string{"HOSTNAME=etcd-1", "PATH=/bin", "ETCD_UNSAFE_NO_FSYNC=false"}}}}
+	n := &node{channel: &channel{Node: &clusters.Node{Spec: clusters.NodeSpec{Name: "etcd-1", Env: []string{"HOSTNAME=etcd-1", "PATH=/bin", "ETCD_UNSAFE_NO_FSYNC=false"}}}}}
 	if got := environment(n); !slices.Equal(got, []string{"ETCD_UNSAFE_NO_FSYNC=false"}) {
 		t.Errorf("environment %q", got)
 	}

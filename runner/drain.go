@@ -59,6 +59,7 @@ func (s *stage) drain(ctx context.Context, interrupted bool, say Progress) {
 			if d.ended {
 				missing[d.node.Name()] = d.missing
 			}
+			s.open = s.open || !d.ended || d.missing != 0
 		case <-shown.C:
 			names := make([]string, 0, len(waits))
 			for name := range waits {

@@ -53,7 +53,7 @@ func TestFinalAcquireWantsAFreeClient(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &stage{plan: &plan{lease: time.Second}, rec: rec}
 				for _, ends := range c.ends {
-					n := &node{Node: &clusters.Node{}, rec: rec, replies: map[int]chan agent.Message{}, exits: make(chan agent.Exit, 1), gone: make(chan struct{})}
+					n := &node{channel: &channel{Node: &clusters.Node{}, replies: map[int]chan agent.Message{}, gone: make(chan struct{})}, rec: rec, exits: make(chan agent.Exit, 1)}
 					n.Stdin = answering{n, ends}
 					s.clients = append(s.clients, n)
 				}

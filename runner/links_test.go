@@ -60,11 +60,12 @@ func TestResourceIsFoundByItsAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &stage{plan: p, cluster: &clusters.Cluster{Nodes: []*clusters.Node{{Spec: p.other, Addr: netip.MustParseAddr("10.77.0.7"),
-			Stdin: nopCloser{io.Discard}, Stdout: strings.NewReader(""), Stderr: strings.NewReader("")}}}, dir: t.TempDir()}
-		if err := errors.Join(os.Mkdir(filepath.Join(s.dir, logsDir), 0o755), s.attach()); err != nil {
+		at, dir := &site{cluster: &clusters.Cluster{Nodes: []*clusters.Node{{Spec: p.other, Addr: netip.MustParseAddr("10.77.0.7"),
+			Stdin: nopCloser{io.Discard}, Stdout: strings.NewReader(""), Stderr: strings.NewReader("")}}}}, t.TempDir()
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, logsDir), 0o755), at.attach(&recorder{}, dir)); err != nil {
 			t.Fatal(err)
 		}
+		s := p.stage(at, nil, dir)
 		addr := s.worker(len(p.clients), "final", workloads.Finally).Resource.Addr
 		if way := s.clientLinks()[5]; !strings.HasPrefix(addr, "10.77.0.7:") || way.Upstream != addr {
 			t.Errorf("%s: a client finds it at %s, a link at %s", resource, addr, way.Upstream)

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/internal/visible"
@@ -21,40 +19,50 @@ import (
 	"github.com/dlmtest/dlmtest/workloads"
 )
 
-// node is a running node seen from the runner: the far end of its agent's stdio.
+// node is a running node in one run: what its agent says there goes to its records and its log.
 type node struct {
-	*clusters.Node
+	*channel
 	rec *recorder
 	log *visible.Writer // of a file; a log is read on terminals and in CI
 
 	mu      sync.Mutex
-	last    int                        // id of the newest command
-	replies map[int]chan agent.Message // commands that wait for their answer
-	said    chan workloads.Said        // words of the worker
-	exits   chan agent.Exit            // of its child, one for each start
-	tail    []string                   // its last log lines, for an error
+	said    chan workloads.Said // words of the worker
+	exits   chan agent.Exit     // of its child, one for each start
+	tail    []string            // its last log lines, for an error
 	version reports.NodeVersion
-	gone    chan struct{} // closed when the agent is gone
-	how     func() error  // it went, once it has
+	lives   bool // its child is a server that goes on from an earlier run
 
 	came, ops atomic.Int64 // messages, and the records among them
 }
+
+// serves says that the node is a server, and neither the guarded resource nor a client.
+func (a *node) serves() bool { return a.Spec.Role != "resource" && a.Spec.Role != "client" }
 
 // tailLines is how many log lines of a server an error shows.
 const tailLines = 12
 
 // attach starts to listen to a node. Its log goes to a file in dir.
 func attach(n *clusters.Node, rec *recorder, dir string) (*node, error) {
-	log, err := os.Create(filepath.Join(dir, n.Spec.Name+".log"))
+	c := &channel{Node: n, replies: map[int]chan agent.Message{}, gone: make(chan struct{})}
+	a, err := c.node(rec, dir)
 	if err != nil {
 		return nil, err
 	}
-	a := &node{Node: n, rec: rec, log: visible.Console(&shortLog{log, logSize}), replies: map[int]chan agent.Message{},
-		said: make(chan workloads.Said, 1024), exits: make(chan agent.Exit, 16), gone: make(chan struct{})}
-	a.how = sync.OnceValue(a.lastOf)
-	go a.listen()
-	go func() { _, _ = io.Copy(a.log, n.Stderr) }() // the agent's own last words, if any
+	c.to = a
+	c.how = sync.OnceValue(c.lastOf)
+	go c.listen()
+	go func() { _, _ = io.Copy(words{c}, n.Stderr) }() // the agent's own last words, if any
 	return a, nil
+}
+
+// node is that of the channel in another run.
+func (c *channel) node(rec *recorder, dir string) (*node, error) {
+	log, err := os.Create(filepath.Join(dir, c.Spec.Name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	return &node{channel: c, rec: rec, log: visible.Console(&shortLog{log, logSize}),
+		said: make(chan workloads.Said, 1024), exits: make(chan agent.Exit, 16)}, nil
 }
 
 // nodeError is an error about one node.
@@ -73,12 +81,6 @@ func (a *node) errorf(format string, args ...any) error {
 	return &nodeError{node: a, err: fmt.Errorf(format, args...)}
 }
 
-// Name is the node's.
-func (a *node) Name() string { return a.Spec.Name }
-
-// Address is where the node's peers reach it.
-func (a *node) Address() string { return a.Addr.String() }
-
 // Command has the agent carry out c and returns its answer.
 func (a *node) Command(ctx context.Context, c agent.Command) error {
 	_, err := a.ask(ctx, c)
@@ -87,16 +89,7 @@ func (a *node) Command(ctx context.Context, c agent.Command) error {
 
 func (a *node) ask(ctx context.Context, c agent.Command) (agent.Message, error) {
 	reply := make(chan agent.Message, 1)
-	a.mu.Lock()
-	a.last++
-	c.ID = a.last
-	a.replies[c.ID] = reply
-	line, err := json.Marshal(c)
-	if err == nil {
-		_, err = a.Stdin.Write(append(line, '\n'))
-	}
-	a.mu.Unlock()
-	if err != nil {
+	if err := a.send(c, reply); err != nil {
 		return agent.Message{}, a.errorf("%w", err)
 	}
 	select {
@@ -115,6 +108,24 @@ func (a *node) ask(ctx context.Context, c agent.Command) (agent.Message, error) 
 	}
 }
 
+// again is the node in another run on the same cluster: a server goes on under what spec says of it, what else ran on the
+// node is ended (spec is nil).
+func (a *node) again(ctx context.Context, rec *recorder, dir string, spec *agent.Child) (*node, error) {
+	n, err := a.channel.node(rec, dir)
+	if err != nil {
+		return nil, err
+	}
+	n.version, n.lives = a.version, spec != nil
+	a.channel.mu.Lock()
+	a.next = n
+	a.channel.mu.Unlock()
+	if err := a.Command(ctx, agent.Command{Do: agent.Anew, Child: spec}); err != nil {
+		_ = n.log.Close() // a log is no evidence
+		return nil, err
+	}
+	return n, nil
+}
+
 // tell sends a word to the node's worker.
 func (a *node) tell(ctx context.Context, t workloads.Told) error {
 	line, err := json.Marshal(t)
@@ -129,57 +140,8 @@ func (a *node) start(ctx context.Context, c agent.Child) error {
 	return a.Command(ctx, agent.Command{Do: agent.Start, Child: &c})
 }
 
-// lastOf is how the node's first process ended, which no fault makes it do. The daemon alone knows of a container's end.
-func (a *node) lastOf() error {
-	why := "its memory ran out, or somebody has killed it"
-	if a.Spec.Guest {
-		why = "the code under test took all of its processes or memory, or somebody has killed it"
-	}
-	select {
-	case end := <-a.Exited:
-		if end.Err != nil {
-			return fmt.Errorf("the connection to the Docker daemon was lost: %w", end)
-		}
-		return fmt.Errorf("%w\nNo fault ends a node: %s", end, why)
-	case <-time.After(exitLimit):
-		return fmt.Errorf("the connection to the Docker daemon was lost, or it cannot tell how node %s ended", a.Name())
-	}
-}
-
-// exitLimit is how long the end of a node that has gone may take to be told.
-const exitLimit = 2 * time.Second
-
-func (a *node) listen() {
-	defer close(a.gone)
-	lines := bufio.NewReaderSize(a.Stdout, 1<<16)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		if a.rec.hide != nil {
-			line = []byte(a.rec.hide.Replace(string(line)))
-		}
-		var m agent.Message
-		if err := json.Unmarshal(line, &m); err != nil {
-			a.rec.fail(fmt.Errorf("%s: its agent wrote %q: %w", a.Name(), line, err))
-			continue
-		}
-		a.take(m)
-	}
-}
-
 func (a *node) take(m agent.Message) {
-	a.came.Add(1)
 	switch {
-	case m.Re > 0:
-		a.mu.Lock()
-		reply := a.replies[m.Re]
-		delete(a.replies, m.Re)
-		a.mu.Unlock()
-		if reply != nil {
-			reply <- m
-		}
 	case m.Op != nil:
 		a.ops.Add(1)
 		a.rec.add(a.Name(), m.Op)

@@ -21,6 +21,7 @@ type Options struct {
 	Part     bool               // one of many runs, so no link "latest" points at it
 	Version  string             // of dlmtest
 	Self     string             // path of this binary, for nodes, janitor and oracle
+	Warm     *Warm              // clusters that earlier runs have left, and that this one may leave; nil: none
 }
 
 // Label is what the lock under test is called, as a column of a matrix is.

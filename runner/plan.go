@@ -88,12 +88,13 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	if p.other, err = p.resourceNode(ctx); err != nil {
 		return nil, err
 	}
+	own := o.Warm.keys()
 	for n := range o.Scenario.Keys {
-		p.keys = append(p.keys, fmt.Sprintf("key-%d", n+1))
+		p.keys = append(p.keys, fmt.Sprintf("key-%d", n+1)+own)
 	}
 	var names []string
 	for n := range o.Scenario.Clients {
-		name := fmt.Sprintf("client-%d", n+1)
+		name := clientName(n)
 		names = append(names, name)
 		p.clients = append(p.clients, clusters.NodeSpec{Name: name, Role: "client", Image: o.clientImage(),
 			Mounts: o.adapterFiles(), Hosts: o.hosts(), Guest: true, Outside: o.elsewhere()})
@@ -113,6 +114,9 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	p.empower()
 	return p, nil
 }
+
+// clientName is that of a client's node, counted from 0.
+func clientName(n int) string { return fmt.Sprintf("client-%d", n+1) }
 
 // promise is that of a lock in this run: of servers that leave fsync to the operating system none survives a crash, and
 // what those of the user's own compose file survive is not known.
@@ -151,6 +155,9 @@ var ErrUsage = errors.New("wrong usage")
 // empower gives every node what the faults of this scenario need, and no more.
 func (p *plan) empower() {
 	caps := nemesis.Capabilities(p.faults)
+	if p.Warm != nil { // another run on the same nodes may need them
+		caps = nemesis.AllCapabilities()
+	}
 	for i := range p.servers {
 		p.servers[i].CapAdd = append(p.servers[i].CapAdd, caps...)
 	}

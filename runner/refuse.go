@@ -100,16 +100,16 @@ func (s *stage) tryAll(ctx context.Context) error {
 // folder that a disk fault needs.
 func (s *stage) trialOf(n *node) *agent.Child {
 	c := &agent.Child{Argv: []string{binary, "trial"}, User: n.Spec.User}
-	c.Data, c.Seed = s.diskOf(n)
+	c.Data, c.Seed = s.diskOf(n.Spec)
 	return c
 }
 
 // diskOf is the folder of a node that lies on the lossy file system; empty: none does.
-func (s *stage) diskOf(n *node) (folder string, seed uint64) {
-	if !s.disks() || n == s.resource || n.Spec.Role == "client" {
+func (p *plan) diskOf(n clusters.NodeSpec) (folder string, seed uint64) {
+	if !p.disks() || n.Role == "resource" || n.Role == "client" {
 		return "", 0
 	}
-	return n.Spec.Data, s.Seed
+	return n.Data, p.Seed
 }
 
 // settle makes durable what the servers have written so far. It stands for the time

@@ -25,6 +25,8 @@ type Outcome struct {
 	Result checker.Result
 	// Figures is what was measured; results.json holds it beside the judgement.
 	Figures figures.Figures
+	// Shared says that its cluster had served a run before: see Warm.
+	Shared bool
 	// Passed are the messages that went through the clients' links, where they had some.
 	Passed []agent.Passed
 }
@@ -70,9 +72,10 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 			return nil, errors.Join(NoRoom(err, o.startAgain()), stage.down(context.WithoutCancel(ctx)))
 		}
 	}
+	shared := stage.served > 0
 	interrupted, loadErr := stage.through(ctx, p)
 	p.Phase("Taking the cluster down")
-	downErr := stage.down(context.WithoutCancel(ctx))
+	downErr := stage.leave(context.WithoutCancel(ctx), loadErr == nil && !interrupted)
 	ops, recErr := rec.close()
 	for _, err := range []error{loadErr, recErr} {
 		if err != nil && !errors.Is(err, rec.blame()) { // of an adapter's fault the history tells
@@ -90,7 +93,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		}
 	})
 	if out != nil {
-		out.Passed = stage.passed
+		out.Passed, out.Shared = stage.passed, shared
 	}
 	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
 }

@@ -37,7 +37,7 @@ func TestServerThatEndsUnderAFault(t *testing.T) {
 				t.Fatal(err)
 			}
 			made := func(role string) *node {
-				return &node{Node: &clusters.Node{Spec: clusters.NodeSpec{Name: role}}, rec: rec, exits: make(chan agent.Exit, 1), gone: make(chan struct{}), tail: []string{"panic: no log"}}
+				return &node{channel: &channel{Node: &clusters.Node{Spec: clusters.NodeSpec{Name: role}}, gone: make(chan struct{})}, rec: rec, exits: make(chan agent.Exit, 1), tail: []string{"panic: no log"}}
 			}
 			nodes := map[string]*node{"server": made("server"), "client": made("client"), "resource": made("resource")}
 			s := &stage{plan: &plan{}, rec: rec, servers: []*node{nodes["server"]}, clients: []*node{nodes["client"]}, resource: nodes["resource"]}

@@ -217,7 +217,7 @@ func TestNoSecretIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{plan: p, dir: t.TempDir(), rec: &recorder{}}
+	s := &stage{plan: p, site: &site{}, dir: t.TempDir(), rec: &recorder{}}
 	data, err := json.Marshal(s.describe(time.Now(), false))
 	if err != nil || strings.Contains(string(data), "geheim") {
 		t.Errorf("%v\n%s", err, data)

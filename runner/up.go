@@ -23,16 +23,14 @@ import (
 // stage is a cluster that is up, with everything that depends on it.
 type stage struct {
 	*plan
+	*site
 	dir      string
 	rec      *recorder
-	run      clusters.Run
-	cluster  *clusters.Cluster
-	where    string // docker or local
-	janitor  *clusters.Janitor
 	servers  []*node
-	lost     int // servers that have ended by themselves
 	resource *node
 	clients  []*node
+	lost     int            // servers that have ended by themselves
+	open     bool           // a node did not end its records
 	free     *node          // a client without a worker, once they were asked to end
 	passed   []agent.Passed // messages on the links of all clients; known when they are drained
 
@@ -44,15 +42,52 @@ type stage struct {
 // client has succeeded. A cold JVM on a slow machine takes the longest.
 const readyLimit = 100 * time.Second
 
-// up starts all nodes at once and returns when a client operation has succeeded
-// on each client. After an error nothing is left.
+// up starts all nodes at once, on a cluster that waits for such a run if there is one, and returns when a client operation
+// has succeeded on each client. After an error nothing is left.
 func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (_ *stage, err error) {
 	for _, line := range p.told {
 		say.Line(line)
 	}
+	shape := p.shapeOf()
+	site := p.Warm.take(shape, len(p.clients))
+	if site != nil {
+		say.Phase("Going on with a cluster that is up")
+		if site.again(ctx, p, rec, dir) != nil { // what is wrong with it is no business of this run
+			if err := site.down(context.WithoutCancel(ctx)); err != nil {
+				return nil, err
+			}
+			site = nil
+		}
+	}
+	if site == nil {
+		if site, err = p.newSite(ctx, rec, dir, shape != "", say); err != nil {
+			return nil, err
+		}
+		site.shape = shape
+	}
+	s := p.stage(site, rec, dir)
+	defer func() {
+		if err != nil {
+			_ = s.down(context.WithoutCancel(ctx)) // the first error tells more
+		}
+	}()
+	if err := s.tryAll(ctx); err != nil {
+		return nil, err
+	}
+	say.Phase("Waiting until a lock operation succeeds on every client")
+	return s, s.startAll(ctx, say)
+}
+
+// newSite starts the nodes of a run; with spare ones, so that a run with more clients can have them later.
+func (p *plan) newSite(ctx context.Context, rec *recorder, dir string, spare bool, say Progress) (_ *site, err error) {
 	say.Phase("Preparing images")
 	specs := append(append([]clusters.NodeSpec{}, p.servers...), p.other)
 	specs = append(specs, p.clients...)
+	for n := len(p.clients); spare && n < warmClients; n++ {
+		client := p.clients[0]
+		client.Name = clientName(n)
+		specs = append(specs, client)
+	}
 	if err := p.putAdapter(ctx, specs, say); err != nil {
 		return nil, err
 	}
@@ -78,42 +113,42 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 		janitor.Leave(run) // what could not be removed either
 		return nil, p.deviceMissing(err)
 	}
-	s := &stage{plan: p, dir: dir, rec: rec, run: run, cluster: cluster, where: "docker", janitor: janitor}
+	s := &site{run: run, cluster: cluster, where: "docker", janitor: janitor}
 	if _, local := runtime.(*clusters.Local); local {
 		s.where = "local"
 	}
-	defer func() {
-		if err != nil {
-			_ = s.down(context.WithoutCancel(ctx)) // the first error tells more
-		}
-	}()
-	if err := s.attach(); err != nil {
-		return nil, err
+	if err := s.attach(rec, dir); err != nil {
+		return nil, errors.Join(err, s.down(context.WithoutCancel(ctx)))
 	}
-	if err := s.tryAll(ctx); err != nil {
-		return nil, err
-	}
-	say.Phase("Waiting until a lock operation succeeds on every client")
-	return s, s.startAll(ctx, say)
+	return s, nil
 }
 
 // attach connects to the agent of every node.
-func (s *stage) attach() error {
+func (s *site) attach(rec *recorder, dir string) error {
 	for _, n := range s.cluster.Nodes {
-		a, err := attach(n, s.rec, filepath.Join(s.dir, logsDir))
+		a, err := attach(n, rec, filepath.Join(dir, logsDir))
 		if err != nil {
 			return err
 		}
-		switch n.Spec.Role {
-		case "client":
-			s.clients = append(s.clients, a)
-		case "resource":
-			s.resource, s.stands = a, n.Addr
-		default:
-			s.servers = append(s.servers, a)
-		}
+		s.every = append(s.every, a)
 	}
 	return nil
+}
+
+// stage is the part of a site that the run uses.
+func (p *plan) stage(at *site, rec *recorder, dir string) *stage {
+	s := &stage{plan: p, site: at, dir: dir, rec: rec}
+	for _, n := range at.every {
+		switch {
+		case n.serves():
+			s.servers = append(s.servers, n)
+		case n.Spec.Role == "resource":
+			s.resource, s.stands = n, n.Addr
+		case len(s.clients) < len(p.clients):
+			s.clients = append(s.clients, n)
+		}
+	}
+	return s
 }
 
 // startAll starts every child at once and waits until all are ready.
@@ -139,14 +174,21 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 }
 
 func (s *stage) startServer(ctx context.Context, n *node) error {
-	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir, Gains: n.Spec.Gains, Loses: n.Spec.CapDrop,
-		Health: n.Spec.Health, Tells: n.Spec.Tells, Bend: nemesis.Bends(s.faults),
-		Stall: stallLimit(s.lease), Probe: s.probes()}
-	child.Data, child.Seed = s.diskOf(n)
-	if err := n.start(ctx, child); err != nil {
-		return err
+	if !n.lives {
+		if err := n.start(ctx, *s.serverChild(n)); err != nil {
+			return err
+		}
 	}
 	return n.Command(ctx, agent.Command{Do: agent.Check})
+}
+
+// serverChild is the program of a server's node.
+func (p *plan) serverChild(n *node) *agent.Child {
+	child := agent.Child{Argv: n.Spec.Argv(), Env: n.Spec.Env, User: n.Spec.User, Dir: n.Spec.WorkDir, Gains: n.Spec.Gains, Loses: n.Spec.CapDrop,
+		Health: n.Spec.Health, Tells: n.Spec.Tells, Bend: nemesis.Bends(p.faults),
+		Stall: stallLimit(p.lease), Probe: p.probes()}
+	child.Data, child.Seed = p.diskOf(n.Spec)
+	return &child
 }
 
 func (s *stage) startResource(ctx context.Context) error {
@@ -251,24 +293,4 @@ func (s *stage) explain(err error) error {
 		return fmt.Errorf("%w; logs are in %s", err, filepath.Join(s.dir, logsDir))
 	}
 	return fmt.Errorf("%w%s", err, b.String())
-}
-
-// downLimit is for all nodes together: a second on a quiet machine, a minute for a daemon that others keep busy.
-const downLimit = 90 * time.Second
-
-// down removes all nodes and closes their logs.
-func (s *stage) down(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, downLimit)
-	defer cancel()
-	err := s.cluster.Down(ctx)
-	if err != nil {
-		s.janitor.Leave(s.run)
-		err = fmt.Errorf("not all of the cluster could be removed; what is left goes within two minutes if the daemon "+
-			"can be reached, else at the next start: %w", err)
-	}
-	err = errors.Join(err, s.janitor.Done())
-	for _, n := range s.nodes() {
-		_ = n.log.Close() // a log is no evidence
-	}
-	return err
 }

@@ -18,6 +18,9 @@ var versionPattern = regexp.MustCompile(`[0-9]+\.[0-9]+[0-9A-Za-z.+~-]*`)
 func (s *stage) askVersions(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, n := range s.nodes() {
+		if n.lives { // it has told
+			continue
+		}
 		n.version = reports.NodeVersion{Node: n.Name(), Server: "dlmtest", Version: s.Version, Image: n.Spec.Image}
 		switch {
 		case slices.Contains(s.servers, n):

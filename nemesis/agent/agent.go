@@ -70,7 +70,7 @@ func Main(name string, in io.Reader, w io.Writer) error {
 }
 
 // slow are the commands that take time: none waits for another.
-var slow = map[Do]bool{Check: true, Kill: true, Run: true, Heal: true, Cancel: true, Try: true, Sync: true, End: true}
+var slow = map[Do]bool{Check: true, Kill: true, Run: true, Heal: true, Cancel: true, Try: true, Sync: true, End: true, Anew: true}
 
 func (a *agent) answer(c Command) {
 	defer a.survive(c)
@@ -91,6 +91,10 @@ func (a *agent) answer(c Command) {
 	}
 	if c.Do == End {
 		a.endRecords(m)
+		return
+	}
+	if c.Do == Anew {
+		a.answerAnew(m, c.Child)
 		return
 	}
 	if err := a.do(c); err != nil {
@@ -134,9 +138,7 @@ func (a *agent) start(spec *Child) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.child != nil {
-		select {
-		case <-a.child.ended:
-		default:
+		if !a.child.over() {
 			return errors.New("start: the node's child is still running")
 		}
 		a.former = a.former.and(a.child)
@@ -146,20 +148,21 @@ func (a *agent) start(spec *Child) error {
 	if spec.Clock {
 		a.watch.Do(func() { go watchHostClock(a.note) })
 	}
-	if spec.Probe && a.echo == nil {
-		echo, err := cut.ServeProbe(fmt.Sprintf(":%d", cut.ProbePort))
-		if err != nil {
-			return err
-		}
-		a.echo = echo
-	}
-	if err := a.mountDisk(spec); err != nil {
+	if err := errors.Join(a.serveProbe(spec), a.mountDisk(spec)); err != nil {
 		return err
 	}
 	if err := a.openLinks(spec); err != nil {
 		return err
 	}
 	return a.launch(*spec)
+}
+
+// serveProbe answers the probes of other agents from now on, if it is to. a.mu is held.
+func (a *agent) serveProbe(spec *Child) (err error) {
+	if spec.Probe && a.echo == nil {
+		a.echo, err = cut.ServeProbe(fmt.Sprintf(":%d", cut.ProbePort))
+	}
+	return err
 }
 
 // launch starts the child. a.mu is held: fromChild waits for it, so nothing that

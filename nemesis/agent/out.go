@@ -88,6 +88,14 @@ func (o *out) end(m Message, missing Ended) {
 	o.sendLocked(m)
 }
 
+// anew answers m, and takes records again from then on.
+func (o *out) anew(m Message) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over, o.ops = false, 0
+	o.sendLocked(m)
+}
+
 // queue takes a line. o.mu is held.
 func (o *out) queue(line []byte) {
 	switch {

@@ -44,6 +44,7 @@ const (
 	Try           Do = "try"    // find out whether the faults that need Need work on this node, before Child is started
 	Sync          Do = "sync"   // make durable all that is on the lossy file system, as time does; nothing without one
 	End           Do = "end"    // have the child end its records, record nothing more, and answer with Message.End
+	Anew          Do = "anew"   // record for another run: with Child a server goes on, watched as that says; without, a worker is ended
 	Run           Do = "run"    // run Child.Argv to its end and answer with what it printed
 )
 

@@ -55,6 +55,7 @@ type Tried struct {
 	Fresh    int      `json:"fresh"` // features that nobody had seen before
 	Violated []string `json:"violated,omitempty"`
 	Seconds  float64  `json:"seconds"`
+	Shared   bool     `json:"shared,omitempty"` // its cluster had served a trial before
 	Error    string   `json:"error,omitempty"`
 }
 
@@ -69,6 +70,7 @@ type Hunt struct {
 	less   int           // how many of them the machine does not bear
 	single sync.RWMutex  // held for writing by a run that nothing may go on beside
 	enough context.CancelFunc
+	warm   *runner.Warm // the clusters that trials share
 
 	mu        sync.Mutex // of what follows, and of Report
 	pool      Pool
@@ -96,6 +98,7 @@ func (h *Hunt) Go(ctx context.Context) error {
 	defer scratch.Hold(h.Dir)()
 	h.begun = time.Now()
 	h.slots = make(chan struct{}, max(h.Parallel, 1))
+	h.warm = &runner.Warm{Most: max(h.Parallel, 1)}
 	h.known = len(h.Report.Findings)
 	h.err = h.learn(ctx)
 	working, enough := context.WithCancel(ctx)
@@ -110,6 +113,7 @@ func (h *Hunt) Go(ctx context.Context) error {
 		})
 	}
 	workers.Wait()
+	closed := h.warm.Close(context.WithoutCancel(ctx))
 	if ctx.Err() != nil {
 		h.Report.Stopped = "it was interrupted"
 	}
@@ -118,7 +122,7 @@ func (h *Hunt) Go(ctx context.Context) error {
 	if err == nil || !errors.Is(h.err, syscall.ENOSPC) && !errors.Is(h.err, runner.ErrNoRoom) {
 		err = errors.Join(h.err, err)
 	}
-	return runner.NoRoom(err, "go on with --resume "+h.Dir+"; what was learnt before is kept")
+	return runner.NoRoom(errors.Join(err, closed), "go on with --resume "+h.Dir+"; what was learnt before is kept")
 }
 
 // fail keeps the first error, which ends the hunt.

@@ -144,6 +144,9 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 			rate.Of++
 			if ours {
 				l.shows[c.Property] = out.Dir
+				if v := firmest(*p); v != nil {
+					c.message = v.Message
+				}
 			}
 		case l.unmet >= Repeats && c.Reference.Of == 0:
 			c.Compared = false

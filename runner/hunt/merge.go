@@ -136,11 +136,12 @@ func build(m matrix.Merging, parts []part) (*Report, error) {
 func union(parts []part) *Report {
 	r := *parts[0].Report
 	r.Shard, r.Findings, r.Left, r.Messages, r.coverage = "", []*Finding{}, []*Dismissed{}, nil, map[Cover]Cover{}
-	r.Trials, r.Runs, r.Failed, r.Disturbed, r.tried = 0, 0, 0, 0, nil
+	r.Trials, r.Runs, r.Failed, r.Shared, r.Disturbed, r.tried = 0, 0, 0, 0, 0, nil
 	seen := map[string]bool{}
 	var gaps []string
 	for i, p := range parts {
-		r.Trials, r.Runs, r.Failed, r.Disturbed = r.Trials+p.Trials, r.Runs+p.Runs, r.Failed+p.Failed, r.Disturbed+p.Disturbed
+		r.Trials, r.Runs, r.Failed = r.Trials+p.Trials, r.Runs+p.Runs, r.Failed+p.Failed
+		r.Shared, r.Disturbed = r.Shared+p.Shared, r.Disturbed+p.Disturbed
 		r.Seconds, r.Next, r.Parallel = max(r.Seconds, p.Seconds), max(r.Next, p.Next), max(r.Parallel, p.Parallel)
 		if p.Started.Before(r.Started) {
 			r.Started = p.Started

@@ -98,7 +98,7 @@ func (r *Report) plausible() error {
 	if r.Format != Format {
 		return fmt.Errorf("format %d: want %d", r.Format, Format)
 	}
-	for field, n := range map[string]int{"trials": r.Trials, "runs": r.Runs, "failed": r.Failed, "disturbed": r.Disturbed,
+	for field, n := range map[string]int{"trials": r.Trials, "runs": r.Runs, "failed": r.Failed, "disturbed": r.Disturbed, "shared": r.Shared,
 		"features": r.Features, "next": r.Next - 1, "seconds": int(min(r.Seconds, 1))} {
 		if n < 0 {
 			return fmt.Errorf("%s is too small", field)

@@ -19,9 +19,9 @@ import (
 
 // Summary says it all in one sentence or two.
 func (r *Report) Summary() string {
-	text := fmt.Sprintf("%s of %s in %s of %.0f s (%.1f runs a minute), %s seen.",
+	text := fmt.Sprintf("%s of %s in %s%s of %.0f s (%.1f runs a minute), %s seen.",
 		nouns.Count(len(r.Findings), "finding"), r.Lock,
-		nouns.Count(r.Trials, "trial"), r.Seconds, r.PerMinute(), nouns.Count(r.Features, "feature"))
+		nouns.Count(r.Trials, "trial"), r.sharing(), r.Seconds, r.PerMinute(), nouns.Count(r.Features, "feature"))
 	if r.Stopped != "" {
 		text += " It ended early: " + r.Stopped + "."
 	}
@@ -29,6 +29,14 @@ func (r *Report) Summary() string {
 		text += " Too little was tried: " + r.Little + "."
 	}
 	return text
+}
+
+// sharing says how many trials had the cluster of an earlier one.
+func (r *Report) sharing() string {
+	if r.Shared == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d on the cluster of an earlier one)", r.Shared)
 }
 
 // Line is the command that runs the scenario of a finding, for a shell.

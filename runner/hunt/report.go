@@ -35,6 +35,7 @@ type Report struct {
 	Merged    []string        `json:"merged,omitempty"` // folders of the shards that this was made of
 	Next      int             `json:"next"`             // number of the next trial
 	Runs      int             `json:"runs"`             // with repeats, those of the reference lock, and of shrinking
+	Shared    int             `json:"shared,omitempty"` // trials on a cluster that had served another one
 	Disturbed int             `json:"disturbed"`        // trials that the machine disturbed, and in which something stayed open
 	Failed    int             `json:"failed"`           // trials that reached no judgement
 	Features  int             `json:"features"`         // that were seen in any trial

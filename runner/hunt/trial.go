@@ -25,11 +25,11 @@ func (h *Hunt) learn(ctx context.Context) error {
 		h.says("no messages are learnt: " + why)
 		return nil
 	}
-	out, err := h.run(ctx, h.Options, t, h.Seed, false)
+	out, err := h.run(ctx, h.shared(), t, h.Seed, false)
 	again := func() bool {
 		return out == nil && ctx.Err() == nil && len(h.Space.Leases) > 1 && time.Since(h.begun) < h.For
 	}
-	for ; again(); out, err = h.run(ctx, h.Options, t, h.Seed, false) {
+	for ; again(); out, err = h.run(ctx, h.shared(), t, h.Seed, false) {
 		h.says(fmt.Sprintf("no run with a lease of %v, which a lock may say when it is opened only: %v", h.Space.Leases[0], err))
 		h.Space.Leases = h.Space.Leases[1:]
 		t = h.Space.Learn()
@@ -44,6 +44,14 @@ func (h *Hunt) learn(ctx context.Context) error {
 	h.Report.Messages = h.Space.Messages
 	h.says("learnt: " + h.Space.String())
 	return h.forget(out.Dir)
+}
+
+// shared are the options of a trial, which may have the cluster of another one. What it shows counts for nothing until it
+// has come again in a cluster of its own.
+func (h *Hunt) shared() runner.Options {
+	o := h.Options
+	o.Warm = h.warm
+	return o
 }
 
 // run makes one run of a scenario in a folder of its own. An adapter that broke its protocol is an error.
@@ -167,7 +175,7 @@ func (h *Hunt) failed(ctx context.Context, err error) error {
 // trial runs a trial, files what it shows, and notes what it violates, to look into it.
 func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.Scenario) error {
 	begun := time.Now()
-	out, err := h.run(ctx, h.Options, t, seed, false)
+	out, err := h.run(ctx, h.shared(), t, seed, false)
 	if out == nil && h.Parallel > 1 && ctx.Err() == nil && !errors.Is(err, runner.ErrUsage) && !errors.Is(err, errAdapter) {
 		if out, err = h.run(ctx, h.Options, t, seed, true); out != nil {
 			h.fewer()
@@ -183,6 +191,7 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 			return errors.Join(h.keep(tried), h.failed(ctx, err), h.save())
 		})
 	}
+	tried.Shared = out.Shared
 	tried.Seen = See(out.Setup, out.Ops, out.Result)
 	for _, p := range out.Result.Properties {
 		if p.Verdict == checker.Violated {
@@ -196,6 +205,9 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 		h.Report.Trials++
 		if !usable(out) {
 			h.Report.Disturbed++
+		}
+		if out.Shared {
+			h.Report.Shared++
 		}
 		h.Report.cover(t, out.Ops)
 		tried.Fresh = h.pool.Add(number, t, tried.Seen)
