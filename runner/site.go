@@ -132,7 +132,7 @@ func (w *Warm) take(shape string, clients int) *site {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, s := range slices.Backward(w.idle) {
-			if s.shape == shape && s.clients() >= clients {
+		if s.shape == shape && s.clients() >= clients {
 			w.idle = slices.Delete(w.idle, i, i+1)
 			return s
 		}
