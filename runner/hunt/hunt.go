@@ -70,7 +70,7 @@ type Hunt struct {
 	less   int           // how many of them the machine does not bear
 	single sync.RWMutex  // held for writing by a run that nothing may go on beside
 	enough context.CancelFunc
-	warm   *runner.Warm // the clusters that trials share
+	warm   *runner.Warm // the clusters that trials share, and first runs of the reference lock
 
 	mu        sync.Mutex // of what follows, and of Report
 	pool      Pool
@@ -98,7 +98,7 @@ func (h *Hunt) Go(ctx context.Context) error {
 	defer scratch.Hold(h.Dir)()
 	h.begun = time.Now()
 	h.slots = make(chan struct{}, max(h.Parallel, 1))
-	h.warm = &runner.Warm{Most: max(h.Parallel, 1)}
+	h.warm = &runner.Warm{Most: 2 * max(h.Parallel, 1)} // of this lock, and of the reference lock
 	h.known = len(h.Report.Findings)
 	h.err = h.learn(ctx)
 	working, enough := context.WithCancel(ctx)

@@ -112,7 +112,9 @@ func names(all []*candidate) string {
 func (l *look) once(ctx context.Context, ours, alone bool) {
 	o, trial := l.h.Options, l.s.trial
 	if !ours {
-		o, trial = *l.h.Reference, l.h.beside(trial)
+		if o, trial = *l.h.Reference, l.h.beside(trial); l.attempts == 0 { // most suspicions end here
+			o.Warm = l.h.warm
+		}
 	}
 	out, err := l.h.run(ctx, o, trial, l.s.seed, alone)
 	l.mu.Lock()

@@ -8,13 +8,17 @@ import (
 )
 
 // lateAcquire answers acquires late, when their clients may have asked again, and has them hold on to what they believe to have:
-// one after the other, each by another part of a lease.
+// one after the other, each by another part of a lease. In every other trial clients think for so long that who asks is often granted the
+// key at once, as then it is the grant that comes late.
 func lateAcquire(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if slices.Contains(s.Workloads, usual) {
 		t.Workload = usual
 	}
 	t.Keys, t.Clients, t.Renew, t.Think = 1, max(t.Clients, 3), false, someOrNone(d, 0.005, 0.1)
 	t.Work, t.Wait, t.Duration = leases(d.log(0.6, 1.3)), leases(d.log(2, 6)), leases(1.5*lates+1)
+	if d.visit/2%2 == 0 {
+		t.Clients, t.Think = 3, leases(d.log(0.5, 1.5))
+	}
 	kinds := []string{"hold-answer", "hold-request", "hold-answer", "blackhole"}
 	for n := range lates {
 		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kinds[(d.visit/2+n)%len(kinds)], Target: "holder", On: "waiting",
@@ -24,7 +28,7 @@ func lateAcquire(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 }
 
 // lates are the messages that one trial delays.
-const lates = 4
+const lates = 5
 
 // lateRenewal holds up renewals, or their answers, of holders that wait for them: one until the lease is over, and one so that it is not.
 func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
@@ -50,11 +54,16 @@ func lateRelease(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if d.visit%2 == 1 {
 		return goingOn(d, t)
 	}
-	t.Work, t.Duration = leases(d.log(0.3, 0.9)), leases(1.7*float64(len(strikes)))
+	work, rest := d.log(0.3, 0.9), 1.0 // of the lease at most, once it is released
+	if !t.Renew {
+		rest = 1 - work
+	}
+	t.Work, t.Duration = leases(work), leases(1.7*float64(len(strikes)))
 	first := d.visit / 2
 	for n := range strikes {
 		how := strikes[(first+n)%len(strikes)]
-		f := scenarios.Fault{Fault: how.fault, Target: "holder", On: "releasing", At: leases(0.05 + 1.6*float64(n)), For: span(leases(d.log(0.5, 1.2)))}
+		f := scenarios.Fault{Fault: how.fault, Target: "holder", On: "releasing", At: leases(0.05 + 1.6*float64(n)),
+			For: span(leases(rest + d.log(0.1, 0.6)))}
 		if how.fault != "hold-answer" {
 			f.When = scenarios.When{Contains: "key-1", Skip: how.skip, After: how.after} // what is not held takes another connection
 		}
