@@ -64,7 +64,7 @@ func (f *runFlags) chooseParallel(given bool) {
 
 // huntRunsPerCore is how many runs of a hunt a core bears: a trial waits for most of its time. See the
 // measurements in docs/hunt.md.
-const huntRunsPerCore = 2
+const huntRunsPerCore = 3
 
 // huntParallel is how many runs at a time a hunt makes where nobody says.
 func huntParallel() int {

@@ -154,3 +154,17 @@ func TestReferenceMeetsOtherFaults(t *testing.T) {
 		}
 	}
 }
+
+// Fewer runs go on at a time once the machine disturbs more than a third of the trials, and not before.
+func TestCrowded(t *testing.T) {
+	for disturbed, want := range map[int]bool{0: false, mostCrowd: false, mostCrowd + 1: true, crowdOf: true} {
+		h := &Hunt{}
+		for round := range 3 { // each dozen is counted for itself
+			for n := range crowdOf {
+				if got, last := h.crowded(n < disturbed), n == crowdOf-1; got != (want && last) {
+					t.Errorf("%d disturbed of %d, round %d, trial %d: %v", disturbed, crowdOf, round, n, got)
+				}
+			}
+		}
+	}
+}

@@ -96,8 +96,8 @@ func (h *Hunt) within(ctx context.Context, o runner.Options, p runner.Progress, 
 	return out, err
 }
 
-// fewer has one run less go on at a time: a trial that reached no judgement in company has reached one alone.
-func (h *Hunt) fewer() {
+// fewer has one run less go on at a time, and says why.
+func (h *Hunt) fewer(why string) {
 	h.mu.Lock()
 	left := h.Parallel - h.less - 1
 	if left > 0 {
@@ -108,7 +108,26 @@ func (h *Hunt) fewer() {
 		return
 	}
 	go func() { h.slots <- struct{}{} }() // once a run has ended
-	h.says(fmt.Sprintf("a trial came to a judgement only with nothing beside it: %s at a time from now on", nouns.Count(left, "run")))
+	h.says(fmt.Sprintf("%s: %s at a time from now on", why, nouns.Count(left, "run")))
+}
+
+// The machine does not bear as many runs at a time as there are, if it disturbs more than so many trials in a row of so many.
+const (
+	crowdOf   = 12
+	mostCrowd = 4
+)
+
+// crowded counts a trial, and says that there are too many at a time. h.mu is held.
+func (h *Hunt) crowded(disturbed bool) bool {
+	if h.lately++; disturbed {
+		h.crowd++
+	}
+	if h.lately < crowdOf {
+		return false
+	}
+	much := h.crowd > mostCrowd
+	h.lately, h.crowd = 0, 0
+	return much
 }
 
 var errAdapter = errors.New("the adapter broke the lock client protocol, or ended; dlmtest conform shows what it does wrong")
@@ -178,7 +197,7 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 	out, err := h.run(ctx, h.shared(), t, seed, false)
 	if out == nil && h.Parallel > 1 && ctx.Err() == nil && !errors.Is(err, runner.ErrUsage) && !errors.Is(err, errAdapter) {
 		if out, err = h.run(ctx, h.Options, t, seed, true); out != nil {
-			h.fewer()
+			h.fewer("a trial came to a judgement only with nothing beside it")
 		}
 	}
 	tried := Tried{Number: number, Seed: seed, Scenario: string(t.YAML()), Seconds: round(time.Since(begun))}
@@ -200,12 +219,14 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 	}
 	all := h.candidates(t, out)
 	err = h.forget(out.Dir) // what is a finding is shown by a run of its own
-	return errors.Join(err, h.locked(func() error {
+	crowded := false
+	err = errors.Join(err, h.locked(func() error {
 		h.broken = 0
 		h.Report.Trials++
 		if !usable(out) {
 			h.Report.Disturbed++
 		}
+		crowded = h.crowded(!usable(out))
 		if out.Shared {
 			h.Report.Shared++
 		}
@@ -219,6 +240,10 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 		}
 		return errors.Join(h.keep(tried), h.save())
 	}))
+	if crowded {
+		h.fewer("the machine disturbs many trials")
+	}
+	return err
 }
 
 // keep adds a line to trials.jsonl.
