@@ -70,6 +70,9 @@ func (b brute) keeps(in *incident, g *trace.Grant, t int64) bool {
 		if f.Begin < 0 || f.ID != in.id || f.Target != g.Node || t < f.From || t >= f.To || f.Kind == "clock" {
 			return false
 		}
+		if f.Kind == "latency" && f.Slow > 0 && 4*f.Slow <= int64(b.r.Setup.Lease) { // it is served
+			return false
+		}
 		stands := slices.Contains([]string{"pause", "stall-worker", "kill", "crash", "disk-stall"}, f.Kind)
 		return stands || !slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
 			return o.F == history.Extend && o.Type == history.OK && o.Owner == g.Owner && o.Time > t
@@ -121,6 +124,12 @@ func TestDroughtAgrees(t *testing.T) {
 			for i := range ops { // some only try
 				if ops[i].F == history.Acquire && ops[i].Process == 1 && len(ops)%2 == 0 {
 					ops[i].F = history.Try
+				}
+			}
+			slow := rapid.Int64Range(0, 3).Draw(t, "a quarter of a lease") * int64(setup.Lease) / 8 // some faults are slow links
+			for i := range ops {
+				if f := ops[i].Fault; f != nil && f.Kind == "reset" && slow > 0 {
+					f.Kind, ops[i].Length = "latency", slow
 				}
 			}
 			r := newRun(setup, ops)

@@ -65,7 +65,7 @@ func (r *run) incidents() []*incident {
 }
 
 // keeps says whether a fault may keep what its victim holds. A client's clock moves
-// nothing, and a partition from which it still reaches a majority leaves it served.
+// nothing, and a slight delay, or a partition from which it still reaches a majority, leaves it served.
 func (r *run) keeps(f *trace.Fault) bool {
 	switch {
 	case f.Kind == "clock":
@@ -73,7 +73,7 @@ func (r *run) keeps(f *trace.Fault) bool {
 	case len(f.Cut) > 0 && !history.FaultOf(f.Kind).Link && len(r.Setup.Servers) > 0:
 		return trace.Meets(r.outages(f.Target), f.From, f.To)
 	}
-	return true
+	return r.slows(f)
 }
 
 // near joins incidents that follow each other within a time.

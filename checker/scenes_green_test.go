@@ -38,6 +38,24 @@ func worksFor(kind string) func(*builder) {
 	}
 }
 
+// heldBySession is a hold of four seconds by a session that renews itself and records nothing of that, over links that a
+// fault makes slower by so much, while somebody waits.
+func heldBySession(slower int64) func(*builder) {
+	return func(b *builder) {
+		turns(b)
+		b.setup.Promise.Renews = true
+		b.fault(4500*ms, 9*sec, 1, "latency", "client-1")
+		for i := range b.ops {
+			if b.ops[i].Fault != nil {
+				b.ops[i].Length = slower
+			}
+		}
+		h := b.grantOf(4*sec, 4010*ms, "client-1", 8)
+		b.does(8100*ms, h, history.Release, history.OK)
+		b.grantOf(4100*ms, 8200*ms, "client-2", 9)
+	}
+}
+
 // servers3 gives the run three servers, and somebody who waited before.
 func (b *builder) servers3() {
 	turns(b)
@@ -72,9 +90,12 @@ func (b *builder) refusedBy(node string, from, to int64) {
 }
 
 var droughts = map[string]func(*builder){
-	"holds-served-latency": worksFor("latency"),
-	"holds-served-clock":   worksFor("clock"),
-	"violated-stands":      worksFor("stall-worker"), // its watchdog renews, and its work is what the fault has stopped
+	"holds-served-latency":      worksFor("latency"),
+	"holds-served-clock":        worksFor("clock"),
+	"holds-slight-session":      heldBySession(100 * ms),
+	"violated-slight-unrenewed": func(b *builder) { heldBySession(100 * ms)(b); b.setup.Promise.Renews = false },
+	"violated-slow-session":     heldBySession(400 * ms),
+	"violated-stands":           worksFor("stall-worker"), // its watchdog renews, and its work is what the fault has stopped
 	"holds-served-cut": func(b *builder) { // one server of three is cut off from all
 		b.setup.Servers = []string{"server-1", "server-2", "server-3"}
 		worksFor("reset")(b)
