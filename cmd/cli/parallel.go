@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/clusters"
+	"github.com/dlmtest/dlmtest/locks"
 )
 
 // What a run takes at most, roughly: several servers, clients and their agents.
@@ -62,12 +66,13 @@ func (f *runFlags) chooseParallel(given bool) {
 	}
 }
 
-// huntRunsPerCore is how many runs of a hunt a core bears: a trial waits for most of its time. See the
-// measurements in docs/hunt.md.
-const huntRunsPerCore = 3
-
-// huntParallel is how many runs at a time a hunt makes where nobody says.
-func huntParallel() int {
+// huntParallel is how many runs at a time a hunt makes where nobody says: a trial waits for most of its time, and one
+// with several servers for less of it. See the measurements in docs/hunt.md.
+func huntParallel(ctx context.Context, backend string) int {
+	perCore := 3
+	if p, err := clusters.Load(ctx, clusters.Compose, locks.Table[backend].Profile); err != nil || len(p.Nodes) > 1 {
+		perCore = 2
+	}
 	most, _ := mostParallel()
-	return min(most, huntRunsPerCore*runtime.NumCPU())
+	return min(most, perCore*runtime.NumCPU())
 }
