@@ -43,7 +43,7 @@ func TestAnewKeepsAServer(t *testing.T) {
 	if _, err := os.Stat("/proc/" + pid); err != nil {
 		t.Error(err)
 	}
-	time.Sleep(20 * beat)
+	time.Sleep(20 * leastBeat)
 	if end := r.do(Command{Do: End}).End; end == nil || end.Ops == 0 {
 		t.Errorf("no stall of a nanosecond was noted: %+v", end)
 	}

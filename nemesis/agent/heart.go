@@ -8,8 +8,20 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// beat is how often the agent shows itself that it is being scheduled.
-const beat = 10 * time.Millisecond
+// How often the agent shows itself that it is being scheduled: eight times within the gaps that it is to report, and now
+// and then where it reports none. Each beat of a Go program that is idle costs several switches of threads.
+const (
+	leastBeat = 10 * time.Millisecond
+	idleBeat  = 200 * time.Millisecond
+)
+
+// paceOf is the time between two beats where gaps of least are reported; 0: none are.
+func paceOf(least time.Duration) time.Duration {
+	if least <= 0 {
+		return idleBeat
+	}
+	return max(least/8, leastBeat)
+}
 
 // heart counts beats and reports the gaps between them: on a starved machine a
 // violation may be our own doing.
@@ -19,15 +31,17 @@ type heart struct {
 
 	stalled func(at int64, gap time.Duration)
 	mu      sync.Mutex
+	pace    time.Duration
+	tick    *time.Ticker
 	last    int64 // raw ns: of the beat before
 }
 
 // startHeart beats until the process ends; stalled gets each gap that is at least
 // the limit, with the raw time of its end.
 func startHeart(stalled func(at int64, gap time.Duration)) *heart {
-	h := &heart{stalled: stalled, last: history.Raw()}
+	h := &heart{stalled: stalled, last: history.Raw(), pace: idleBeat, tick: time.NewTicker(idleBeat)}
 	go func() {
-		for range time.Tick(beat) {
+		for range h.tick.C {
 			h.look()
 			h.count.Add(1)
 		}
@@ -42,14 +56,24 @@ func (h *heart) look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := history.Raw()
-	gap := time.Duration(now-h.last) - beat
+	gap := time.Duration(now-h.last) - h.pace
 	if least := h.least.Load(); least > 0 && gap >= time.Duration(least) {
 		h.stalled(now, gap)
 	}
 	h.last = now
 }
 
-func (h *heart) limit(d time.Duration) { h.least.Store(int64(d)) }
+// limit has gaps of at least d reported from now on; 0: none.
+func (h *heart) limit(d time.Duration) {
+	h.look() // what was missed so far is missed under the limit so far
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.least.Store(int64(d))
+	h.pace = paceOf(d)
+	if h.tick != nil {
+		h.tick.Reset(h.pace)
+	}
+}
 
 func (a *agent) stalled(at int64, gap time.Duration) {
 	a.note(history.Op{Time: at, F: history.Stall, Length: int64(gap), Error: "the agent was not scheduled"})
