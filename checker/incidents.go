@@ -24,12 +24,15 @@ type incident struct {
 }
 
 // hits are the times, in order, in which a fault may keep a victim from giving back what it
-// holds: those in which its programs are stopped, those in which its links hold or take what is sent on them, and all.
+// holds: those in which its programs are stopped, those in which its links hold or take what is sent on them, and all
+// but slight delays, under which it is served.
 type hits struct{ stopped, mute, all []trace.Span }
 
-func (h *hits) add(f *trace.Fault) {
+func (h *hits) add(f *trace.Fault, slight bool) {
 	s, kind := trace.Span{From: f.From, To: f.To}, history.FaultOf(f.Kind)
-	h.all = append(h.all, s)
+	if !slight {
+		h.all = append(h.all, s)
+	}
 	if kind.Stops {
 		h.stopped = append(h.stopped, s)
 	}
@@ -57,7 +60,7 @@ func (r *run) incidents() []*incident {
 			if in.hit[f.Target] == nil {
 				in.hit[f.Target] = &hits{}
 			}
-			in.hit[f.Target].add(f)
+			in.hit[f.Target].add(f, !r.slows(f))
 		}
 		in.from, in.to, in.begin = min(in.from, f.From), max(in.to, f.To), min(in.begin, f.Begin)
 	}
@@ -65,7 +68,7 @@ func (r *run) incidents() []*incident {
 }
 
 // keeps says whether a fault may keep what its victim holds. A client's clock moves
-// nothing, and a slight delay, or a partition from which it still reaches a majority, leaves it served.
+// nothing, and a partition from which it still reaches a majority leaves it served.
 func (r *run) keeps(f *trace.Fault) bool {
 	switch {
 	case f.Kind == "clock":
@@ -73,7 +76,7 @@ func (r *run) keeps(f *trace.Fault) bool {
 	case len(f.Cut) > 0 && !history.FaultOf(f.Kind).Link && len(r.Setup.Servers) > 0:
 		return trace.Meets(r.outages(f.Target), f.From, f.To)
 	}
-	return r.slows(f)
+	return true
 }
 
 // near joins incidents that follow each other within a time.
