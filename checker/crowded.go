@@ -7,7 +7,7 @@ import (
 	"github.com/dlmtest/dlmtest/history/trace"
 )
 
-// crowdBefore are grants of a semaphore that were owed together at an instant after g and before a time at which g was not
+// crowdBefore are grants of a semaphore that were owed together as one of them was made, after g and before a time, while g was not
 // valid, and that left no room for it: its permit was gone from then on. Who is one too many while all are valid is
 // judged by lease-exclusion, whoever came first.
 func (r *run) crowdBefore(g *trace.Grant, before int64) []*trace.Grant {
@@ -67,7 +67,11 @@ func (r *run) crowdsOf(k *keyLog, n int) []int64 {
 	at, made := k.crowds[n]
 	if !made {
 		at = []int64{}
-		crowds(r.sureShares(k), n, func(s trace.Share, _ []trace.Share, _ int) { at = append(at, s.From) })
+		crowds(r.sureShares(k), n, func(s trace.Share, _ []trace.Share, _ int) {
+			if s.From <= s.Grant.OK { // a grant made it, and not one that was there already and gave back a part, or was renewed
+				at = append(at, s.From)
+			}
+		})
 		if k.crowds == nil {
 			k.crowds = map[int][]int64{}
 		}
