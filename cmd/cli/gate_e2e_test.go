@@ -79,12 +79,13 @@ cells:
   - scenario: naive-release
     backend: broken/no-owner-check
     others: not-judged
-    expect: {release-by-owner: must-detect}
+    count: 3
+    expect: {release-by-owner: {is: must-detect, at-least: 1}} # a run may break other properties first
 `
 	g := runGate(t, sound)
 	nothingLeft(t, g.cmd)
 	g.says(t, exitHolds, "--- PASS: naive-release/redis/release-by-owner", "failure rate below 79.4 % at 95 %",
-		"--- PASS: naive-release/broken/no-owner-check/release-by-owner", "detected in 1 of 1 run")
+		"--- PASS: naive-release/broken/no-owner-check/release-by-owner", "detected in 1 of ")
 	planted := strings.Replace(sound[:strings.Index(sound, "  - scenario")], "redis", "broken/no-owner-check", 1)
 	g = runGate(t, planted, "--count", "3")
 	// Which of the properties that it breaks comes first depends on the machine: of a disturbed one nothing is said.
