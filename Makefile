@@ -95,7 +95,8 @@ test-quick: ## the tests that need no Docker
 # Of the packages that start goroutines, those whose tests take seconds: make test runs them with the race detector.
 RACE_QUICK := ./nemesis/agent/links/... ./locks/protocol ./locks/protocol/adapter ./history ./reports/serve ./internal/visible ./nemesis
 # The detector makes each program that ends wait for a second, which tests of ends take for a hang.
-RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout 40m
+RACE_ENV = CGO_ENABLED=1 GORACE=atexit_sleep_ms=0
+RACE = $(RACE_ENV) $(GO) test -race -timeout 40m
 
 .PHONY: test-race
 test-race: test-deps images ## every package that starts a goroutine, with the race detector (needs gcc)
@@ -103,7 +104,9 @@ test-race: test-deps images ## every package that starts a goroutine, with the r
 
 .PHONY: test-race-quick
 test-race-quick: ## some of them, in about a minute; without gcc it says so and does nothing
-	@if command -v gcc >/dev/null; then $(RACE) -vet=off -p 2 $(RACE_QUICK) && $(RACE) -vet=off -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
+	@if command -v gcc >/dev/null; then \
+	  $(RACE_ENV) $(GO) tool gotestsum --format pkgname $(rerun) --packages '$(RACE_QUICK)' -- -race -timeout 10m -vet=off -p 2 && \
+	  $(RACE) -vet=off -run KilledProcess ./nemesis/agent/lossy; else echo "race detector: SKIPPED, gcc is missing"; fi
 
 .PHONY: test-kubernetes
 test-kubernetes: SERVERS += libseccomp-dev pkg-config
