@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/locks"
+	"github.com/dlmtest/dlmtest/nemesis/agent"
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
@@ -258,11 +259,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // watchSchedule notes when this process was not scheduled for an eighth of the
 // lease: in a planned pause, or because the machine is overloaded.
 func (c *client) watchSchedule(ctx context.Context) {
-	const beat = 10 * time.Millisecond
-	last := history.Raw()
+	least := c.spec.Lock.Lease / 8
+	beat, last := agent.PaceOf(least), history.Raw()
 	for sleep(ctx, beat) {
 		now := history.Raw()
-		if gap := time.Duration(now-last) - beat; gap >= c.spec.Lock.Lease/8 {
+		if gap := time.Duration(now-last) - beat; gap >= least {
 			c.note(history.Op{F: history.Stall, Length: int64(gap), Error: "the client was not scheduled"})
 		}
 		last = now

@@ -8,15 +8,15 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// How often the agent shows itself that it is being scheduled: eight times within the gaps that it is to report, and now
+// How often a process shows itself that it is being scheduled: eight times within the gaps that it is to report, and now
 // and then where it reports none. Each beat of a Go program that is idle costs several switches of threads.
 const (
 	leastBeat = 10 * time.Millisecond
 	idleBeat  = 200 * time.Millisecond
 )
 
-// paceOf is the time between two beats where gaps of least are reported; 0: none are.
-func paceOf(least time.Duration) time.Duration {
+// PaceOf is the time between two beats where gaps of least are reported; 0: none are.
+func PaceOf(least time.Duration) time.Duration {
 	if least <= 0 {
 		return idleBeat
 	}
@@ -69,7 +69,7 @@ func (h *heart) limit(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.least.Store(int64(d))
-	h.pace = paceOf(d)
+	h.pace = PaceOf(d)
 	if h.tick != nil {
 		h.tick.Reset(h.pace)
 	}

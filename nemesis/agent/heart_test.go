@@ -27,7 +27,7 @@ func TestStallAtTheEndIsNoted(t *testing.T) {
 // The beats are as close as the gaps that are to be reported need them, so that none of these is missed by more than an eighth.
 func TestPace(t *testing.T) {
 	for least, want := range map[time.Duration]time.Duration{0: idleBeat, 75 * time.Millisecond: leastBeat, 250 * time.Millisecond: 31250 * time.Microsecond} {
-		if got := paceOf(least); got != want {
+		if got := PaceOf(least); got != want {
 			t.Errorf("gaps of %v: each %v, want %v", least, got, want)
 		}
 	}
