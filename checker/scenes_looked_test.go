@@ -9,6 +9,7 @@ import (
 // The scenes of what makes a look at the servers tell nothing, or nothing certain, each with the near neighbour that must stay as it is.
 func init() {
 	maps.Copy(scenes["lock-info"], lookedAtFew)
+	maps.Copy(scenes["lock-info"], lookedAtUnknown)
 	maps.Copy(scenes["honest-claims"], claimsLooked)
 }
 
@@ -127,6 +128,41 @@ var lookedAtFew = map[string]func(*builder){
 		b.seen(120*ms, 121*ms, o.owner)
 		b.does(150*ms, o, history.Release, history.OK)
 		b.seen(200*ms, 201*ms, h.owner)
+	},
+}
+
+// unknownBetween is a holder that is found gone and then named, and an acquire of a client, between, of unknown outcome.
+func unknownBetween(node string) func(*builder) {
+	return goneAndNamed(func(b *builder) {
+		b.process[node] = 0
+		b.op(900*ms, node, history.Invoke, history.Acquire, "k")
+		b.op(950*ms, node, history.Info, history.Acquire, "k")
+	})
+}
+
+var lookedAtUnknown = map[string]func(*builder){
+	"holds-gone-and-named-unknown":    unknownBetween("client-1"), // it may have been granted it once more
+	"violated-gone-and-named-unknown": unknownBetween("client-2"),
+	"holds-gone-and-named-inner": func(b *builder) { // one of its two holds may have been given back, or none
+		b.kind(history.Reentrant)
+		b.setup.Promise.Bound = 5e9
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.again(20*ms, h, 2, 1)
+		b.does(30*ms, h, history.Release, history.Info)
+		b.seen(1200*ms, 1201*ms, "")
+		b.seen(1500*ms, 1501*ms, h.owner)
+	},
+	"holds-maybe-asked-twice": func(b *builder) { // as the same one
+		freeNamed(b, "client-2/maybe")
+		b.asksAs(210*ms, "k")
+		b.asksAs(400*ms, "k")
+	},
+	"holds-nobody-twice": func(b *builder) { // nobody is no owner, though one asked without a name
+		b.op(0, "client-2", history.Invoke, history.Acquire, "k")
+		b.op(10*ms, "client-2", history.Info, history.Acquire, "k")
+		b.seen(50*ms, 51*ms, "")
+		b.session1(100*ms, "client-1", 1)
+		b.seen(300*ms, 301*ms, "")
 	},
 }
 
