@@ -52,15 +52,15 @@ func (r *run) renewedOther(f *found) {
 	}
 }
 
-// takes follows a change, or a release, which may be of a part. Of what was all given back nobody is told what is held: claimsLost
-// says that it is not renewed.
+// takes follows a change, or a release, which may be of a part.
 func (h *heldAs) takes(asked, op *history.Op) {
 	if op.Type == history.Invoke {
 		h.open++
 		return
 	}
-	if op.Type == history.Info {
-		return // it stays open
+	part := asked.F == history.Change || asked.Permits > 0 && asked.Permits < h.said.Permits
+	if op.Type == history.Info || !part {
+		return // it stays open: what is given back is not renewed, and honestClaims says so
 	}
 	h.open, h.last = h.open-1, op.Index
 	if op.Type != history.OK {
