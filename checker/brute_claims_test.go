@@ -142,9 +142,9 @@ func (b brute) freedOthers() (y tally) {
 		if i := slices.IndexFunc(ops[asked+1:], func(o history.Op) bool { return o.Process == g.Process }); i >= 0 {
 			said, done = ops[asked+1+i].Type, ops[asked+1+i].Time
 		}
-		var holder *trace.Grant // the last one proven before it
+		var holder *trace.Grant // the last one of those proven before it
 		for _, h := range b.r.Grants {
-			if h.OK < at {
+			if h.OK < at && (holder == nil || !h.Key.Sure || h.Token > holder.Token) {
 				holder = h
 			}
 		}

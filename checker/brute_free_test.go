@@ -107,7 +107,9 @@ func (b brute) had(o trace.Wait, from, to int64) bool {
 	}
 	for _, op := range b.r.Ops {
 		if owner != "" && op.F == history.Release && op.Owner == owner && (op.Type == history.OK || op.Type == history.Fail) {
-			end = op.Time
+			if end = op.Time; op.Type == history.Fail && b.endsByTime(b.r.ByOwner[owner], end) {
+				end = lastHeld(b.r, b.r.ByOwner[owner], aftermath)
+			}
 		}
 	}
 	if p := b.r.Setup.Promise; end < trace.Forever && p.Mute {
@@ -116,6 +118,18 @@ func (b brute) had(o trace.Wait, from, to int64) bool {
 		end += int64(p.Bound)
 	}
 	return o.From <= to && from <= end
+}
+
+// endsByTime says that the service had ended a lease by its time before it was asked: no session renews it, no majority answers for
+// the rest, and neither its servers nor another request of the client may have made it longer.
+func (b brute) endsByTime(g *trace.Grant, by int64) bool {
+	unknown := slices.ContainsFunc(b.r.waits(), func(w trace.Wait) bool {
+		own := b.r.Ops[w.Invoke].Node == g.Node && b.r.Ops[w.Invoke].Key == g.Key.Name
+		return own && w.Done >= 0 && b.r.Ops[w.Done].Type == history.Info && w.From <= by && w.To+b.r.aftermath() >= g.Invoked
+	})
+	p := b.r.Setup.Promise
+	return p.Leased && !p.Session && p.DriftFactor == 0 && !unknown &&
+		!b.faultAt(g.Sent, by, func(f *trace.Fault) bool { return f.Target == "server-1" })
 }
 
 // delivered is until when a request that may go on until an end may reach the service, as faults hold it.

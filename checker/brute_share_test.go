@@ -203,6 +203,9 @@ func TestSharingAgrees(t *testing.T) {
 func TestHonestRefusalAgrees(t *testing.T) {
 	bothWays(t, 1, func(t *rapid.T) bool {
 		b := newBuilder().kind(history.Tried)
+		if rapid.Bool().Draw(t, "short") {
+			b.setup.Lease, b.setup.Promise.Bound = 20e6, 5e6
+		}
 		for n := range rapid.IntRange(1, 4).Draw(t, "clients") {
 			node, at := fmt.Sprintf("client-%d", n+1), int64(0)
 			for range rapid.IntRange(1, 3).Draw(t, "attempts") {
@@ -210,6 +213,9 @@ func TestHonestRefusalAgrees(t *testing.T) {
 				switch rapid.IntRange(0, 4).Draw(t, "attempt") {
 				case 0, 1:
 					h := b.grant(step(), step(), node, "k", int64(len(b.ops)+1))
+					if rapid.IntRange(0, 3).Draw(t, "renews") == 0 {
+						b.does(step(), h, history.Extend, rapid.SampledFrom([]history.Type{history.OK, history.OK, history.Info}).Draw(t, "renewed"))
+					}
 					if end := rapid.SampledFrom([]history.Type{history.OK, history.OK, history.OK, history.Fail, history.Info, ""}).Draw(t, "end"); end != "" {
 						b.does(step(), h, history.Release, end)
 					}
@@ -247,20 +253,42 @@ func aloneBut(r *run, i int) bool {
 		}
 		end := int64(trace.Forever)
 		g := slices.IndexFunc(r.Grants, func(g *trace.Grant) bool { return g.Invoke == w.Invoke })
+		lasts := int64(r.Setup.Lease + r.Setup.Promise.Bound)
 		switch {
 		case w.Done < 0:
 		case g >= 0:
-			for _, op := range r.Ops {
-				if op.F == history.Release && op.Owner == r.Grants[g].Owner && (op.Type == history.OK || op.Type == history.Fail) {
-					end = op.Time
-				}
-			}
+			end = lastHeld(r, r.Grants[g], lasts)
 		case r.Ops[w.Done].Type == history.Fail:
 			end = w.To
+		default:
+			end = w.To + lasts
 		}
 		if end >= mine.From {
 			return true
 		}
 	}
 	return false
+}
+
+// lastHeld is until when g may have been held: until it was given back or, where the service says that there was nothing to give
+// back, until all leases that it told are over, if it told what became of each renewal.
+func lastHeld(r *run, g *trace.Grant, lasts int64) int64 {
+	told, seen, unknown := g.OK, g.OK, false
+	for _, op := range r.Ops {
+		switch {
+		case op.Owner != g.Owner || op.F == history.Acquire:
+		case op.F == history.Extend && op.Type == history.OK:
+			told = op.Time
+		case op.F == history.Extend && op.Type == history.Info:
+			unknown = true
+		case op.F == history.Release && op.Type == history.OK, op.F == history.Release && op.Type == history.Fail && unknown:
+			return op.Time
+		case op.F == history.Release && op.Type == history.Fail:
+			return min(op.Time, told+lasts+ms)
+		}
+		if op.Owner == g.Owner {
+			seen = op.Time
+		}
+	}
+	return seen + lasts
 }

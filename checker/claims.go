@@ -70,9 +70,9 @@ func (r *run) claimsLost(f *found, c trace.Success) bool {
 			"%s was told ok to its %s of %q at %s, but before that was asked %s left it no permit.",
 			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), nouns.Count(len(crowd), "grant"))
 	case r.tooMany(c):
-		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, c.Invoke, c.Done}},
-			"%s was told ok at %s to its release of %s of %q, of which it had been granted %d.",
-			g.Who(), r.seconds(op.Time), nouns.Count(int(invoke.Permits), "permit"), g.Key.Name, g.Permits)
+		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append(g.Parted(c.Invoke), g.Op, c.Invoke, c.Done)},
+			"%s was told ok at %s to its release of %s of %q, of which it had %d.",
+			g.Who(), r.seconds(op.Time), nouns.Count(int(invoke.Permits), "permit"), g.Key.Name, r.LeftBy(g, c.Invoke))
 	case denied >= 0:
 		r.unlessServers(func() {
 			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, denied, c.Invoke, c.Done}},
@@ -85,10 +85,10 @@ func (r *run) claimsLost(f *found, c trace.Success) bool {
 	return true
 }
 
-// tooMany says that a release gave back more permits than had been granted.
+// tooMany says that a release gave back more permits than were left of those that had been granted.
 func (r *run) tooMany(c trace.Success) bool {
 	op := &r.Ops[c.Invoke]
-	return r.Setup.Kind == history.Semaphore && op.F == history.Release && int(op.Permits) > c.Grant.Permits
+	return r.Setup.Kind == history.Semaphore && op.F == history.Release && int(op.Permits) > r.LeftBy(c.Grant, c.Invoke)
 }
 
 // claimsUnseen records a claim of what a look at the servers found with somebody else, or with nobody.
@@ -181,7 +181,7 @@ func (r *run) rivalClaim(g *trace.Grant) (claim rivalClaim) {
 	if k.Sure && !r.Setup.Kind.Shares() || len(g.Turns) > 0 { // who changes its mode leaves open what it had by then
 		return claim
 	}
-	of := r.rivalsOf(g)
+	of := r.rivalsOf(asGranted(g))
 	if k.claimed[of] == nil {
 		if k.claimed == nil {
 			k.claimed = map[rival][]*trace.Grant{}

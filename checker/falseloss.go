@@ -58,10 +58,12 @@ func falseLoss(r *run) outcome {
 }
 
 // denied are the first releases of grants that their holders believed in and that the
-// service said not to be held. Who cannot know how often it has a lock may have given it back.
+// service said not to be held. Who cannot know how often it has a lock may have given it back, and who
+// gives back more permits than it can be sure to have may have fewer.
 func (r *run) denied() (losses []trace.Loss) {
 	for _, g := range r.Grants {
-		if g.Release < 0 || g.EndOp != g.Release || g.Done < 0 || r.Ops[g.Done].Type != history.Fail || g.Told != trace.Forever || g.Nest.Open > 0 {
+		refused := g.Release >= 0 && g.EndOp == g.Release && g.Done >= 0 && r.Ops[g.Done].Type == history.Fail
+		if !refused || g.Told != trace.Forever || g.Nest.Open > 0 || r.Overdrawn(g, g.Release) {
 			continue
 		}
 		last := trace.Claim{At: r.Ops[g.Op].Time, Deadline: r.Ops[g.Op].Deadline, Op: g.Op}

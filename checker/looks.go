@@ -159,11 +159,16 @@ func (r *run) readNames(k *keyLog) {
 
 // overBefore says that the service, which itself ends its leases by their time, cannot have kept g until a look was sent.
 func (r *run) overBefore(g *trace.Grant, look *history.Op) bool {
-	over := after(r.lastsUntil(g), int64(r.Setup.Promise.Bound)+trace.ClockNoise)
-	if g.Key.Name != look.Key || over >= look.Sent || !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || g.Nest.Open > 0 {
-		return false
+	return g.Key.Name == look.Key && r.overBy(g, look.Time) < look.Sent
+}
+
+// overBy is when the service, which itself ends its leases by their time, had ended g, as far as that is known by a time.
+func (r *run) overBy(g *trace.Grant, by int64) int64 {
+	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || g.Nest.Open > 0 || trace.Meets(r.serversFaults(), g.Sent, by) ||
+		trace.Meets(r.unknownOf(g), g.Invoked, by) {
+		return trace.Forever
 	}
-	return !trace.Meets(r.serversFaults(), g.Sent, look.Time) && !trace.Meets(r.unknownOf(g), g.Invoked, look.Time)
+	return after(r.lastsUntil(g), int64(r.Setup.Promise.Bound)+trace.ClockNoise)
 }
 
 // without says that a look shows that g is not held: it found nobody or, where nobody may hold the key beside g,

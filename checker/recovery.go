@@ -57,7 +57,7 @@ func (r *run) keepsAll(g *trace.Grant) bool {
 // rivalAfter is the first grant proven after t that must not be beside g; nil: there is none.
 func (r *run) rivalAfter(g *trace.Grant, t int64) *trace.Grant {
 	for next := r.logOf(g.Key).nextAfter(g, t); ; next = r.logOf(g.Key).nextAfter(g, next.OK) {
-		if next == nil || r.rivalsOf(g).has(next) {
+		if next == nil || r.rivalsOf(asGranted(g)).has(next) {
 			return next
 		}
 	}

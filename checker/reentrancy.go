@@ -118,7 +118,7 @@ func (n *nested) anotherThread(g *trace.Grant, i int) bool {
 }
 
 // heldNothing says that the client of g certainly had nothing of its key before: all that it was granted was said to be
-// given back for the last time, and it knows how all that it asked for ended.
+// given back for the last time, or not to be held, and it knows how all that it asked for ended.
 func (n *nested) heldNothing(g *trace.Grant) bool {
 	if n.unclear == nil {
 		n.unclear = map[wanted]int{}
@@ -134,7 +134,7 @@ func (n *nested) heldNothing(g *trace.Grant) bool {
 			}
 		}
 		for _, h := range n.Grants {
-			if !n.SaidFree(h) {
+			if !n.SaidFree(h) && n.deniedBefore(h, len(n.Ops)-1) < 0 {
 				since(h.Node, h.Key.Name, h.Op)
 			}
 		}
@@ -143,10 +143,22 @@ func (n *nested) heldNothing(g *trace.Grant) bool {
 	return !is || first >= g.Op
 }
 
-// refused finds acquires of a process that held the key itself, and got nothing, or
-// got it as if it were another's.
+// holder is who has a key: a thread or, of a lock that is reentrant by process, its client.
+type holder struct {
+	node, key string
+	process   int
+}
+
+func (n *nested) holder(op *history.Op, key string) holder {
+	if n.Setup.Promise.Reentry == history.ByProcess {
+		return holder{node: op.Node, key: key}
+	}
+	return holder{process: op.Process, key: key}
+}
+
+// refused finds acquires of who held the key, and got nothing, or got it as if it were another's.
 func (n *nested) refused() {
-	by := map[int]*trace.Grant{} // process: its outermost hold
+	by := map[holder]*trace.Grant{} // its outermost hold
 	pending := map[int]int{}
 	for i := range n.Ops {
 		op := &n.Ops[i]
@@ -159,10 +171,11 @@ func (n *nested) refused() {
 		}
 		from := pending[op.Process]
 		key, at := n.Ops[from].Key, n.Ops[from].Time
-		g := by[op.Process]
-		holds := g != nil && g.Key.Name == key && n.owedUntil(g, at) >= op.Time
+		who := n.holder(op, key)
+		g := by[who]
+		holds := g != nil && n.owedUntil(g, at) >= op.Time
 		switch {
-		case g != nil && g.Key.Name == key && op.Type == history.Info:
+		case g != nil && op.Type == history.Info:
 			g.Unsure(from)
 		case holds && op.Type == history.Fail && op.Busy:
 			n.again++
@@ -180,7 +193,7 @@ func (n *nested) refused() {
 				n.found.add(n.run, Violation{Key: key, At: op.Time, Operations: []int{g.Op, from, i}},
 					"%s held %q since %s, and was granted it again at %s as if it had not.", g.Who(), key, n.seconds(g.OK), n.seconds(op.Time))
 			}
-			by[op.Process] = n.ByOwner[op.Owner]
+			by[who] = n.ByOwner[op.Owner]
 		}
 	}
 }
@@ -248,7 +261,7 @@ func (r *run) leasedUntil(g *trace.Grant) int64 {
 // its own hold. A fault may keep anybody waiting.
 func (n *nested) waitedForItself(g *trace.Grant, from, i int) bool {
 	op, at := &n.Ops[i], n.Ops[from].Time
-	if g == nil || g.Key.Name != n.Ops[from].Key || op.Busy || op.Type == history.Info || op.Depth > 1 {
+	if g == nil || op.Busy || op.Type == history.Info || op.Depth > 1 {
 		return false
 	}
 	valid := min(n.owedUntil(g, at), op.Time)

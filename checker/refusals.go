@@ -18,8 +18,8 @@ type attempt struct {
 }
 
 // attempts are those of a key, in the order of their start: each from its call until it
-// was refused, or until what it was granted had certainly been given back. What was never
-// given back lasts for a lease and the bound after its last operation, and what was never
+// was refused, or until what it was granted had certainly been given back, or was over by its time where the service
+// says that there is nothing to give back. What was never given back lasts for a lease and the bound after its last operation, and what was never
 // answered as long after its client gave up; without a lease, or in a session, which lives
 // as long as its client, both may last until that is over, see sessionOver. A
 // quorum of independent nodes, which states its drift, answers before all of them have:
@@ -43,17 +43,19 @@ func (r *run) attempts(k *keyLog) []attempt {
 		switch {
 		case w.Done < 0:
 			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
-		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info:
-			a.to = r.Ops[g.Done].Time
+		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info && !r.Overdrawn(g, g.Release):
+			if a.to = r.Ops[g.Done].Time; r.Ops[g.Done].Type == history.Fail {
+				a.to = min(a.to, r.overBy(g, a.to))
+			}
 		case r.Ops[w.Done].Type == history.Fail:
 			a.to = w.To
 		case r.Setup.Promise.Session || r.Setup.Promise.Renews || !r.Setup.Promise.Leased:
 			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
 			if g != nil && g.Told < trace.Forever { // its session has ended
-				a.to = min(a.to, r.delivered(w, trace.Span{From: g.OK, To: after(g.Told, r.aftermath())}))
+				a.to = r.delivered(w, trace.Span{From: g.OK, To: after(g.Told, r.aftermath())})
 			}
 		case g != nil:
-			a.to = after(max(g.LastSeen, g.Sent), r.longestLease(g)+int64(r.Setup.Promise.Bound))
+			a.to = after(g.LastSeen, r.longestLease(g)+int64(r.Setup.Promise.Bound))
 		default:
 			a.to = r.delivered(w, trace.Span{From: w.From, To: after(w.To, r.aftermath())})
 		}
@@ -229,20 +231,24 @@ func (r *run) grantedBehind(k *keyLog, look int) (by *trace.Grant, shows int) {
 			}
 		}
 		first := k.named[owner]
-		by = r.sentAfterBut(k, &trace.Grant{OK: r.Ops[first].Time, Mode: history.Exclusive}, node) // who asks again may be granted what it had
+		by = r.firstSent(k, rival{all: true}, r.Ops[first].Time, node) // who asks again may be granted what it had
 		return by, first
 	}
 	return nil, -1
 }
 
 // gaveBack says that the service had answered the last release of g before it was asked who holds the key.
-// A request of unknown outcome may have come late, and have been one hold more.
 func (r *run) gaveBack(g *trace.Grant, look *history.Op) bool {
-	if g.Released < 0 || r.Setup.Promise.Mute || r.Ops[g.Released].Time >= look.Sent {
+	return !r.Setup.Promise.Mute && r.freeBy(g, look.Time) && r.Ops[g.Released].Time < look.Sent
+}
+
+// freeBy says that the last release of g had been answered before a time. A request of unknown outcome may have come late, and
+// have been one hold more.
+func (r *run) freeBy(g *trace.Grant, by int64) bool {
+	if g.Released < 0 || r.Ops[g.Released].Time >= by {
 		return false
 	}
-	return r.Setup.Kind != history.Reentrant || r.Ops[g.Released].Depth == 0 && g.Nest.Open == 0 &&
-		!trace.Meets(r.unknownOf(g), g.Invoked, look.Time)
+	return r.Setup.Kind != history.Reentrant || r.Ops[g.Released].Depth == 0 && g.Nest.Open == 0 && !trace.Meets(r.unknownOf(g), g.Invoked, by)
 }
 
 // trusted says whether a look at the servers was answered, and tells what was true meanwhile: of
@@ -268,13 +274,26 @@ func (r *run) namesOwners(k *keyLog) bool {
 
 // heldThroughout is a grant that the service owed all the time; nil: there is none.
 func (r *run) heldThroughout(k *keyLog, from, to int64) *trace.Grant {
-	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK > from })
-	if i == 0 {
-		return nil
-	}
-	g := k.Grants[i-1]
-	if r.owedUntil(g, from) > to {
+	if g := k.lastGranted(from + 1); g != nil && r.owedUntil(g, from) > to {
 		return g
 	}
 	return nil
+}
+
+// lastGranted is the one that was granted the key last of those that were proven before a time; nil: there is none. Who was
+// answered last may have been granted it before another one.
+func (k *keyLog) lastGranted(before int64) *trace.Grant {
+	if k.last == nil {
+		k.last = slices.Clone(k.Grants)
+		for i := 1; i < len(k.last); i++ {
+			if was := k.last[i-1]; was.Pos > k.last[i].Pos {
+				k.last[i] = was
+			}
+		}
+	}
+	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= before })
+	if i == 0 {
+		return nil
+	}
+	return k.last[i-1]
 }

@@ -75,7 +75,7 @@ func (r *run) judgeRelease(release handing, f *found) {
 	if done >= 0 && r.Ops[done].Type == history.Fail {
 		return
 	}
-	holder := k.holderAt(invoke.Time)
+	holder := k.lastGranted(invoke.Time)
 	if holder == nil || holder.Node == invoke.Node && release.grant == nil || release.grant != nil && !trace.Surely(release.grant, holder) {
 		return
 	}
@@ -103,15 +103,6 @@ func (r *run) judgeRelease(release handing, f *found) {
 			"%s released %q at %s %s, and at %s the server knew that grant no more.",
 			who, k.Name, r.seconds(invoke.Time), why, r.seconds(r.Ops[seen].Time))
 	}
-}
-
-// holderAt is the last grant proven before t; nil: there is none.
-func (k *keyLog) holderAt(t int64) *trace.Grant {
-	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= t })
-	if i == 0 {
-		return nil
-	}
-	return k.Grants[i-1]
 }
 
 // grantBetween is the first grant after t, if it was proven before until.

@@ -36,6 +36,7 @@ type keyLog struct {
 	// By position, each made when it is first asked for. met: see meet. The others are of
 	// those that may have come later: see openAfter.
 	met, beside, acting, kept []*trace.Grant
+	last                      []*trace.Grant           // see keyLog.lastGranted
 	claimed                   map[rival][]*trace.Grant // see run.rivalClaim
 	made                      map[*trace.Grant]made    // see run.madeFrom
 	looked                    map[lookedAt]int         // see run.lookedWithout
@@ -46,8 +47,9 @@ type keyLog struct {
 	gaps              *peaks       // see keyLog.dry
 	held              []trace.Span // see run.holds
 	heldReach         []int64
-	heldBy            map[string]int          // by node: its first grant
-	after             map[rival]superseders   // see run.supersededBy
+	heldBy            map[string]int        // by node: its first grant
+	after             map[rival]superseders // see run.supersededBy
+	superseded        map[*trace.Grant]*trace.Grant
 	crowds            map[int][]int64         // see run.crowdsOf
 	crowded           map[*trace.Grant]int64  // see run.crowdBefore
 	suspects          []trace.Span            // made once: see run.suspects

@@ -79,4 +79,22 @@ var renewedOthers = map[string]func(*builder){
 	"holds-renewed-part-as-asked":      renewsPermits(2, 2, 2, gaveOne(100*ms, history.OK)),
 	"holds-renewed-beside-part":        renewsPermits(2, 0, 2, gaveOne(300*ms, history.OK)),
 	"holds-renewed-maybe-part":         renewsPermits(2, 0, 1, gaveOne(100*ms, history.Info)),
+	"holds-renewed-refused": func(b *builder) { // what comes with a refusal tells of nothing
+		renewsMode(shared, "", shared, atOnce)(b)
+		h := b.as(2*sec, 2010*ms, "client-2", shared, 2)
+		b.does(4*sec, h, history.Extend, history.Fail)
+		b.ops[len(b.ops)-1].Mode = exclusive
+	},
+	"violated-renewed-elsewhere": func(b *builder) { // which was never granted that key
+		renewsMode(shared, "", shared, atOnce)(b)
+		b.setup.Keys = []string{"k", "l"}
+		h := b.as(2*sec, 2010*ms, "client-2", shared, 2)
+		b.ops[len(b.ops)-1].Key, b.ops[len(b.ops)-2].Key = "l", "l"
+		b.does(2500*ms, h, history.Extend, history.OK)
+		b.ops[len(b.ops)-1].Mode = exclusive
+	},
+	"violated-renewed-given-back": func(b *builder) { // all of it, and of more than it had: that is one claim
+		renewsPermits(1, 0, 1, gaveOne(100*ms, history.OK))(b)
+		b.ops[len(b.ops)-3].Permits = 2
+	},
 }

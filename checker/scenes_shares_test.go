@@ -86,6 +86,22 @@ var claimsOfShares = map[string]func(*builder){
 		b.seen(200*ms, 201*ms, "")
 		b.does(300*ms, h, history.Extend, history.OK)
 	},
+	"holds-permit-crowded": func(b *builder) { // all were let in before, and who came last gives a permit back until it is answered
+		b.kind(history.Semaphore)
+		b.permits(0, 10*ms, "client-1", 2, 1)
+		o, h := b.permits(20*ms, 30*ms, "client-3", 2, 2), b.permits(40*ms, 50*ms, "client-1", 1, 3)
+		b.does(100*ms, h, history.Release, history.Info)
+		gaveOne(200*ms, history.Info)(b, o)
+		b.does(300*ms, h, history.Release, history.OK)
+	},
+	"violated-permit-crowded": func(b *builder) { // others were granted all of them after that
+		b.kind(history.Semaphore)
+		h := b.permits(0, 10*ms, "client-1", 1, 1)
+		b.does(100*ms, h, history.Release, history.Info)
+		b.permits(200*ms, 210*ms, "client-2", 1, 2)
+		b.permits(220*ms, 230*ms, "client-3", 1, 3)
+		b.does(300*ms, h, history.Release, history.OK)
+	},
 	"holds-permit-beside": func(b *builder) { // a look that names another holder of a permit
 		b.kind(history.Semaphore)
 		h, o := b.permits(0, 10*ms, "client-1", 1, 1), b.permits(0, 20*ms, "client-2", 1, 2)

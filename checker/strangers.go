@@ -1,7 +1,7 @@
 package checker
 
 import (
-	"sort"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -30,7 +30,7 @@ func (r *run) strange(f *found, invoke, noted, done int) {
 	case op.Owner == "":
 	case !r.mayHold(op):
 		f.add(r, v, "%s wrote %q to %q at %s as %q, which was never granted it.", r.client(invoke), op.Value, op.Key, r.seconds(op.Time), op.Owner)
-	case g != nil && r.Setup.Kind != history.Reentrant && g.Released >= 0 && g.Released < invoke && r.Ops[g.Released].Time < op.Time:
+	case g != nil && r.freeBy(g, op.Time) && g.Released < invoke:
 		v.Operations = append(v.Operations, g.Released)
 		f.add(r, v, "%s wrote %q to %q at %s, which it had given back by %s.", g.Who(), op.Value, op.Key, r.seconds(op.Time), r.seconds(r.Ops[g.Released].Time))
 	}
@@ -61,17 +61,13 @@ func (r *run) keptBeside(asked *history.Op, done int64) *trace.Grant {
 	if k == nil || r.ByOwner[asked.Owner] != nil || r.Setup.Kind.Shares() {
 		return nil
 	}
-	i := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= asked.Time })
-	if i == 0 {
+	h := k.lastGranted(asked.Time)
+	if h == nil || h.Node == asked.Node || !slices.ContainsFunc(r.keptSpans(h, trace.ClockNoise), func(s trace.Span) bool {
+		return s.From < asked.Time && done < s.To
+	}) {
 		return nil
 	}
-	h := k.Grants[i-1]
-	for _, s := range r.keptSpans(h, trace.ClockNoise) {
-		if h.Node != asked.Node && s.From < asked.Time && done < s.To {
-			return h
-		}
-	}
-	return nil
+	return h
 }
 
 // pending are the owners of acquires that were never answered: each may have been granted its key.

@@ -14,54 +14,85 @@ import (
 type superseders struct{ bySent, first, other []*trace.Grant }
 
 // supersededBy is the first grant that was certainly made after g and must not be beside it, of a lock that several
-// clients may hold as well; nil: there is none. Of who changes its mode it is known what it had until then.
+// clients may hold as well; nil: there is none. A writer is beside nobody. Who changes its mode keeps readers away while it is the
+// writer, and who gives permits back has as many less from then on.
 func (r *run) supersededBy(g *trace.Grant) *trace.Grant {
 	k := r.logOf(g.Key)
-	if !r.Setup.Kind.Shares() {
+	switch {
+	case !r.Setup.Kind.Shares():
 		return g.By
+	case len(g.Turns) == 0:
+		return r.sentAfter(k, g)
 	}
-	by := r.sentAfter(k, g)
-	if by == nil || len(g.Turns) > 0 && by.OK >= g.Turns[0].At {
-		return nil
+	by, known := k.superseded[g]
+	if !known {
+		by = r.supersededTurning(k, g)
+		if k.superseded == nil {
+			k.superseded = map[*trace.Grant]*trace.Grant{}
+		}
+		k.superseded[g] = by
 	}
 	return by
 }
 
-// sentAfter is the first grant of those that were sent after the answer of g and must not be beside it; nil: there is none.
-func (r *run) sentAfter(k *keyLog, g *trace.Grant) *trace.Grant { return r.sentAfterBut(k, g, "") }
+// supersededTurning is supersededBy of who changes its mode, or gives back a part.
+func (r *run) supersededTurning(k *keyLog, g *trace.Grant) (by *trace.Grant) {
+	if r.Setup.Kind == history.ReadWrite {
+		by = r.firstSent(k, rival{}, g.OK, "")
+	}
+	for _, s := range g.Shares(nil, g.OK, trace.Forever) {
+		since := g.OK
+		if r.Setup.Kind == history.ReadWrite {
+			since = s.From
+		}
+		if h := r.firstSent(k, r.rivalsOf(s), since, ""); h != nil && h.OK < s.To {
+			by = trace.Earlier(by, h)
+		}
+	}
+	return by
+}
 
-// sentAfterBut is sentAfter without the grants of a node; "": with all.
-func (r *run) sentAfterBut(k *keyLog, g *trace.Grant, node string) *trace.Grant {
-	name := r.rivalsOf(g)
-	s, made := k.after[name]
+// sentAfter is the first grant of those that were sent after the answer of g and must not be beside what was granted; nil: there is none.
+func (r *run) sentAfter(k *keyLog, g *trace.Grant) *trace.Grant {
+	return r.firstSent(k, r.rivalsOf(asGranted(g)), g.OK, "")
+}
+
+// asGranted is g as it was granted.
+func asGranted(g *trace.Grant) trace.Share {
+	return trace.Share{Grant: g, Exclusive: g.Mode == history.Exclusive, Permits: g.Permits}
+}
+
+// firstSent is the first grant of some rivals that were sent after a time, without those of a node, "": with all; nil: there is none.
+func (r *run) firstSent(k *keyLog, of rival, after int64, but string) *trace.Grant {
+	s, made := k.after[of]
 	if !made {
-		s = r.supersedersOf(k, name)
+		s = r.supersedersOf(k, of)
 		if k.after == nil {
 			k.after = map[rival]superseders{}
 		}
-		k.after[name] = s
+		k.after[of] = s
 	}
-	i := sort.Search(len(s.bySent), func(i int) bool { return s.bySent[i].Sent > g.OK })
+	i := sort.Search(len(s.bySent), func(i int) bool { return s.bySent[i].Sent > after })
 	switch {
 	case i == len(s.bySent):
 		return nil
-	case node != "" && s.first[i].Node == node:
+	case but != "" && s.first[i].Node == but:
 		return s.other[i]
 	}
 	return s.first[i]
 }
 
-// rival says whom a grant must not be beside: anybody, or writers; of a semaphore, who has so many permits at least.
+// rival says whom a share must not be beside: anybody, or writers; of a semaphore, who has so many permits at least.
 type rival struct {
 	all   bool
 	least int
 }
 
-func (r *run) rivalsOf(g *trace.Grant) rival {
+func (r *run) rivalsOf(s trace.Share) rival {
 	if r.Setup.Kind == history.Semaphore { // what leaves no room for it
-		return rival{least: r.Setup.Permits - g.Permits + 1}
+		return rival{least: r.Setup.Permits - s.Permits + 1}
 	}
-	return rival{all: g.Mode == history.Exclusive || !r.Setup.Kind.Shares()}
+	return rival{all: s.Exclusive || !r.Setup.Kind.Shares()}
 }
 
 func (of rival) has(h *trace.Grant) bool {
@@ -124,7 +155,8 @@ func (r *run) denialsOf(g *trace.Grant) []int {
 		r.known.denials = map[*trace.Grant][]int{}
 		for _, g := range r.Grants {
 			for _, i := range g.Events {
-				if op := &r.Ops[i]; op.Type == history.Fail && (op.F == history.Extend || op.F == history.Release) {
+				asked, _ := r.Started(i)
+				if op := &r.Ops[i]; op.Type == history.Fail && !r.Overdrawn(g, asked) {
 					r.known.denials[g] = append(r.known.denials[g], i)
 				}
 			}

@@ -80,6 +80,33 @@ func (g *Grant) Least() int {
 	return g.Permits
 }
 
+// LeftBy is how many permits g had left when an operation was invoked, at the most: without those that it had been told to have given back.
+func (t *Trace) LeftBy(g *Grant, invoke int) int {
+	left := g.Permits
+	for _, done := range g.Parted(invoke) {
+		left -= int(t.Ops[t.pairs[done]-1].Permits)
+	}
+	return left
+}
+
+// Parted are the ok answers to releases of parts of g from before an operation.
+func (g *Grant) Parted(by int) (oks []int) {
+	for _, turn := range g.Turns {
+		if turn.Done >= 0 && turn.Done < by {
+			oks = append(oks, turn.Done)
+		}
+	}
+	return oks
+}
+
+// Overdrawn says that a release asked to give back more permits than g can be sure to have left: that it is refused does not say
+// that g has none.
+func (t *Trace) Overdrawn(g *Grant, invoke int) bool {
+	_, part := g.parts[invoke]
+	op := &t.Ops[invoke]
+	return t.Setup.Kind == history.Semaphore && op.F == history.Release && !part && int(op.Permits) > g.Least()
+}
+
 // part says whether a release invoked by i gives back a part of the permits of g, and files it.
 func (t *Trace) part(i int, op *history.Op, g *Grant) bool {
 	left := g.Least() - int(op.Permits)
