@@ -35,20 +35,29 @@ func (r *run) stuckChanges(k *keyLog, f *found) {
 }
 
 // changes are the requests of holders of a key to hold it in another mode.
-func (r *run) changes(k *keyLog) (all []trace.Wait) {
+func (r *run) changes(k *keyLog) []trace.Wait {
+	if r.changed == nil { // once for all keys: a history may have as many as it has operations
+		r.changed = r.readChanges()
+	}
+	return r.changed[k.Key]
+}
+
+func (r *run) readChanges() map[*trace.Key][]trace.Wait {
+	all := map[*trace.Key][]trace.Wait{}
 	if !r.Setup.Promise.Changes {
-		return nil
+		return all
 	}
 	for i := range r.Ops {
 		op := &r.Ops[i]
-		if g := r.ByOwner[op.Owner]; op.F != history.Change || op.Type != history.Invoke || g == nil || g.Key != k.Key {
+		g := r.ByOwner[op.Owner]
+		if op.F != history.Change || op.Type != history.Invoke || g == nil {
 			continue
 		}
 		w := trace.Wait{Invoke: i, Done: -1, From: op.Time, To: trace.Forever}
 		if done, ended := r.Ended(i); ended {
 			w.Done, w.To = done, r.Ops[done].Time
 		}
-		all = append(all, w)
+		all[g.Key] = append(all[g.Key], w)
 	}
 	return all
 }

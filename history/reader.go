@@ -20,9 +20,13 @@ const Version = 1
 // bounded whatever the file holds.
 const LineLimit = 1 << 20
 
-// SizeLimit is the largest history that Decode accepts, in bytes, several million
-// operations: all of it is held in memory, which takes about three times as much.
+// SizeLimit is the largest history that Decode accepts, in bytes: all of it is held in memory, which takes about
+// three times as much.
 const SizeLimit = 2 << 30
+
+// OpsLimit is how many lines it may have, as the shortest take twenty times their bytes. A run that records all that it may
+// has fewer.
+const OpsLimit = 12_000_000
 
 // tooLarge says what to do with a history that Decode refuses.
 func tooLarge(size int64) error {
@@ -31,12 +35,21 @@ func tooLarge(size int64) error {
 		map[bool]string{true: "at least "}[size == SizeLimit+1], size, int64(SizeLimit))
 }
 
+// tooMany says what to do with a history of too many lines.
+func tooMany() error {
+	return fmt.Errorf("it has more than the %d lines that are read into memory: cut the run into shorter ones, or "+
+		"judge the file piece by piece with dlmtest check FILE --model, see dlmtest list models", OpsLimit)
+}
+
 // ErrTruncated says that a history ends in the middle of a line, as one does
 // whose run was killed. Decode returns what came before it.
 var ErrTruncated = errors.New("the last line is cut off: the run was killed, or the disk was full")
 
-// sizeLimit is SizeLimit; tests have a smaller one.
-var sizeLimit int64 = SizeLimit
+// sizeLimit is SizeLimit, opsLimit is OpsLimit; tests have smaller ones.
+var (
+	sizeLimit int64 = SizeLimit
+	opsLimit        = OpsLimit
+)
 
 // header is the first line of a history.
 type header struct {
@@ -118,8 +131,11 @@ func readOps(lines *bufio.Reader, size int64) ([]Op, error) {
 		if read += int64(len(line)); read > sizeLimit {
 			return ops, tooLarge(SizeLimit + 1)
 		}
+		if len(ops) == opsLimit {
+			return ops, tooMany()
+		}
 		if len(ops) == 1000 && size > read {
-			ops = slices.Grow(ops, int((size-read)*1020/read)) // one allocation instead of growth by steps
+			ops = slices.Grow(ops, min(int((size-read)*1020/read), opsLimit)) // one allocation instead of growth by steps
 		}
 		ops = append(ops, Op{Index: len(ops)})
 		if err := parse.op(line, &ops[len(ops)-1]); err != nil {

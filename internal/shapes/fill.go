@@ -42,7 +42,7 @@ func (m *maker) clashes() {
 }
 
 func (m *maker) manyKeys() {
-	m.setup.Keys = nil
+	m.setup.Keys, m.setup.Promise.Changes = nil, true
 	for i := 0; !m.full(); i++ {
 		key := fmt.Sprintf("k%d", i)
 		m.setup.Keys = append(m.setup.Keys, key)

@@ -91,17 +91,21 @@ func (p *stretch) drawGrid(d *picturePen) {
 
 func (p *stretch) drawFaults(d *picturePen) {
 	last, shown := 0.0, map[int]bool{}
+	wash, lanes := newBars(d, "faultwash"), map[string]*bars{}
+	for _, l := range p.lanes {
+		lanes[l.Name] = newBars(d, "fault")
+	}
 	for _, f := range p.tracks.Faults {
 		if !f.Span.Meets(p.window) {
 			continue
 		}
 		x, to := p.x(f.From), p.x(f.To)
 		if !shown[f.Id] {
-			d.rect(x, p.top, max(to-x, 1), p.bottom()-p.top, "faultwash")
+			wash.draw(x, max(to-x, 1), p.bottom()-p.top, p.top)
 		}
 		for i, l := range p.lanes {
 			if l.Name == f.Victim {
-				d.rect(x, p.top+float64(i)*pictureLane+1, max(to-x, 1), pictureLane-2, "fault")
+				lanes[l.Name].draw(x, max(to-x, 1), pictureLane-2, p.top+float64(i)*pictureLane+1)
 			}
 		}
 		label := fmt.Sprintf("%s of %s for %s", f.Kind, f.Victim, say.Length(f.Span.Length()))
@@ -120,9 +124,10 @@ func (p *stretch) drawFaults(d *picturePen) {
 func (p *stretch) drawLane(d *picturePen, l *timeline.Lane, y float64) {
 	mid := y + pictureLane/2
 	d.textRight(pictureNames+pictureMargin-10, mid+4, 12.5, false, "ink", say.Clip(l.Name, 17))
+	waits, beliefs, valid, twice, tokens := newBars(d, "wait"), newBars(d, "belief"), newBars(d, "valid"), newBars(d, "overlap"), mostTokens
 	for _, w := range l.Waits {
 		if w.Meets(p.window) {
-			d.rect(p.x(w.From), mid-1.2, max(p.x(w.To)-p.x(w.From), 0.5), 2.4, "wait")
+			waits.draw(p.x(w.From), max(p.x(w.To)-p.x(w.From), 0.5), 2.4, mid-1.2)
 		}
 	}
 	for _, h := range l.Holds {
@@ -130,27 +135,28 @@ func (p *stretch) drawLane(d *picturePen, l *timeline.Lane, y float64) {
 			continue
 		}
 		x, to := p.x(h.Belief.From), p.x(h.Belief.To)
-		d.rect(x, mid-9, max(to-x, 1), 18, "belief")
+		beliefs.draw(x, max(to-x, 1), 18, mid-9)
 		for _, v := range h.Valid {
 			if v.Meets(p.window) {
-				d.rect(p.x(v.From), mid-9, max(p.x(v.To)-p.x(v.From), 1), 18, "valid")
+				valid.draw(p.x(v.From), max(p.x(v.To)-p.x(v.From), 1), 18, mid-9)
 			}
 		}
-		p.drawToken(d, h, x, to, mid)
+		if tokens > 0 && p.drawToken(d, h, x, to, mid) {
+			tokens--
+		}
 	}
 	for _, x := range p.tracks.Twice {
 		if (x.A == l.Name || x.B == l.Name) && x.Span.Meets(p.window) {
 			a, b := p.x(x.From), p.x(x.To)
-			d.rect(a, mid-12, max(b-a, 1), 3, "overlap")
-			d.rect(a, mid+9, max(b-a, 1), 3, "overlap")
+			twice.draw(a, max(b-a, 1), 3, mid-12, mid+9)
 		}
 	}
 }
 
 // drawToken writes the token of a grant into its bar, as long as there is room.
-func (p *stretch) drawToken(d *picturePen, h timeline.Hold, x, to, mid float64) {
+func (p *stretch) drawToken(d *picturePen, h timeline.Hold, x, to, mid float64) bool {
 	if h.Token == 0 {
-		return
+		return false
 	}
 	for _, text := range []string{fmt.Sprintf("token %d", h.Token), fmt.Sprint(h.Token)} {
 		if wide := d.wide(11, true, text); wide+8 < to-x {
@@ -159,9 +165,10 @@ func (p *stretch) drawToken(d *picturePen, h timeline.Hold, x, to, mid float64) 
 				tone = "paper"
 			}
 			d.text(x+5, mid+4, 11, true, tone, text)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // drawWrites draws the writes at both copies, with a line from their writer. Where

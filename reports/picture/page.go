@@ -19,7 +19,13 @@ func (p *Picture) InPage() (template.HTML, error) {
 	}
 	_, drawing, _ := strings.Cut(b.String(), "<svg ")
 	_, drawing, _ = strings.Cut(drawing, ">") // its size is the page's business, and names no space
-	drawing = hexColour.ReplaceAllStringFunc(drawing, toneName)
+	names := map[string]string{}              // a drawing has few colours, however much is drawn
+	drawing = hexColour.ReplaceAllStringFunc(drawing, func(found string) string {
+		if names[found] == "" {
+			names[found] = toneName(found)
+		}
+		return names[found]
+	})
 	return template.HTML(fmt.Sprintf(`<svg role="img" viewBox="0 0 %.0f %.0f">`, pictureWide, p.height()) + drawing), nil // of our own making
 }
 

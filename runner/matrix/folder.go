@@ -65,7 +65,22 @@ func Open(dir string) (pages.Index, error) {
 	if format := bounded.Format(data, "dlmtest_index"); format > pages.IndexFormat {
 		return x, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", indexFile, format, pages.IndexFormat)
 	}
-	return x, bounded.JSON(filepath.Join(dir, indexFile), data, &x)
+	if err := bounded.JSON(filepath.Join(dir, indexFile), data, &x); err != nil {
+		return x, err
+	}
+	return x, small(filepath.Join(dir, indexFile), x)
+}
+
+// mostOfATable is how many places the table of a matrix may have: it is drawn whole, whatever was run of it.
+const mostOfATable = 100_000
+
+// small refuses two short lists that span a table of millions of places.
+func small(name string, x pages.Index) error {
+	if n := len(x.Scenarios) * len(x.Backends); n > mostOfATable {
+		return fmt.Errorf("%s: %w: %d scenarios × %d backends make a table of %d places, and one may have %d; run fewer of them in one matrix",
+			name, bounded.ErrTooLarge, len(x.Scenarios), len(x.Backends), n, mostOfATable)
+	}
+	return nil
 }
 
 // Check judges all runs of a matrix again, with no cluster, and writes its index

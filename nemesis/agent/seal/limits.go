@@ -13,6 +13,10 @@ type Limits struct {
 	Processes uint64 // and threads; only where its user ids are its own, for the kernel counts by them
 }
 
+// noCore is a limit of one byte: no file is that small, and where this machine hands cores to a program of its
+// own (core_pattern with a |, as systemd's), the kernel hands it none. A limit of 0 is not heeded there.
+const noCore = 1
+
 // set binds this process and all that come of it. None leaves a core, which is a copy of
 // memory on a disk. Out of memory the kernel ends them before anything of the user's.
 func (l Limits) set() error {
@@ -33,7 +37,7 @@ func (l Limits) set() error {
 		}
 	}
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("900"), 0) // best effort: /proc may be masked
-	return refused("limit of cores", lower(unix.RLIMIT_CORE, 0))
+	return refused("limit of cores", lower(unix.RLIMIT_CORE, noCore))
 }
 
 // lower sets a limit unless it is lower already.
