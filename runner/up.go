@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -166,7 +165,7 @@ func (s *stage) startAll(ctx context.Context, say Progress) error {
 	}
 	for range total {
 		if err := <-errs; err != nil {
-			return fmt.Errorf("the cluster did not come up: %w", s.explain(err))
+			return notUp(s.rec.blame(), s.explain(err))
 		}
 	}
 	s.askVersions(ctx)
@@ -265,32 +264,4 @@ func (a *node) lastSaid(ended string) error {
 			return &nodeError{a, true, errors.New(ended)}
 		}
 	}
-}
-
-// explain adds the last log lines of the servers, and of a client that the error is
-// about: one that did not come up says there why.
-func (s *stage) explain(err error) error {
-	var b strings.Builder
-	about := &nodeError{}
-	_ = errors.As(err, &about) // else it is about none
-	for _, n := range append(append([]*node{}, s.servers...), s.resource) {
-		select {
-		case e := <-n.exits:
-			fmt.Fprintf(&b, "\n%s has ended (%s).", n.Name(), e.Reason)
-		default:
-			if about.node != n {
-				continue
-			}
-		}
-		fmt.Fprintf(&b, " Its last log lines:\n  %s", strings.Join(n.lastWords(), "\n  "))
-	}
-	for _, n := range s.clients { // the lock's own code runs there; what its worker said of it stands in err
-		if words := n.lastWords(); len(words) > 0 && about.node == n && about.ended {
-			fmt.Fprintf(&b, " Its last log lines:\n  %s", strings.Join(words, "\n  "))
-		}
-	}
-	if b.Len() == 0 {
-		return fmt.Errorf("%w; logs are in %s", err, filepath.Join(s.dir, logsDir))
-	}
-	return fmt.Errorf("%w%s", err, b.String())
 }
