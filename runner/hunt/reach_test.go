@@ -158,7 +158,7 @@ var schedules = []schedule{
 	}},
 	{name: "a connection breaks at a release", backend: "zookeeper", messages: zkMessages, has: func(t scenarios.Scenario) bool {
 		return contended(t) && t.ReleaseWait.Leases == 0 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "cut-link" && f.Target == "holder" && f.On == "releasing" && f.When.Skip == 0 && !f.When.After
+			return f.Fault == "cut-link" && f.Target == "holder" && f.On == "releasing" && f.When.Skip == 0 && !f.When.After && n < 0.6 // its session lives on
 		})
 	}},
 	{name: "a renewal is answered after its lease", backend: "redis", has: func(t scenarios.Scenario) bool {
@@ -172,8 +172,66 @@ var schedules = []schedule{
 		})
 	}},
 	{name: "a waiter's links break as another gives the key back", backend: "etcd", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Clients >= 3 && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "reset", "partition", "blackhole", "cut-link") && f.Target == "a-waiter" && n < 1 && among(f.On, "acquired", "releasing", "at", "writing")
+		return contended(t) && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "reset", "partition", "blackhole", "cut-link") && among(f.Target, "a-waiter", "clients") && n < 1 && among(f.On, "acquired", "releasing", "at", "writing")
+		})
+	}},
+	{name: "a waiter's connection breaks as the key is given back, and it waits long", backend: "etcd", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Clients <= 3 && of(t, t.Wait) > 4 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Fault == "reset" && among(f.Target, "a-waiter", "clients") && f.On == "releasing"
+		})
+	}},
+	{name: "a watchdog is answered after its lease", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "watchdog" && of(t, t.Work) > 1.2 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "hold-answer", "hold-request", "blackhole", "partition") && f.Target == "holder" && among(f.On, "acquired", "before-write", "writing") && n > 1
+		})
+	}},
+	{name: "a watchdog is not answered once", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "watchdog" && of(t, t.Work) > 1.2 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, append(away, "reset")...) && f.Target == "holder" && among(f.On, "acquired", "at") && n > 0.3 && n < 0.9
+		})
+	}},
+	{name: "a client gives up while its create has no answer", backend: "zookeeper", messages: zkMessages, has: func(t scenarios.Scenario) bool {
+		return contended(t) && of(t, t.Wait) < 0.5 && hit(t, func(f scenarios.Fault, n float64) bool {
+			create := f.When.Name == "create" && f.When.Skip == 0 || f.When.Contains == "key-1" && f.When.Skip == 1
+			return among(f.Fault, "hold-answer", "hold-request") && f.On == "waiting" && create && !f.When.After && n > of(t, t.Wait)+0.05 && n < 0.67
+		})
+	}},
+	{name: "a holder dies", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && of(t, t.Wait) > 1.5 && hit(t, holderDies)
+	}},
+	{name: "a holder dies after renewals", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Renew && of(t, t.Work) > 0.7 && of(t, t.Wait) > 1.5 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return holderDies(f, n) && f.On != "acquired"
+		})
+	}},
+	{name: "a holder of permits dies", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "semaphore" && of(t, t.Wait) > 1.5 && hit(t, holderDies)
+	}},
+	{name: "a reader dies", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "read-write" && of(t, t.Wait) > 1.5 && hit(t, holderDies)
+	}},
+	{name: "a holder within a hold misses an answer", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "reentrant" && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Target == "holder" && f.Fault != "kill" && f.Fault != "pause" && f.On != "waiting"
+		})
+	}},
+	{name: "a client with a key of its own is away beyond its lease", backend: "zookeeper", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "own-key" && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, away...) && among(f.Target, "holder", "a-client", "clients") && n > 1.05
+		})
+	}},
+	{name: "the clock of a holder or of a waiter steps by a lease", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Fault == "clock" && among(f.Target, onClients...) && (of(t, f.Clock.Step) > 0.7 || of(t, f.Clock.Strobe) > 0.7)
+		})
+	}},
+	{name: "nobody asks for several leases", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return ordinary(t) && of(t, t.Think) >= 2 && t.Clients <= 2*t.Keys && of(t, t.Duration) >= 5
+	}},
+	{name: "a scripted server starts anew", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "kill", "crash") && among(f.Target, "a-server", "servers", "reached", "majority", "leader")
 		})
 	}},
 	{name: "names that begin alike", backend: "redis", has: func(t scenarios.Scenario) bool { return t.Clients >= 10 }},
@@ -181,6 +239,10 @@ var schedules = []schedule{
 
 func stopsHolder(f scenarios.Fault, length float64) bool {
 	return among(f.Fault, away...) && f.Target == "holder" && among(f.On, "acquired", "before-write", "writing", "renewing", "releasing") && length > 1
+}
+
+func holderDies(f scenarios.Fault, _ float64) bool {
+	return f.Fault == "kill" && f.Target == "holder" && among(f.On, "acquired", "before-write", "writing", "renewing", "releasing")
 }
 
 func waiterAway(t scenarios.Scenario) bool {
@@ -203,20 +265,34 @@ const (
 	reached = draws / rarest
 )
 
+// drawn are the trials of a hunt of the lock.
+func (c schedule) drawn(t *testing.T) (all []scenarios.Scenario) {
+	t.Helper()
+	spec := Spec{Options: runner.Options{Backend: c.backend, Settings: settings.Default()}, Applies: runner.Applies}
+	spec.Options.Library = c.library
+	if err := spec.ForLock(t.Context()); err != nil {
+		t.Fatal(c.library, err)
+	}
+	spec.Space.Messages, spec.Space.Usual = c.messages, c.messages
+	for seed := range uint64(draws) {
+		all = append(all, Draw(seed, int(seed), spec.Space))
+	}
+	return all
+}
+
 // TestReach computes, without a cluster, how many trials hold what each class of bugs needs.
 func TestReach(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	drawn := map[string][]scenarios.Scenario{}
 	for _, c := range schedules {
-		spec := Spec{Options: runner.Options{Backend: c.backend, Settings: settings.Default()}, Applies: runner.Applies}
-		spec.Options.Library = c.library
-		if err := spec.ForLock(t.Context()); err != nil {
-			t.Fatal(c.library, err)
+		lock := fmt.Sprint(c.backend, c.library, len(c.messages))
+		if drawn[lock] == nil {
+			drawn[lock] = c.drawn(t)
 		}
-		spec.Space.Messages, spec.Space.Usual = c.messages, c.messages
 		n := 0
-		for seed := range uint64(draws) {
-			if c.has(Draw(seed, int(seed), spec.Space)) {
+		for _, trial := range drawn[lock] {
+			if c.has(trial) {
 				n++
 			}
 		}
