@@ -15,8 +15,9 @@ var OnLinks = history.FaultsThat(func(k history.FaultKind) bool { return k.Link 
 // OnMessages are those of them that can strike at one message.
 var OnMessages = history.FaultsThat(func(k history.FaultKind) bool { return k.Message })
 
-// Ones are the clients that a fault of links can be aimed at, beside those by name.
-var Ones = []string{"holder", "a-client", "clients"}
+// Ones are the clients that a fault of links can be aimed at, beside those by name. No message is waited for on the links of
+// a waiter, as it is known at the trigger only who that is.
+var Ones = []string{"holder", "a-waiter", "a-client", "clients"}
 
 // FarEnds are the nodes to which faulty links lead, beside nodes by name.
 var FarEnds = Words{

@@ -68,8 +68,12 @@ func (s *stage) awaitArmed(ctx context.Context, armed <-chan int) {
 func (s *stage) nemesisStage(armed func(int)) nemesis.Stage {
 	return nemesis.Stage{Armed: armed, Lie: s.Lie, Clients: victims(s.clients), Servers: victims(s.servers),
 		Linked: s.linkedServers(), Resource: s.resource, Feed: s.rec.feed,
-		Seed: s.Seed, Patience: 2 * s.lease, Holds: s.holds, Leader: s.leader, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
+		Seed: s.Seed, Patience: s.patience(), Holds: s.holds, Leader: s.leader, Note: s.rec.note, Limit: s.planned() + 8*s.lease}
 }
+
+// patience is how long one fault of many waits for its trigger: the next round of a client passes it, and a round takes up to
+// one and a half times its work.
+func (s *stage) patience() time.Duration { return 2*s.lease + s.Scenario.Work.Of(s.lease)*3/2 }
 
 // leader asks every server whether it leads.
 func (s *stage) leader(ctx context.Context) (nemesis.Victim, error) {
@@ -105,7 +109,7 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 	defer tick.Stop()
 	healed := false
 	var far furthest
-	early := s.decider(begun)
+	early, late := s.decider(begun), s.lingering()
 	var err error
 	for {
 		select {
@@ -124,7 +128,7 @@ func (s *stage) watch(ctx context.Context, say Progress, played <-chan error) er
 			if dead := s.deadNode(say); dead != nil {
 				return dead
 			}
-			if healed && (time.Now().After(end) || early.ends(say)) {
+			if healed && (time.Now().After(end) && !late.goesOn() || early.ends(say)) {
 				return err
 			}
 		case <-ctx.Done():

@@ -22,6 +22,7 @@ type Options struct {
 	Version  string             // of dlmtest
 	Self     string             // path of this binary, for nodes, janitor and oracle
 	Warm     *Warm              // clusters that earlier runs have left, and that this one may leave; nil: none
+	Linger   bool               // the load goes on while a key is granted to nobody, until the judge can tell: see lingering
 }
 
 // Label is what the lock under test is called, as a column of a matrix is.

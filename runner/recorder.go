@@ -125,6 +125,13 @@ func (r *recorder) live() Counts {
 	return r.counts
 }
 
+// since are the operations behind the first n that came.
+func (r *recorder) since(n int) []history.Op {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.ops[n:])
+}
+
 // soFar are the operations that have come, in the order of time.
 func (r *recorder) soFar() []history.Op {
 	r.mu.Lock()

@@ -27,6 +27,8 @@ type Outcome struct {
 	Figures figures.Figures
 	// Shared says that its cluster had served a run before: see Warm.
 	Shared bool
+	// Lingered is how much longer than its time the load has taken: see Options.Linger.
+	Lingered time.Duration
 	// Passed are the messages that went through the clients' links, where they had some.
 	Passed []agent.Passed
 }
@@ -93,7 +95,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		}
 	})
 	if out != nil {
-		out.Passed, out.Shared = stage.passed, shared
+		out.Passed, out.Shared, out.Lingered = stage.passed, shared, stage.lingered
 	}
 	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
 }

@@ -29,6 +29,7 @@ type stage struct {
 	resource *node
 	clients  []*node
 	lost     int            // servers that have ended by themselves
+	lingered time.Duration  // the load has taken so much longer than its time
 	open     bool           // a node did not end its records
 	free     *node          // a client without a worker, once they were asked to end
 	passed   []agent.Passed // messages on the links of all clients; known when they are drained

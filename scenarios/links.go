@@ -97,6 +97,8 @@ func (v *validator) when(path string, f Fault) {
 		v.problem(strings.TrimSuffix(path, ".when")+".fault", "%s: say on what message, such as when: {name: create, after: true}; reset cuts at once", f.Fault)
 	case w != (When{}) && !slices.Contains(nemesis.OnMessages, f.Fault):
 		v.problem(path, "%s does not wait for a message; only %s do", f.Fault, strings.Join(nemesis.OnMessages, ", "))
+	case w != (When{}) && f.Target == "a-waiter":
+		v.problem(path, "who waits is known at the trigger only, when its messages may have passed; want the target holder with on: waiting")
 	case none && w != (When{}):
 		v.problem(path, "direction, skip and after need a name, contains or bytes")
 	case w.Bytes != 0 && (w.Name != "" || w.Contains != ""):

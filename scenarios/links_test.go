@@ -43,8 +43,8 @@ func TestMessageIsATrigger(t *testing.T) {
 var badLinks = []struct{ file, want string }{
 	{linkFault("pause", "    to: servers\n"), "line 18: faults[0].to: only faults of links have it: latency, bandwidth, reset, blackhole, hold-request, hold-answer, cut-link"},
 	{linkFault("pause", "    when: {name: SET}\n"), "line 18: faults[0].when: only faults of links have it: latency, bandwidth, reset, blackhole, hold-request, hold-answer, cut-link"},
-	{strings.ReplaceAll(linkFault("reset", ""), "target: holder", "target: a-server"), "line 15: faults[0].target: reset is a fault of a client's links; want holder, a-client, clients or a client such as client-1, and the server in to:"},
-	{strings.ReplaceAll(linkFault("reset", ""), "target: holder", "target: redis-1"), "line 15: faults[0].target: reset is a fault of a client's links; want holder, a-client, clients or a client such as client-1, and the server in to:"},
+	{strings.ReplaceAll(linkFault("reset", ""), "target: holder", "target: a-server"), "line 15: faults[0].target: reset is a fault of a client's links; want holder, a-waiter, a-client, clients or a client such as client-1, and the server in to:"},
+	{strings.ReplaceAll(linkFault("reset", ""), "target: holder", "target: redis-1"), "line 15: faults[0].target: reset is a fault of a client's links; want holder, a-waiter, a-client, clients or a client such as client-1, and the server in to:"},
 	{linkFault("reset", "    to: holder\n"), `line 18: faults[0].to: unknown far end "holder"; there are a-follower, a-server, leader, majority, minority, resource, servers, or name a node such as redis-1`},
 	{linkFault("reset", "    to: leadr\n"), `line 18: faults[0].to: unknown far end "leadr"; did you mean "leader"?, or name a node such as redis-1`},
 	{linkFault("reset", "    latency: 5ms\n"), "line 18: faults[0].latency: only the fault latency has it"},
@@ -55,6 +55,7 @@ var badLinks = []struct{ file, want string }{
 	{linkFault("latency", "    latency: 5ms\n    rate: 7\n"), "line 19: faults[0].rate: only the fault bandwidth has it"},
 	{linkFault("cut-link", ""), "line 14: faults[0].fault: cut-link: say on what message, such as when: {name: create, after: true}; reset cuts at once"},
 	{linkFault("reset", "    when: {name: SET}\n"), "line 18: faults[0].when: reset does not wait for a message; only hold-request, hold-answer, cut-link do"},
+	{strings.ReplaceAll(linkFault("hold-answer", "    when: {name: SET}\n"), "target: holder", "target: a-waiter"), "line 18: faults[0].when: who waits is known at the trigger only, when its messages may have passed; want the target holder with on: waiting"},
 	{linkFault("hold-answer", "    when: {skip: 1}\n"), "line 18: faults[0].when: direction, skip and after need a name, contains or bytes"},
 	{linkFault("hold-answer", "    when: {bytes: 7, name: SET}\n"), "line 18: faults[0].when.bytes: bytes go with neither name nor contains"},
 	{linkFault("hold-answer", "    when: {bytes: -7}\n"), "line 18: faults[0].when: bytes and skip must not be below 0"},

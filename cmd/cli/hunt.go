@@ -70,7 +70,7 @@ func newHunt() *cobra.Command {
 	f.adapter.register(flags)
 	settingFlags(cmd, &f.Settings, "adapter-files", "client-image")
 	flags.DurationVar(&f.limit, "for", 10*time.Minute, "how long to hunt; findings are shrunk in the last part of it")
-	flags.BoolVar(&f.first, "first", false, "end with the first finding, as it was seen; --resume shrinks it")
+	flags.BoolVar(&f.first, "first", false, "end with the first finding that the reference lock does not show, as it was seen; --resume shrinks it")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every trial (default: a new one, printed)")
 	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine can take)")
 	flags.StringVar(&f.shard, "shard", "", "hunt in every n-th trial only: `i/n`, or auto; needs --seed. dlmtest report merge puts the parts together")

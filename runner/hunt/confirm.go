@@ -55,13 +55,19 @@ func strays(out *runner.Outcome) bool {
 // dismissals are how often a cause is dismissed until it is not looked into any more.
 const dismissals = 3
 
-// candidates are what a trial has violated.
+// shaken says that a property of the service was violated while the machine stalled, so that the run itself decides nothing. On a busy
+// machine what takes long, such as a wait without an end, is seldom seen in any other way; runs with nothing beside them decide.
+func shaken(p checker.Property, row checker.Checker) bool {
+	return p.Disturbed && row.Owed == checker.Service && firmest(p) != nil
+}
+
+// candidates are what a trial has violated, or may have.
 func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*candidate) {
 	for _, p := range out.Result.Properties {
-		if p.Verdict != checker.Violated {
+		row, _ := checker.Find(p.Name)
+		if p.Verdict != checker.Violated && !shaken(p, row) {
 			continue
 		}
-		row, _ := checker.Find(p.Name)
 		c := &candidate{cause: causeOf(out.Setup, out.Ops, p), unfenced: row.Owed == checker.Data && !row.Fenced}
 		c.Evidence = Evidence{Property: p.Name, Owed: row.Owed, Compared: h.Reference != nil, Excuse: excuse(t, out.Setup.Clients)}
 		if v := firmest(p); v != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -62,29 +63,48 @@ func Draw(seed uint64, turn int, s Space) scenarios.Scenario {
 	return s.asleep(t)
 }
 
-// usesEach is how many trials without a fault each use of the lock has at the begin of a hunt.
+// usesEach is how many trials without a fault each use of the lock has.
 const usesEach = 3
 
-// plain is how many of a hunt's first trials have no fault.
+// plain is how many trials of a hunt have no fault.
 func (s Space) plain() int { return usesEach * len(s.Workloads) }
 
-// plainUse is the n-th trial of a hunt, from 0, where n is less than plain: each use of the lock in turn with much to do
-// in little time, then with holds beyond a lease, which are renewed if they can be, and then with waits shorter than the
-// holds, so that many give up. What fails there needs no search.
-func (s Space) plainUse(n int) (t scenarios.Scenario, ok bool) {
-	if n >= s.plain() {
-		return t, false
+// between is how many trials there are from one plain use to the next, once each use of the lock was tried.
+const between = 3
+
+// plainly is which plain use the trial of a number is, from 0, or -1; n is how many others this shard has before it. Each use of the
+// lock comes first, and the others come between what is drawn: in a hunt of minutes, half of the time would else be over before a fault.
+func (s Space) plainly(number int, shard matrix.Shard) (use, n int) {
+	first := len(s.Workloads)
+	if number <= first {
+		return number - 1, 0
 	}
-	t = s.loop(s.Workloads[n%len(s.Workloads)], s.Leases[0])
+	count, behind := max(shard.Count, 1), number-1-first
+	own, left := behind/count, s.plain()-first-behind%count // of this shard
+	if use = own/between*count + behind%count + first; own%between != 0 || use >= s.plain() {
+		use = -1
+	}
+	return use, own - min((own+between-1)/between, max(left+count-1, 0)/count)
+}
+
+// plainUse is the n-th plain use: each use of the lock in turn with much to do in little time, and then each with holds beyond a
+// lease, which are renewed if they can be, and with waits shorter than the holds, so that many give up. What fails there
+// needs no search.
+func (s Space) plainUse(n int) scenarios.Scenario {
+	use, way := n, 0
+	if all := len(s.Workloads); n >= all {
+		use, way = (n-all)/(usesEach-1), 1+(n-all)%(usesEach-1)
+	}
+	t := s.loop(s.Workloads[use], s.Leases[0])
 	crowd := t
-	switch n / len(s.Workloads) {
+	switch way {
 	case 1:
 		crowd.Renew, crowd.Work, crowd.Wait, crowd.Duration = s.Extends, leases(2), leases(8), leases(6)
 	case 2:
 		crowd.Work, crowd.Wait, crowd.Duration = leases(0.9), leases(0.5), leases(6)
 	}
 	crowd.Clients = min(s.Clients, 5)
-	return s.kept(t, crowd), true
+	return s.kept(t, crowd)
 }
 
 // workload is the guarded write in one of three: all that a lock can break breaks there.
@@ -98,9 +118,13 @@ func (s Space) workload(d die) string {
 // usual is the plain use of a lock.
 const usual = "guarded-write"
 
-// lease is the shortest in most trials.
+// lease is the shortest in most trials. A session that short may end on a busy machine by itself, and what it should show with it.
 func (s Space) lease(d die) time.Duration {
-	if !d.one(4) {
+	rare := 4
+	if s.Renews {
+		rare = 2
+	}
+	if !d.one(rare) {
 		return s.Leases[0]
 	}
 	return pick(d, s.Leases)

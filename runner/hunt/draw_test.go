@@ -10,6 +10,7 @@ import (
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/runner"
+	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -80,14 +81,38 @@ func TestEachUseComesFirst(t *testing.T) {
 	s := spaceOf(t, "zookeeper")
 	used := map[string]bool{}
 	for n := range s.plain() {
-		first, ok := s.plainUse(n)
-		if why := s.trouble(first); !ok || why != "" || len(first.Faults) > 0 || first.Clients < 3 {
-			t.Errorf("%v %s\n%s", ok, why, first.YAML())
+		first := s.plainUse(n)
+		if why := s.trouble(first); why != "" || len(first.Faults) > 0 || first.Clients < 3 {
+			t.Errorf("%s\n%s", why, first.YAML())
 		}
 		used[fmt.Sprint(first.Workload, first.Work, first.Wait)] = true
 	}
-	if _, ok := s.plainUse(s.plain()); ok || len(used) != s.plain() {
+	if len(used) != s.plain() {
 		t.Errorf("the uses %v", used)
+	}
+}
+
+// Each number is one plain use, or the next of the others of its shard: together the shards have each plain use once, the uses of the
+// lock come before all, and from then on two of three are others until no use is left.
+func TestPlainUsesAmongOthers(t *testing.T) {
+	s := Space{Workloads: []string{"guarded-write", "try", "leader", "own-key"}}
+	for _, shards := range []int{0, 1, 2, 3, 5} {
+		had, others := map[int]bool{}, map[int]int{}
+		for number := 1; number <= 200; number++ {
+			shard := matrix.Shard{Count: shards, Index: (number-1)%max(shards, 1) + 1}
+			use, n := s.plainly(number, shard)
+			switch {
+			case use < 0 && n != others[shard.Index], use >= 0 && had[use], number <= len(s.Workloads) && use != number-1, use >= s.plain():
+				t.Fatalf("of %d shards, trial %d is use %d, or other %d of %d", shards, number, use, n, others[shard.Index])
+			case use < 0:
+				others[shard.Index]++
+			default:
+				had[use] = true
+			}
+		}
+		if len(had) != s.plain() {
+			t.Errorf("of %d shards, %d uses of %d", shards, len(had), s.plain())
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
+	"github.com/dlmtest/dlmtest/scenarios"
 )
 
 // Spec is what a hunt is asked for.
@@ -23,7 +24,7 @@ type Spec struct {
 	Reference *runner.Options // of the backend's own lock; nil: the one under test is it, or there is none
 	Space     Space
 	For       time.Duration
-	First     bool // end with the first finding, as it was seen
+	First     bool // end with the first finding that the reference lock does not show, as it was seen
 	Seed      uint64
 	Parallel  int          // runs at a time; 0 and 1: one by one
 	Shard     matrix.Shard // the part of the trials to run; the zero value: all
@@ -141,7 +142,7 @@ func (h *Hunt) fail(err error) {
 func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.err != nil || h.Report.Stopped != "" || h.First && len(h.Report.Findings) > h.known {
+	if h.err != nil || h.Report.Stopped != "" || h.First && h.foundOwn() {
 		h.enough() // what others try now is of no use
 		return nil
 	}
@@ -165,17 +166,25 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	number := h.number()
 	h.taken[number] = true
 	seed := h.Seed + uint64(number)
-	t, plainly := h.Space.plainUse(number - 1)
-	if !plainly {
-		t = h.pool.Next(seed, h.place(number), h.Space)
+	use, n := h.Space.plainly(number, h.Shard)
+	var t scenarios.Scenario
+	if use >= 0 {
+		t = h.Space.plainUse(use)
+	} else {
+		t = h.pool.Next(seed, h.place(n), h.Space)
 	}
 	t.Name = fmt.Sprintf("trial-%d", number)
 	return func(ctx context.Context) error { return h.trial(ctx, number, seed, t) }
 }
 
-// place is that of a trial among those after the plain uses; hunts of other seeds begin elsewhere.
-func (h *Hunt) place(number int) place {
-	at := placed((number-1-h.Space.plain())/max(h.Shard.Count, 1), h.Shard)
+// foundOwn says that this session has found what the reference lock does not show: what the servers do wrong under any lock is no end.
+func (h *Hunt) foundOwn() bool {
+	return slices.ContainsFunc(h.Report.Findings[h.known:], func(f *Finding) bool { return f.ReferenceFound == 0 })
+}
+
+// place is that of the n-th trial of this shard that is no plain use; hunts of other seeds begin elsewhere.
+func (h *Hunt) place(n int) place {
+	at := placed(n, h.Shard)
 	at.turn += int(h.Seed % uint64(len(rota)))
 	return at
 }

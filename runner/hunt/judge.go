@@ -50,7 +50,7 @@ const (
 // under the same trial, shows it never; or where the service itself owes the property and no
 // fault of the trial is an excuse.
 func Decide(e Evidence) (Decision, string) {
-	owed := e.Owed == checker.Service && e.Excuse == ""
+	owed := e.owed()
 	missed := e.Found.Of - e.Found.Seen
 	switch {
 	case !e.Compared && !owed && e.Excuse != "" && e.Owed == checker.Service:
@@ -62,14 +62,17 @@ func Decide(e Evidence) (Decision, string) {
 			e.Reference.Of)
 	case missed > Repeats-Again:
 		return Passing, fmt.Sprintf("it came again in %d of %d runs", e.Found.Seen, e.Found.Of)
-	case e.Found.Seen < Again, e.Compared && e.Reference.Of < Repeats:
+	case e.Found.Seen < Again, e.Compared && !owed && e.Reference.Of < Repeats:
 		return Open, ""
-	case e.Compared && e.Reference.Seen == 0:
+	case !owed:
 		return Worse, fmt.Sprintf("the reference lock shows it in none of %s under the same trial",
 			nouns.Count(e.Reference.Of, "run"))
 	}
 	return Worse, "the service itself owes it, and no fault of the trial is an excuse"
 }
+
+// owed says that the service owes the property, and no fault is an excuse: it is a finding whatever the reference lock shows.
+func (e Evidence) owed() bool { return e.Owed == checker.Service && e.Excuse == "" }
 
 // excuse names a fault of a trial that may take from a service what it has promised: one after
 // which a server may end leases early, or that bends a clock.

@@ -3,6 +3,7 @@ package hunt
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -66,5 +67,16 @@ func TestLongerTrials(t *testing.T) {
 		if more < 20 {
 			t.Errorf("%s: faults come more often in %d of 200", backend, more)
 		}
+	}
+}
+
+// A trial whose load went on behind its time has that time as its own when it is run again.
+func TestLingered(t *testing.T) {
+	trial := Space{Leases: []time.Duration{time.Second}}.loop("guarded-write", time.Second)
+	if same := lingered(trial, 0); same.Duration != trial.Duration || same.After != trial.After {
+		t.Error(same.Duration, same.After)
+	}
+	if more := lingered(trial, 5*time.Second); more.Duration.Leases < trial.Duration.Leases+5 || more.After.Leases < trial.After.Leases+5 {
+		t.Error(more.Duration, more.After)
 	}
 }

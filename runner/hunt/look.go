@@ -66,36 +66,48 @@ func (l *look) all(ctx context.Context) error {
 	return nil
 }
 
-// need is how many runs the next step takes, of this lock and of the reference lock.
+// need is how many runs the next step takes, of this lock and of the reference lock. Most suspicions end with the first run of the
+// reference lock, so it is made before any other, and beside the first ones where the service owes what is violated, whatever it shows.
 func (l *look) need() (ours, theirs int) {
+	first, owed := 0, 0
 	for _, c := range l.s.all {
+		own := 1
+		if c.Found.Of < Again {
+			own = Again - c.Found.Of
+		}
 		switch decision, _ := Decide(c.Evidence); {
 		case decision != Open:
 		case c.Compared && c.Reference.Of == 0:
-			return 0, 1
-		case c.Found.Of < Again:
-			ours = max(ours, Again-c.Found.Of)
-		case c.Found.Seen < Again:
-			ours = max(ours, 1)
+			if first = 1; c.owed() {
+				owed = max(owed, own)
+			}
+		case c.Found.Of < Again || c.Found.Seen < Again:
+			ours = max(ours, own)
 		case c.Compared:
 			theirs = max(theirs, Repeats-c.Reference.Of)
 		}
 	}
-	if ours > 0 {
+	switch {
+	case first > 0:
+		return owed, first
+	case ours > 0:
 		return ours, 0
 	}
 	return 0, theirs
 }
 
 func (l *look) tell(ours, theirs int) {
-	what := "again, " + nouns.Count(ours, "run")
+	var what []string
+	if ours > 0 {
+		what = append(what, "again, "+nouns.Count(ours, "run"))
+	}
 	if theirs > 0 {
-		what = "the reference lock, " + nouns.Count(theirs, "run")
+		what = append(what, "the reference lock, "+nouns.Count(theirs, "run"))
 	}
 	if l.alone {
-		what += ", with nothing beside them"
+		what = append(what, "with nothing beside them")
 	}
-	l.h.says(fmt.Sprintf("looking into %s: %s", names(l.s.all), what))
+	l.h.says(fmt.Sprintf("looking into %s: %s", names(l.s.all), strings.Join(what, ", ")))
 }
 
 func names(all []*candidate) string {

@@ -3,6 +3,7 @@ package hunt
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -80,6 +81,16 @@ func (s Space) longer(t scenarios.Scenario) scenarios.Scenario {
 	if s.trouble(again) == "" {
 		return again
 	}
+	return t
+}
+
+// lingered is the trial with the time that its load has taken beyond its own, so that a run of it shows the same.
+func lingered(t scenarios.Scenario, more time.Duration) scenarios.Scenario {
+	if more == 0 || t.Duration.Leases == 0 {
+		return t
+	}
+	n := more.Seconds()/t.Lease.Of(0).Seconds() + 1 // it may take a little longer next time
+	t.Duration, t.After = leases(t.Duration.Leases+n), leases(t.After.Leases+n)
 	return t
 }
 

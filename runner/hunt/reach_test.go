@@ -3,197 +3,13 @@ package hunt
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
 
 	"github.com/dlmtest/dlmtest/internal/settings"
-	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
-)
-
-// schedule is the least that a class of bugs needs of a trial; see docs/hunt.md.
-type schedule struct {
-	name, backend, library string
-	messages               []links.Passed // that its servers' links carry
-	has                    func(scenarios.Scenario) bool
-}
-
-// of is a number of leases.
-func of(t scenarios.Scenario, d scenarios.Duration) float64 {
-	return d.Of(t.Lease.Of(0)).Seconds() / t.Lease.Of(0).Seconds()
-}
-
-// any says whether a fault of the trial is so.
-func hit(t scenarios.Scenario, is func(f scenarios.Fault, length float64) bool) bool {
-	return slices.ContainsFunc(t.Faults, func(f scenarios.Fault) bool { return is(f, of(t, f.For.Max)) })
-}
-
-func among[T comparable](x T, all ...T) bool { return slices.Contains(all, x) }
-
-// away are the faults that keep a client from its servers, and its servers from it.
-var away = []string{"pause", "partition", "blackhole", "hold-answer", "hold-request"}
-
-// oneServer are the targets that are one server, or few.
-var oneServer = []string{"a-server", "a-follower", "minority", "reached", "leader", "a-quorum-member-of-the-holder"}
-
-func ordinary(t scenarios.Scenario) bool {
-	return among(t.Workload, "guarded-write", "try", "leader", "watchdog", "two-keys", "reentrant", "semaphore", "read-write")
-}
-
-func contended(t scenarios.Scenario) bool { return ordinary(t) && t.Clients >= 2 && t.Keys <= 2 }
-
-// schedules are those of the corpus (docs/corpus.md), and of classes beside it. Those that need a server to forget,
-// or its clock to step, are left out: the reference lock of the same servers shows what follows, too.
-var schedules = []schedule{
-	{name: "a server refuses while a holder renews", backend: "redlock", library: "redsync@v4.12.0", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Renew && of(t, t.Work) > 0.5 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "kill", "crash") && among(f.Target, oneServer...) && n > 0.4 && !among(f.On, "releasing")
-		})
-	}},
-	{name: "a holder stops beyond its lease, then renews or releases", backend: "redlock", library: "redsync@v4.0.3", has: func(t scenarios.Scenario) bool {
-		return contended(t) && of(t, t.Wait) > 1.2 && hit(t, stopsHolder)
-	}},
-	{name: "a renewing holder stops beyond its lease", backend: "redis", library: "go-zero@v1.3.1", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Renew && of(t, t.Wait) > 1.2 && hit(t, stopsHolder)
-	}},
-	{name: "a long hold over slow links", backend: "redis", library: "rueidislock@v1.0.69", has: func(t scenarios.Scenario) bool {
-		return ordinary(t) && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "latency" && n >= of(t, t.Work) && of(t, f.Latency)*of(t, t.Work) > 0.25 // each renewal slides by a round trip
-		})
-	}},
-	{name: "contention beyond the leases of those who wait", backend: "etcd", library: "etcd-lock@v3.5.13", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Clients >= 3 && t.Renew && of(t, t.Work) >= 1.5 && of(t, t.Wait) > 2*of(t, t.Work)
-	}},
-	{name: "the leader's disk stalls beyond a lease, holders renew", backend: "etcd", library: "etcd-concurrency@v3.5.13", has: func(t scenarios.Scenario) bool {
-		return ordinary(t) && of(t, t.Work) >= 0.3 && t.Clients > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "disk-stall" && f.Target == "leader" && n > 1.5
-		})
-	}},
-	{name: "a link breaks at a message of an acquire", backend: "zookeeper", library: "go-zookeeper@v1.0.4", messages: zkMessages, has: func(t scenarios.Scenario) bool {
-		return contended(t) && hit(t, func(f scenarios.Fault, _ float64) bool {
-			children := f.When.Name == "getChildren2" && f.When.Skip == 0 || f.When.Contains == "key-1" && f.When.Skip == 1 // it follows the create
-			return f.Fault == "cut-link" && children && !f.When.After && among(f.On, "at", "waiting")
-		})
-	}},
-	{name: "short holds over links that are hardly slow", backend: "postgres", library: "pglock-do@v1.10.0", has: func(t scenarios.Scenario) bool {
-		return of(t, t.Work) < 0.15 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "latency" && of(t, f.Latency) < 0.05 && n > 0.5
-		})
-	}},
-	{name: "one server stops for longer than lease and bound", backend: "redlock", library: "redsync@v4.4.4", has: func(t scenarios.Scenario) bool {
-		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "pause" && among(f.Target, oneServer...) && n > 1.1+2/t.Lease.Of(0).Seconds()
-		})
-	}},
-	{name: "a waiter is away beyond its lease", backend: "etcd", library: "etcd-concurrency@v3.3.8+incompatible", has: waiterAway},
-	{name: "a waiter is away beyond its lease, read-write", backend: "etcd", library: "etcd-rwmutex@v3.6.0", has: waiterAway},
-	{name: "contention of readers and writers", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return t.Workload == "read-write" && t.Clients >= 3 && t.Keys == 1
-	}},
-	{name: "readers who join a hold and outlive its beginner", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return t.Workload == "read-write" && t.Clients >= 3 && t.Keys == 1 && of(t, t.Work) >= 0.3 && of(t, t.Work) <= 0.95 && of(t, t.Wait) > 1
-	}},
-	{name: "a client gives up, and stays away", backend: "etcd", has: func(t scenarios.Scenario) bool {
-		return contended(t) && of(t, t.Think) >= 0.5 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "hold-answer", "hold-request", "cut-link") && among(f.On, "at", "waiting") && of(t, t.Wait) < max(n, 0.7)
-		})
-	}},
-	{name: "the second message of a name, its answer", backend: "etcd", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
-		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "hold-answer", "cut-link") && f.When.Skip == 1 && among(f.On, "waiting", "at", "renewing")
-		})
-	}},
-	{name: "connections are reset in the middle", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "reset" && among(f.On, "waiting", "renewing", "releasing", "acquired") && n < 0.5
-		})
-	}},
-	{name: "the leader is cut off from all", backend: "zookeeper", has: func(t scenarios.Scenario) bool {
-		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "partition" && f.Target == "leader" && among(f.From, "", "servers") && n > 1
-		})
-	}},
-	{name: "a patient holder is answered late", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Renew && t.Patience != scenarios.Impatient && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "hold-answer", "hold-request") && f.On == "renewing" && n > 0.7
-		})
-	}},
-	{name: "a release comes late, and its client has asked again", backend: "etcd", library: "etcd-concurrency", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.ReleaseWait.Leases > 0 && hit(t, func(f scenarios.Fault, n float64) bool {
-			held := f.Fault == "hold-request" && f.Target == "holder" && f.When.Contains != "" || f.Fault == "partition" && f.From == "servers"
-			return held && f.On == "releasing" && n > t.ReleaseWait.Leases
-		})
-	}},
-	{name: "an acquire is answered late, and its client holds on", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Keys == 1 && of(t, t.Work) >= 0.4 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "hold-answer", "hold-request") && among(f.On, "waiting", "at") && n > 0.3
-		})
-	}},
-	{name: "many give up while another holds", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Clients >= 3 && t.Keys == 1 && of(t, t.Wait) < of(t, t.Work)
-	}},
-	{name: "a waiter dies", backend: "zookeeper", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Clients >= 3 && of(t, t.Work) >= 0.3 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "kill" && (f.Target == "a-waiter" || f.Target == "holder" && f.On == "waiting")
-		})
-	}},
-	{name: "a hold ends as its lease does, over slow links", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return contended(t) && !t.Renew && t.Clients >= 3 && of(t, t.Work) >= 0.5 && of(t, t.Work) <= 1.1 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "latency" && of(t, f.Latency) > 0.04 && n > 2
-		})
-	}},
-	{name: "an acquire is answered after its client has asked again", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return contended(t) && !t.Renew && t.Keys == 1 && of(t, t.Work) > 0.7 && of(t, t.Wait) > 1 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "hold-answer", "blackhole") && f.On == "waiting" && n > 0.3 && n < 1
-		})
-	}},
-	{name: "the question of a release is answered late", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.ReleaseWait.Leases == 0 && of(t, t.Wait) > 1 && hit(t, func(f scenarios.Fault, n float64) bool {
-			held := f.Fault == "hold-answer" && f.When.Skip == 0 || f.Fault == "hold-request" && f.When.Skip == 1
-			return held && f.Target == "holder" && f.On == "releasing" && n+of(t, t.Work) > 1.05
-		})
-	}},
-	{name: "a connection breaks at a release", backend: "zookeeper", messages: zkMessages, has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.ReleaseWait.Leases == 0 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "cut-link" && f.Target == "holder" && f.On == "releasing" && f.When.Skip == 0 && !f.When.After
-		})
-	}},
-	{name: "a renewal is answered after its lease", backend: "redis", has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Renew && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "hold-answer", "blackhole") && f.Target == "holder" && f.On == "renewing" && n > 1.05
-		})
-	}},
-	{name: "one renewal is lost", backend: "etcd", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Renew && of(t, t.Work) > 0.7 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "hold-answer", "hold-request", "blackhole", "reset", "cut-link") && f.Target == "holder" && f.On == "renewing" && n < 0.7
-		})
-	}},
-	{name: "a waiter's links break as another gives the key back", backend: "etcd", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
-		return contended(t) && t.Clients >= 3 && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "reset", "partition", "blackhole", "cut-link") && f.Target == "a-waiter" && n < 1 && among(f.On, "acquired", "releasing", "at", "writing")
-		})
-	}},
-	{name: "names that begin alike", backend: "redis", has: func(t scenarios.Scenario) bool { return t.Clients >= 10 }},
-}
-
-func stopsHolder(f scenarios.Fault, length float64) bool {
-	return among(f.Fault, away...) && f.Target == "holder" && among(f.On, "acquired", "before-write", "writing", "renewing", "releasing") && length > 1
-}
-
-func waiterAway(t scenarios.Scenario) bool {
-	return contended(t) && t.Clients >= 3 && of(t, t.Wait) >= 2 && of(t, t.Work) > 0.4 && hit(t, func(f scenarios.Fault, n float64) bool {
-		return among(f.Fault, away...) && n > 1.05 && (f.Target == "a-waiter" || f.Target == "holder" && f.On == "waiting" || among(f.Target, "a-client", "clients") && f.On != "releasing")
-	})
-}
-
-var (
-	zkMessages = []links.Passed{{Direction: links.Request, Name: "create"}, {Direction: links.Request, Name: "getChildren2"},
-		{Direction: links.Request, Name: "delete"}, {Direction: links.Request, Name: "ping"}, {Direction: links.Answer, Name: "reply"}}
-	etcdMessages = []links.Passed{{Direction: links.Request, Name: "HEADERS", Contains: "/etcdserverpb.KV/Txn"},
-		{Direction: links.Request, Name: "HEADERS", Contains: "/etcdserverpb.Lease/LeaseGrant"}, {Direction: links.Request, Name: "DATA"}, {Direction: links.Answer, Name: "DATA"}}
 )
 
 // In so many draws each class must come at least this often.
@@ -203,20 +19,34 @@ const (
 	reached = draws / rarest
 )
 
+// drawn are the trials of a hunt of the lock.
+func (c schedule) drawn(t *testing.T) (all []scenarios.Scenario) {
+	t.Helper()
+	spec := Spec{Options: runner.Options{Backend: c.backend, Settings: settings.Default()}, Applies: runner.Applies}
+	spec.Options.Library = c.library
+	if err := spec.ForLock(t.Context()); err != nil {
+		t.Fatal(c.library, err)
+	}
+	spec.Space.Messages, spec.Space.Usual = c.messages, c.messages
+	for seed := range uint64(draws) {
+		all = append(all, Draw(seed, int(seed), spec.Space))
+	}
+	return all
+}
+
 // TestReach computes, without a cluster, how many trials hold what each class of bugs needs.
 func TestReach(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	drawn := map[string][]scenarios.Scenario{}
 	for _, c := range schedules {
-		spec := Spec{Options: runner.Options{Backend: c.backend, Settings: settings.Default()}, Applies: runner.Applies}
-		spec.Options.Library = c.library
-		if err := spec.ForLock(t.Context()); err != nil {
-			t.Fatal(c.library, err)
+		lock := fmt.Sprint(c.backend, c.library, len(c.messages))
+		if drawn[lock] == nil {
+			drawn[lock] = c.drawn(t)
 		}
-		spec.Space.Messages, spec.Space.Usual = c.messages, c.messages
 		n := 0
-		for seed := range uint64(draws) {
-			if c.has(Draw(seed, int(seed), spec.Space)) {
+		for _, trial := range drawn[lock] {
+			if c.has(trial) {
 				n++
 			}
 		}

@@ -92,13 +92,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		say("\n%s\n", text.InCode(f.Line())) // a merged hunt is somebody else's
 	}
 	say("## What was tried\n")
-	say("| fault | trigger | tried | seen | missed | skipped |\n|---|---|---|---|---|---|")
-	for _, c := range r.Coverage {
-		say("| %s | %s | %d | %d | %d | %d |", e(c.Fault), e(c.Trigger), c.Tried, c.Seen, c.Missed, c.Skipped)
-	}
-	if never := r.Unreached(); len(never) > 0 {
-		say("\nNever seen at a victim: %s.", e(strings.Join(never, ", ")))
-	}
+	r.tries(say, e)
 	if len(r.Left) > 0 {
 		say("\n## Violations that are no findings\n\n| property and cause | decision | times | why |\n|---|---|---|---|")
 		for _, d := range r.Left {
@@ -107,6 +101,26 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// tries says how often each fault was tried.
+func (r *Report) tries(say func(string, ...any), e func(string) string) {
+	if len(r.Coverage) == 0 {
+		say("%s", r.NoFault())
+		return
+	}
+	say("| fault | trigger | tried | seen | missed | skipped |\n|---|---|---|---|---|---|")
+	for _, c := range r.Coverage {
+		say("| %s | %s | %d | %d | %d | %d |", e(c.Fault), e(c.Trigger), c.Tried, c.Seen, c.Missed, c.Skipped)
+	}
+	if never := r.Unreached(); len(never) > 0 {
+		say("\nNever seen at a victim: %s.", e(strings.Join(never, ", ")))
+	}
+}
+
+// NoFault says what was tried where no trial had a fault.
+func (r *Report) NoFault() string {
+	return fmt.Sprintf("Contention alone: none of %s had a fault.", nouns.Count(r.Trials, "trial"))
 }
 
 // The page of a hunt runs no script and loads nothing.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -19,9 +18,9 @@ var rota = []struct {
 	draw    theme // nil: a trial on no theme
 	nth, of int   // this turn of the theme in a round, from 0, and how many it has
 }{
-	{contention, 0, 2}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 2}, {nil, 0, 1}, {stoppedWaiter, 0, 1},
-	{badLeader, 0, 2}, {slowLinks, 0, 1}, {contention, 1, 2}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {serverAway, 1, 2},
-	{sweep, 1, 2}, {resets, 0, 1}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1},
+	{contention, 0, 1}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 2}, {nil, 0, 1}, {stoppedWaiter, 0, 1}, {gaveUp, 0, 1},
+	{badLeader, 0, 2}, {slowLinks, 0, 1}, {death, 0, 1}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {resets, 0, 1}, {serverAway, 1, 2},
+	{wrongClock, 0, 1}, {sweep, 1, 2}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1},
 }
 
 // visit says how often the theme of a turn has had its turn before.
@@ -32,7 +31,7 @@ func visit(turn int) int {
 
 // themed is a trial on the theme of its turn, or on another where that cannot be run; ok: one could be run.
 func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario, bool) {
-	if slices.Contains(s.Workloads, usual) && !d.one(3) {
+	if t.Workload = pick(d, s.Workloads); slices.Contains(s.Workloads, usual) && d.one(2) {
 		t.Workload = usual // most themes are about several clients and one key
 	}
 	draw := rota[turn%len(rota)].draw
@@ -67,11 +66,16 @@ func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario
 
 // contention has no fault: each use of the lock in turn, with work beyond the lease and waits beyond both, and then
 // with much to do in little time, with work for most of a lease, so that who joins a hold outlives who began it, or with
-// waits shorter than the work, so that many give up.
+// waits shorter than the work, so that many give up, or so that nobody asks for a while.
 func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Workload = 1, 3+d.IntN(min(s.Clients-2, 4)), next(d, s.Workloads)
-	if t.Renew = s.Extends; (d.visit+d.visit/len(s.Workloads))%2 == 0 {
+	switch t.Renew = s.Extends; (d.visit + d.visit/len(s.Workloads)) % 3 {
+	case 0:
 		t.Work, t.Wait, t.Duration = leases(d.log(1.5, 3)), leases(d.log(4, 8)), leases(d.log(3, 6))
+		return t
+	case 1:
+		t.Clients, t.Think, t.Duration = 2, leases(d.log(2, 5)), leases(10)
+		t.Work = someOrNone(d, 0.005, 1.5)
 		return t
 	}
 	t.Work, t.Think, t.Wait = someOrNone(d, 0.005, 0.1), someOrNone(d, 0.005, 0.1), leases(d.log(1, 6))
@@ -109,8 +113,11 @@ func stoppedHolder(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Work, t.Duration = leases(d.log(0.1, 2)), leases(d.log(2, 4))
 	t.Faults = []scenarios.Fault{stops(d, scenarios.Fault{Target: "holder", For: beyond(d),
 		On: next(d, []string{"before-write", "renewing", "acquired", "releasing", "writing"})})}
-	if t.Faults[0].On == "renewing" {
+	switch {
+	case t.Faults[0].On == "renewing":
 		t.Renew, t.Work = s.Extends, leases(d.log(0.5, 2))
+	case slices.Contains(s.Workloads, "own-key") && d.one(3): // nobody else asks: whatever is refused then is its own doing
+		t.Workload = "own-key"
 	}
 	return t
 }
@@ -125,9 +132,9 @@ func stoppedWaiter(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	case "away":
 		f = stops(d, f)
 		f.Target, f.On = "holder", "waiting" // who passes it is about to wait
-	case "reset", "partition":
-		t.Work, f.On, f.For = leases(d.log(0.1, 1)), "releasing", span(leases(d.log(0.1, 0.9)))
-		f.Count, f.Every = 3, leases(d.log(0.3, 1))
+	case "reset", "partition": // one that then waits for ever has to be seen to
+		t.Work, t.Wait, f.On, f.For = leases(d.log(0.1, 1)), leases(d.log(5, 10)), "releasing", span(leases(d.log(0.1, 0.9)))
+		t.Clients, f.Count, f.Every = 2+d.IntN(2), 3, leases(d.log(0.3, 1))
 	}
 	if f.Fault == "partition" {
 		f.From = "servers"
@@ -216,39 +223,28 @@ func sweep(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	first := (d.visit + d.visit/len(ways)) % chunks * swept
 	f := scenarios.Fault{Fault: how.kind, Target: "holder", On: "waiting"}
 	for n := range swept {
-		f.At, f.For = leases(0.05+0.7*float64(n)), span(leases(d.log(0.1, 2)))
-		f.When = scenarios.When{Contains: "key-1", Skip: n, After: how.after} // whatever it is called
-		if len(s.Usual) > 0 && (len(s.Usual) >= swept || d.one(2)) {
-			m := s.Usual[(first+n)%len(s.Usual)]
-			f.When = scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains, After: how.after}
+		if f.At, f.For = leases(0.05+0.7*float64(n)), span(leases(d.log(0.1, 2))); how.kind == oneMessage {
+			f.For = span(leases(d.log(0.02, 0.6))) // or its session has ended when it is back
 		}
+		f.When = s.usual(d, first, n)
+		f.When.After = how.after
 		t.Faults = append(slices.Clone(t.Faults), f)
 	}
 	return t
+}
+
+// usual is the n-th message of a trial that strikes at one after the other, from the first of those that come with each use
+// of the lock: by its name, or the n-th that names the key, whatever it is called.
+func (s Space) usual(d die, first, n int) scenarios.When {
+	if len(s.Usual) > 0 && (len(s.Usual) >= swept || d.one(2)) {
+		m := s.Usual[(first+n)%len(s.Usual)]
+		return scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains}
+	}
+	return scenarios.When{Contains: "key-1", Skip: n}
 }
 
 // swept are the messages that one trial of a sweep loses.
 const swept = 6
-
-// resets breaks connections again and again, as locks are asked for, renewed and given back.
-func resets(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Renew, t.Wait = 1, s.Extends && d.one(2), leases(d.log(0.3, 6))
-	t.Work, t.Think, t.Duration = leases(d.log(0.05, 2)), someOrNone(d, 0.005, 2), leases(d.log(3, 6))
-	for range 1 + d.IntN(2) {
-		f := scenarios.Fault{Fault: "reset", Target: pick(d, nemesis.Ones), On: pick(d, checkpoints), At: leases(d.log(0.05, 2)),
-			Count: 1 + d.IntN(4), Every: leases(d.log(0.05, 0.5)), For: span(leases(d.log(0.01, 0.3)))}
-		if d.one(3) {
-			f.Fault = pick(d, history.FaultsThat(func(k history.FaultKind) bool { return k.MessageOnly }))
-			f.Target, f.Count, f.Every = "holder", 1, scenarios.Duration{}
-			s.message(d, &f)
-		}
-		if f.Count == 1 {
-			f.Every = scenarios.Duration{}
-		}
-		t.Faults = append(slices.Clone(t.Faults), f)
-	}
-	return t
-}
 
 // alike has clients whose names begin alike, and where each has a key, keys too.
 func alike(d die, s Space, t scenarios.Scenario) scenarios.Scenario {

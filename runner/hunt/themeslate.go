@@ -32,12 +32,54 @@ const lates = 5
 
 // lateRenewal holds up renewals, or their answers, of holders that wait for them: one until the lease is over, and one so that it is not.
 func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if d.visit%2 == 1 && slices.Contains(s.Workloads, "watchdog") {
+		return lateWatchdog(d, t)
+	}
+	d.visit /= 2
 	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
 	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(3, 8)), leases(d.log(5, 7))
 	kinds := []string{"hold-answer", "reset", "blackhole", "hold-request", "stall-worker"}
 	for n, length := range []float64{d.log(0.2, 0.7), d.log(1.05, 2)} {
 		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kinds[(d.visit+2*n)%len(kinds)], Target: "holder", On: "renewing",
 			At: leases(0.1 + 1.5*float64(n)), For: span(leases(length))})
+	}
+	return t
+}
+
+// lateWatchdog does so with a watchdog, which may be the lock's own and pass no checkpoint as it renews: all that it asks from the
+// grant on is held up.
+func lateWatchdog(d die, t scenarios.Scenario) scenarios.Scenario {
+	t.Workload, t.Keys, t.Renew = "watchdog", 1, true
+	t.Work, t.Wait, t.Duration = leases(d.log(2.2, 4)), leases(d.log(4, 10)), leases(d.log(6, 8))
+	kinds := []string{"hold-answer", "blackhole", "hold-request", "partition", "reset"}
+	for n, length := range []float64{d.log(1.1, 2), d.log(0.3, 0.8)} {
+		f := scenarios.Fault{Fault: kinds[(d.visit/2+2*n)%len(kinds)], Target: "holder", On: "acquired",
+			At: leases(3 * float64(n)), For: span(leases(length))}
+		if f.Fault == "partition" {
+			f.From = "servers"
+		}
+		t.Faults = append(slices.Clone(t.Faults), f)
+	}
+	return t
+}
+
+// gaveUp has clients give up while one of the messages of an acquire, each in turn, has no answer, and their sessions live on. The
+// lease is often the longer one, as a lock may give what it does behind the limit a time of its own.
+func gaveUp(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if slices.Contains(s.Workloads, usual) {
+		t.Workload = usual
+	}
+	if t.Lease = fixed(s.Leases[0]); d.visit%2 == 1 {
+		t.Lease = fixed(s.Leases[len(s.Leases)-1])
+	}
+	wait := d.log(0.06, 0.25)
+	t.Keys, t.Clients, t.Renew, t.Work = 1, 2+d.IntN(3), false, someOrNone(d, 0.005, 0.2)
+	t.Wait, t.Think, t.Duration = leases(wait), someOrNone(d, 0.05, 1), leases(1.2*swept+1)
+	how := []string{"hold-answer", "hold-request"}[d.visit/2%2]
+	for n := range swept {
+		f := scenarios.Fault{Fault: how, Target: "holder", On: "waiting", When: s.usual(d, 0, n),
+			At: leases(0.05 + 1.2*float64(n)), For: span(leases(wait + 0.08 + d.Float64()*(0.6-wait)))}
+		t.Faults = append(slices.Clone(t.Faults), f)
 	}
 	return t
 }
@@ -67,6 +109,9 @@ func lateRelease(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		if how.fault != "hold-answer" {
 			f.When = scenarios.When{Contains: "key-1", Skip: how.skip, After: how.after} // what is not held takes another connection
 		}
+		if how.fault == oneMessage { // a session that is over in the meantime takes with it what a release has left
+			f.For = span(leases(d.log(0.02, 0.5)))
+		}
 		t.Faults = append(slices.Clone(t.Faults), f)
 	}
 	return t
@@ -77,10 +122,10 @@ var strikes = []struct {
 	fault string
 	skip  int // messages of the key that pass before
 	after bool
-}{{fault: "hold-answer"}, {fault: broken}, {fault: "hold-request", skip: 1}, {fault: broken, after: true}}
+}{{fault: "hold-answer"}, {fault: oneMessage}, {fault: "hold-request", skip: 1}, {fault: oneMessage, after: true}}
 
-// broken is a fault that strikes at one message alone, and breaks its connection there.
-var broken = history.FaultsThat(func(k history.FaultKind) bool { return k.MessageOnly })[0]
+// oneMessage is a fault that strikes at one message alone, and breaks its connection there.
+var oneMessage = history.FaultsThat(func(k history.FaultKind) bool { return k.MessageOnly })[0]
 
 // goingOn strikes at releases whose clients go on without the answer.
 func goingOn(d die, t scenarios.Scenario) scenarios.Scenario {

@@ -46,11 +46,11 @@ func (h *Hunt) learn(ctx context.Context) error {
 	return h.forget(out.Dir)
 }
 
-// shared are the options of a trial, which may have the cluster of another one. What it shows counts for nothing until it
-// has come again in a cluster of its own.
+// shared are the options of a trial, which may have the cluster of another one, and lingers where a key is stuck. What it shows
+// counts for nothing until it has come again in a cluster of its own.
 func (h *Hunt) shared() runner.Options {
 	o := h.Options
-	o.Warm = h.warm
+	o.Warm, o.Linger = h.warm, true
 	return o
 }
 
@@ -236,7 +236,7 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 		h.Watch.Tried(tried, h.Report)
 		h.talk.Unlock()
 		if len(all) > 0 {
-			h.suspects = append(h.suspects, &suspect{number: number, seed: seed, trial: t, met: outcomes(t, out.Ops), all: all})
+			h.suspects = append(h.suspects, &suspect{number: number, seed: seed, trial: lingered(t, out.Lingered), met: outcomes(t, out.Ops), all: all})
 		}
 		return errors.Join(h.keep(tried), h.save())
 	}))
