@@ -184,6 +184,7 @@ func TestWaitLimitAgrees(t *testing.T) {
 		b := newBuilder().kind(history.Tried)
 		number := func(name string, least, most int) int64 { return int64(rapid.IntRange(least, most).Draw(t, name)) }
 		b.setup.Lease, b.setup.Promise.Bound, b.setup.Promise.NoLimit = 200e6, 5e6, number("no limit", 0, 3) == 0
+		b.setup.Servers = []string{"server-1"}
 		for n := range number("clients", 1, 4) {
 			node, at := fmt.Sprintf("client-%d", n+1), number("starts", 0, 50)*4*ms
 			for range number("attempts", 1, 3) {
@@ -202,6 +203,13 @@ func TestWaitLimitAgrees(t *testing.T) {
 		if from := number("fault", 0, 150) * 4 * ms; from < 400*ms {
 			b.fault(from, from+ms, 1, "pause", "server-1")
 		}
+		killed, dies := fmt.Sprintf("client-%d", number("killed", 1, 6)), number("dies", 0, 150)*4*ms+ms
+		b.ops = slices.DeleteFunc(b.ops, func(op history.Op) bool { return op.Node == killed && op.Time >= origin+dies })
+		if number("kill", 0, 1) > 0 {
+			b.fault(dies, dies, 2, "kill", killed)
+		} else {
+			killed = ""
+		}
 		r := newRun(b.done())
 		var want, judged, longest = []int{}, 0, int64(0)
 		all := 0
@@ -212,12 +220,17 @@ func TestWaitLimitAgrees(t *testing.T) {
 				if w.Done < 0 {
 					to = r.End
 				}
+				if op.Node == killed {
+					to = min(to, origin+dies) // a dead client waits no more
+				}
 				if op.F == history.Acquire && (op.Limit == 0 || r.Setup.Promise.NoLimit) {
 					continue
 				}
 				late := to - w.From - op.Limit
-				if (brute{r}).faultAt(w.From, to, func(*trace.Fault) bool { return true }) { // then only what goes on before it, or behind it
-					at, fades := r.Faults[0].From, brute{r}.fades(r.Faults[0])
+				pause := func(f *trace.Fault) bool { return f.Kind == "pause" }
+				if (brute{r}).faultAt(w.From, to, pause) { // then only what goes on before it, or behind it
+					f := r.Faults[slices.IndexFunc(r.Faults, pause)]
+					at, fades := f.From, brute{r}.fades(f)
 					if late = max(min(to, at)-w.From-op.Limit, to-max(w.From+op.Limit, fades)); late <= 55*ms {
 						continue
 					}

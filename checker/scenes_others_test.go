@@ -177,6 +177,8 @@ var (
 		"unknown-own-clock":     atClock(waitsOn, "client-1"),
 		"violated-healed":       waitsBehind(60 * sec), // it goes on for long after what a fault has left behind
 		"unknown-healed-lately": waitsBehind(4200 * ms),
+		"unknown-killed":        killedWaiting(3400 * ms), // its limit was not over for long
+		"violated-killed-late":  killedWaiting(60 * sec),
 	}
 	freeBesideClock = map[string]func(*builder){
 		"violated-third-clock": atClock(slowAlone, "client-4"),
@@ -193,6 +195,17 @@ func waitsBehind(to int64) func(*builder) {
 		b.fault(2900*ms, 3050*ms, 1, "pause", "server-1")
 		b.op(3*sec, "client-1", history.Invoke, history.Acquire, "k").Limit = 300 * ms
 		b.op(to, "client-1", history.Fail, history.Acquire, "k")
+	}
+}
+
+// killedWaiting is an acquire with a limit of 0.3 s that has no answer when its client is killed, and a run that goes on.
+func killedWaiting(at int64) func(*builder) {
+	return func(b *builder) {
+		turns(b.kind(history.Tried))
+		b.op(3*sec, "client-1", history.Invoke, history.Acquire, "k").Limit = 300 * ms
+		b.fault(at, at+sec, 1, "kill", "client-1")
+		g := b.grantOf(100*sec, 101*sec, "client-2", 9)
+		b.does(102*sec, g, history.Release, history.OK)
 	}
 }
 

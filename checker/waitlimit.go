@@ -13,7 +13,7 @@ import (
 const slowAnswer = int64(50 * time.Millisecond)
 
 // waitLimit finds acquires that came back long after the limit that they were given, or
-// not at all. A quarter of a lease, and slowAnswer at least, is for the machine. A try has the limit zero. What a fault or a
+// not at all. A quarter of a lease, and slowAnswer at least, is for the machine. A try has the limit zero. Who is killed waits no more. What a fault or a
 // stall delays is not judged, but what goes on for as long when the fault has faded; and no acquire of a lock that says that
 // it knows no limit.
 func waitLimit(r *run) outcome {
@@ -24,7 +24,10 @@ func waitLimit(r *run) outcome {
 	for _, k := range r.keys {
 		for _, w := range k.Waits {
 			op := &r.Ops[w.Invoke]
-			to := min(w.To, max(r.End, w.From))
+			to, until, last := min(w.To, max(r.End, w.From)), "by the end of the run", len(r.Ops)-1
+			if death := r.deathAfter(op.Node, w.From); w.Done < 0 && death != nil { // nobody answers the dead
+				to, until, last = min(to, death.From), "before it was killed", death.Begin
+			}
 			if op.F == history.Acquire && (op.Limit == 0 || r.Setup.Promise.NoLimit) {
 				continue
 			}
@@ -39,9 +42,9 @@ func waitLimit(r *run) outcome {
 			if w.Done < 0 {
 				if late > slack {
 					pending++
-					f.add(r, Violation{Key: k.Name, At: w.From + op.Limit + slack, Operations: []int{w.Invoke, len(r.Ops) - 1}},
-						"%s asked for %q at %s to wait for %s at most, and was not answered by the end of the run, %s.",
-						r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), said)
+					f.add(r, Violation{Key: k.Name, At: w.From + op.Limit + slack, Operations: []int{w.Invoke, last}},
+						"%s asked for %q at %s to wait for %s at most, and was not answered %s, %s.",
+						r.client(w.Invoke), k.Name, r.seconds(w.From), length(op.Limit), until, said)
 				}
 				continue
 			}

@@ -23,12 +23,17 @@ type look struct {
 	mu    sync.Mutex        // of what follows, and of the candidates
 	alone bool              // a run was disturbed, so that the next ones have no company
 	unmet int               // runs of the reference lock that did not meet a fault that the trial had met
+	vain  int               // runs with nothing beside them that counted for no candidate
 	shows map[string]string // by property, a run that shows it
 	runs  []string          // folders
 }
 
-// mostAttempts are the runs after which a violation is not decided.
-const mostAttempts = 12
+// A violation is not decided after so many runs, nor after so many that count for nothing although nothing is beside them: what
+// disturbs these is the trial itself.
+const (
+	mostAttempts = 12
+	mostVain     = 3
+)
 
 // all makes runs until everything is decided, those that nothing depends on at the same time.
 // The reference lock comes first: what it shows as well is done with after one run.
@@ -45,7 +50,7 @@ func (l *look) all(ctx context.Context) error {
 	for _, c := range l.s.all {
 		c.Compared = l.reference
 	}
-	for l.attempts < mostAttempts && ctx.Err() == nil {
+	for l.attempts < mostAttempts && l.vain < mostVain && ctx.Err() == nil {
 		ours, theirs := l.need()
 		if ours+theirs == 0 {
 			return nil
@@ -141,19 +146,20 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 	if !met {
 		l.unmet++
 	}
+	counts := false
 	for _, c := range l.s.all {
 		rate := &c.Found
 		if !ours {
 			rate = &c.Reference
 		}
-		p := out.Result.Property(c.Property)
+		p, of := out.Result.Property(c.Property), rate.Of // nil, or n/a, of this lock: nothing came up that the property speaks of
 		switch {
 		case rate.Of >= Repeats:
-		case p == nil || p.Verdict == checker.NA:
-			c.Compared = c.Compared && ours // the reference does not promise it, so it cannot be compared
+		case !ours && (p == nil || p.Verdict == checker.NA):
+			c.Compared = false // the reference does not promise it, so it cannot be compared
 		case !ours && c.stale() && !out.Setup.Promise.Ends():
 			c.Compared = false // it ends no lease, so nobody acts after one there
-		case p.Verdict == checker.Violated, !ours && c.stale() && strays(out):
+		case p != nil && p.Verdict == checker.Violated, !ours && c.stale() && strays(out):
 			rate.Seen++
 			rate.Of++
 			if ours {
@@ -167,6 +173,10 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 		case met && usable(out):
 			rate.Of++
 		}
+		counts = counts || of != rate.Of
+	}
+	if alone && !counts {
+		l.vain++
 	}
 }
 

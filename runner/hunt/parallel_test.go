@@ -84,6 +84,29 @@ func TestDisturbedIsRepeatedAlone(t *testing.T) {
 	}
 }
 
+// What is seen no more where nothing disturbs a run is passing, also where the property speaks of nothing then; what the trial itself
+// disturbs, with nothing beside it, is given up soon.
+func TestRepeatsComeToAnEnd(t *testing.T) {
+	for _, x := range []struct {
+		disturbs bool
+		want     Decision
+		most     int
+	}{{false, Passing, Again}, {true, Open, Again + 2*mostVain}} {
+		w := &world{disturbs: func(int) bool { return x.disturbs }, shows: func(runner.Options) []string { return nil }}
+		h := hunting(t, w, t.TempDir(), 1<<30)
+		h.Parallel, h.slots, h.begun = 4, make(chan struct{}, 4), time.Now()
+		s := &suspect{number: 1, seed: 1, trial: h.Space.Learn(), longer: true, all: []*candidate{{cause: Cause{Name: "c"},
+			Evidence: Evidence{Property: "loss-noticed", Owed: checker.Service}}}} // the world's runs know nothing of it
+		h.Reference = nil
+		if err := h.examine(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := Decide(s.all[0].Evidence); got != x.want || w.runs["broken/no-owner-check"] > x.most {
+			t.Errorf("%+v: %s after %d runs: %+v", x, got, w.runs["broken/no-owner-check"], s.all[0].Evidence)
+		}
+	}
+}
+
 // What comes to no judgement in company is tried alone, and fewer go on beside each other from then on.
 func TestFewerWhereTheMachineDoesNotBearThem(t *testing.T) {
 	w := &world{takes: 5 * time.Millisecond}
