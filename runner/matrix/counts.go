@@ -61,12 +61,16 @@ func either(one, other []string) []string {
 	return one
 }
 
-// counted is a cell of the table. A run that reached no verdict is unknown.
+// counted is a cell of the table. A run that reached no verdict is unknown; one that was never made says nothing of the lock.
 func counted(of []pages.CellRun) string {
 	var names []string
-	violated, runs, unknown, first := map[string]int{}, 0, 0, time.Duration(0)
+	violated, runs, unknown, missing, first := map[string]int{}, 0, 0, 0, time.Duration(0)
 	for _, r := range of {
 		if r.Repeated {
+			continue
+		}
+		if r.Verdict == reports.NotRun || r.Verdict == reports.Waiting {
+			missing++
 			continue
 		}
 		runs++
@@ -89,7 +93,7 @@ func counted(of []pages.CellRun) string {
 		}
 	}
 	if runs == 0 {
-		return "–"
+		return map[bool]string{true: "not run", false: "–"}[missing > 0]
 	}
 	var said []string
 	for _, name := range names {
@@ -103,7 +107,13 @@ func counted(of []pages.CellRun) string {
 	if unknown > 0 {
 		said = append(said, share("unknown", unknown, runs))
 	}
-	return cmp.Or(strings.Join(said, " "), "holds")
+	if len(said) == 0 {
+		said = append(said, "holds")
+	}
+	if missing > 0 {
+		said = append(said, share("not run", missing, runs+missing))
+	}
+	return strings.Join(said, " ")
 }
 
 // share is a word alone where it is true of all runs, else with how many: "ME 2/3".

@@ -44,6 +44,8 @@ func TestCounts(t *testing.T) {
 			run(reports.Violates, time.Second/2, "free-lock"), run(reports.Unclear, 0)}},
 		{"unknown", []pages.CellRun{run(reports.Failed, 0)}},
 		{"holds", []pages.CellRun{disturbed, run(reports.Good, 0)}},
+		{"not run", []pages.CellRun{run(reports.NotRun, 0), run(reports.Waiting, 0)}},
+		{"ME 1.0 s not run 1/2", []pages.CellRun{run(reports.Violates, time.Second, "mutual-exclusion"), run(reports.NotRun, 0)}},
 	} {
 		half := len(c.runs) / 2 // in two matrices
 		x := func(runs []pages.CellRun) pages.Index {
