@@ -10,7 +10,8 @@ import (
 // leases. Every other trial is of what several can hold.
 func death(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	uses := s.Workloads
-	if shared := slices.DeleteFunc(slices.Clone(uses), func(w string) bool { return !slices.Contains(sharing, w) }); d.visit%2 == 0 && len(shared) > 0 {
+	shared := slices.DeleteFunc(slices.Clone(uses), func(w string) bool { return !slices.Contains(sharing, w) })
+	if d.visit%2 == 0 && len(shared) > 0 {
 		uses = shared
 	}
 	t.Workload = uses[d.visit/2%len(uses)]
