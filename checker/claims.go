@@ -121,7 +121,7 @@ func (r *run) claimsUnseen(f *found, c trace.Success) bool {
 // claimsBeside records a claim beside that of another of which nobody knows who was granted the lock first.
 func (r *run) claimsBeside(f *found, c trace.Success) {
 	g, op, invoke := c.Grant, &r.Ops[c.Done], &r.Ops[c.Invoke]
-	maybe, rival := r.maybeKept(g), r.rivalClaim(g)
+	maybe, rival, late := r.maybeKept(g), r.rivalClaim(g), r.lateCrowd(g, c.Invoke, c.Done)
 	switch {
 	case rival.claim >= 0 && rival.grant.OK < invoke.Time:
 		h := rival.grant
@@ -137,6 +137,13 @@ func (r *run) claimsBeside(f *found, c trace.Success) {
 					"within a lease of that request: in either order, one of the two was wrong.",
 				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), by.Who(), r.seconds(by.OK))
 		})
+	case len(late) > 0:
+		r.unlessServers(func() {
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append(grantsOf(late), g.Op, c.Invoke, c.Done)},
+				"%s was told ok at %s to the renewal of %q that it had asked for at %s, but %s left it no permit "+
+					"within a lease of that request: in either order, one of them was wrong.",
+				g.Who(), r.seconds(op.Time), g.Key.Name, r.seconds(invoke.Time), nouns.Count(len(late), "grant"))
+		})
 	case maybe != nil && maybe.OK < invoke.Time:
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: true, Operations: []int{g.Op, maybe.Op, c.Invoke, c.Done}},
 			"%s was told ok to its %s of %q at %s, and %s may have been granted it before that, at %s.",
@@ -144,19 +151,30 @@ func (r *run) claimsBeside(f *found, c trace.Success) {
 	}
 }
 
-// lateOK says that the renewal invoked by p was told ok by i when another had been granted the key
-// since, within the lease that the ok speaks of and that nothing else had ended. Had the renewal
-// come first, its lease was still owed then; else there was nothing left to renew. What is
-// answered in time is judged by leaseExclusion, too: this is for answers that are late.
+// lateOK says that the renewal invoked by p was told ok by i when another had been granted the key since.
 func (r *run) lateOK(g *trace.Grant, p, i int) bool {
-	op, invoke := &r.Ops[i], &r.Ops[p]
-	lease := r.LeaseOf(op)
 	by := r.supersededBy(g)
-	if op.F != history.Extend || by == nil || !r.Setup.Promise.Leased || g.Told <= by.OK || g.Release >= 0 && r.Ops[g.Release].Time <= by.OK {
+	return by != nil && r.lateAt(g, p, i, by.OK)
+}
+
+// lateCrowd are the grants that left g no permit while its renewal, invoked by p and told ok by i, was under way.
+func (r *run) lateCrowd(g *trace.Grant, p, i int) []*trace.Grant {
+	if crowd := r.crowdBefore(g, r.Ops[i].Time); len(crowd) > 0 && r.lateAt(g, p, i, r.logOf(g.Key).crowded[g]) {
+		return crowd
+	}
+	return nil
+}
+
+// lateAt says that a renewal was under way at an instant at which others left no room for g, within the lease that its ok
+// speaks of and that nothing else had ended. Had the renewal come first, its lease was still owed then; else there was
+// nothing left to renew. What is answered in time is judged by leaseExclusion, too: this is for answers that are late.
+func (r *run) lateAt(g *trace.Grant, p, i int, at int64) bool {
+	op, invoke := &r.Ops[i], &r.Ops[p]
+	if op.F != history.Extend || !r.Setup.Promise.Leased || g.Told <= at || g.Release >= 0 && r.Ops[g.Release].Time <= at {
 		return false
 	}
-	until := min(op.Time, after(max(op.Sent, invoke.Time), lease)-trace.ClockNoise)
-	return invoke.Time <= by.OK && by.OK < until && !r.mayForget(g.Sent, op.Time) && !r.fewKnow(g.Sent, op.Time)
+	until := min(op.Time, after(max(op.Sent, invoke.Time), r.LeaseOf(op))-trace.ClockNoise)
+	return invoke.Time <= at && at < until && !r.mayForget(g.Sent, op.Time) && !r.fewKnow(g.Sent, op.Time)
 }
 
 // claimed says by what a grant was said to be held.

@@ -228,6 +228,8 @@ func (r *run) askClaims(k *keyLog) []question {
 			}
 			if r.lateOK(c.Grant, c.Invoke, c.Done) { // the model knows no lease: its ok says that it held the lock then, too
 				op.Call = r.at(r.supersededBy(c.Grant).OK) + 1
+			} else if len(r.lateCrowd(c.Grant, c.Invoke, c.Done)) > 0 {
+				op.Call = r.at(k.crowded[c.Grant]) + 1
 			}
 			if given := c.Grant.Released; given >= 0 && given < c.Invoke { // of two of one time the history says which was first
 				op.Call = max(op.Call, r.at(r.Ops[given].Time)+1)

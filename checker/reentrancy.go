@@ -1,7 +1,10 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -32,11 +35,10 @@ func reentrancy(r *run) outcome {
 
 type nested struct {
 	*run
-	found found
-	again int
-	// unclear is the first operation since which a client may have more of a key than it knows; see heldNothing.
-	unclear map[wanted]int
-	last    map[int]int // operation of each process
+	found   found
+	again   int
+	unclear map[wanted][]opsUnclear // when a client may have more of a key than it knows; see heldNothing
+	last    map[int]int             // operation of each process
 }
 
 // early finds grants of others while a holder that has given back an inner hold is
@@ -117,30 +119,48 @@ func (n *nested) anotherThread(g *trace.Grant, i int) bool {
 	return n.Setup.Promise.Reentry == history.ByThread && n.Ops[i].Process != g.Process && n.last[g.Process] > i
 }
 
+// opsUnclear is a stretch of operations, from one to another, in which a client may have more of a key than it knows. In a
+// list they are in the order of their begin, and each ends no earlier than those before it.
+type opsUnclear struct{ from, to int }
+
 // heldNothing says that the client of g certainly had nothing of its key before: all that it was granted was said to be
-// given back for the last time, or not to be held, and it knows how all that it asked for ended.
+// given back for the last time, or not to be held, or had gone to another, and it knows how all that it asked for ended.
 func (n *nested) heldNothing(g *trace.Grant) bool {
 	if n.unclear == nil {
-		n.unclear = map[wanted]int{}
-		since := func(node, key string, op int) {
-			if first, is := n.unclear[wanted{node, key}]; !is || op < first {
-				n.unclear[wanted{node, key}] = op
-			}
-		}
-		for i := range n.Ops {
-			op := &n.Ops[i]
-			if done, ended := n.Ended(i); op.Type == history.Invoke && (!ended || n.Ops[done].Type == history.Info) {
-				since(op.Node, op.Key, i)
-			}
-		}
-		for _, h := range n.Grants {
-			if !n.SaidFree(h) && n.deniedBefore(h, len(n.Ops)-1) < 0 {
-				since(h.Node, h.Key.Name, h.Op)
-			}
+		n.findUnclear()
+	}
+	all := n.unclear[wanted{g.Node, g.Key.Name}]
+	before := sort.Search(len(all), func(i int) bool { return all[i].from >= g.Op })
+	return before == 0 || all[before-1].to < g.Invoke
+}
+
+// findUnclear fills unclear.
+func (n *nested) findUnclear() {
+	n.unclear = map[wanted][]opsUnclear{}
+	for i := range n.Ops {
+		op := &n.Ops[i]
+		if done, ended := n.Ended(i); op.Type == history.Invoke && (!ended || n.Ops[done].Type == history.Info) {
+			who := wanted{op.Node, op.Key}
+			n.unclear[who] = append(n.unclear[who], opsUnclear{i, len(n.Ops)})
 		}
 	}
-	first, is := n.unclear[wanted{g.Node, g.Key.Name}]
-	return !is || first >= g.Op
+	for _, h := range n.Grants {
+		if n.SaidFree(h) || n.deniedBefore(h, len(n.Ops)-1) >= 0 {
+			continue
+		}
+		to := len(n.Ops)
+		if by := n.supersededBy(h); by != nil && !n.both(h, by) {
+			to = by.Op
+		}
+		who := wanted{h.Node, h.Key.Name}
+		n.unclear[who] = append(n.unclear[who], opsUnclear{h.Op, to})
+	}
+	for _, all := range n.unclear {
+		slices.SortFunc(all, func(a, b opsUnclear) int { return cmp.Compare(a.from, b.from) })
+		for i := range all {
+			all[i].to = max(all[i].to, all[max(i-1, 0)].to)
+		}
+	}
 }
 
 // holder is who has a key: a thread or, of a lock that is reentrant by process, its client.

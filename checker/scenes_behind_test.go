@@ -164,6 +164,11 @@ func deepAtOnce(b *builder, before func(*builder)) {
 	b.back(3200*ms, h, 0)
 }
 
+// lostBefore is a holder that is told of its loss, and by nobody that it holds nothing.
+func lostBefore(b *builder) {
+	b.note(2100*ms, b.grantOf(sec, 1010*ms, "client-3", 7), history.Lost)
+}
+
 // inThreads takes a lock again in another process of its client, of a lock that is reentrant so.
 func inThreads(b *builder, by history.Reentry, owner string) {
 	nests["holds"](b)
@@ -189,6 +194,13 @@ var countsBehind = map[string]func(*builder){
 			b.op(2100*ms, "client-3", history.Info, history.Acquire, "k")
 		})
 	},
+	"violated-deep-superseded": func(b *builder) { // what it had before, and was told to have lost, went to another
+		deepAtOnce(b, func(b *builder) {
+			lostBefore(b)
+			b.does(2700*ms, b.grantOf(2500*ms, 2510*ms, "client-2", 8), history.Release, history.OK)
+		})
+	},
+	"holds-deep-lost":       func(b *builder) { deepAtOnce(b, lostBefore) }, // the service may have kept it
 	"violated-other-thread": func(b *builder) { inThreads(b, history.ByThread, "") },
 	"holds-other-thread":    func(b *builder) { inThreads(b, history.ByProcess, "") },
 	"holds-other-owner":     func(b *builder) { inThreads(b, history.ByProcess, "client-1/again") }, // it calls the same hold by another name

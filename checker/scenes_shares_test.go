@@ -75,6 +75,18 @@ var lossesUnleased = map[string]func(*builder){
 	},
 }
 
+// crowdedLate is a holder whose renewal was asked for and told ok at these times; two others are granted all permits at another.
+func crowdedLate(others, asked, told int64) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Semaphore)
+		h := b.permits(0, 10*ms, "client-1", 1, 1)
+		b.op(asked, h.node, history.Invoke, history.Extend, h.key).Owner = h.owner
+		b.claim(b.op(told, h.node, history.OK, history.Extend, h.key), h, asked)
+		b.permits(others-20*ms, others-10*ms, "client-2", 1, 2)
+		b.permits(others-ms, others, "client-3", 1, 3)
+	}
+}
+
 var claimsOfShares = map[string]func(*builder){
 	"violated-permit-again": func(b *builder) {
 		manyPermits(b, 2)
@@ -101,6 +113,14 @@ var claimsOfShares = map[string]func(*builder){
 		b.permits(200*ms, 210*ms, "client-2", 1, 2)
 		b.permits(220*ms, 230*ms, "client-3", 1, 3)
 		b.does(300*ms, h, history.Release, history.OK)
+	},
+	"violated-permit-late":     crowdedLate(1200*ms, 900*ms, 1500*ms),
+	"holds-permit-in-time":     crowdedLate(1200*ms, 900*ms, 1100*ms), // two too many, which is not what it was told
+	"holds-permit-lease-over":  crowdedLate(1300*ms, 200*ms, 1500*ms), // its lease was over before they came
+	"holds-permit-room-behind": func(b *builder) { crowdedLate(1200*ms, 900*ms, 1500*ms)(b); b.setup.Permits = 3 },
+	"holds-permit-late-at-kill": func(b *builder) {
+		b.fault(950*ms, 960*ms, 1, "kill", "server-1")
+		crowdedLate(1200*ms, 900*ms, 1500*ms)(b)
 	},
 	"holds-permit-beside": func(b *builder) { // a look that names another holder of a permit
 		b.kind(history.Semaphore)

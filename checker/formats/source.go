@@ -23,15 +23,16 @@ type Error struct {
 	Err    error
 }
 
-// Error tells the place and the reason.
+// Error tells the place, as far as it is known, and the reason.
 func (e *Error) Error() string {
-	switch {
-	case e.Line == 0:
-		return fmt.Sprintf("%s: %v", e.File, e.Err)
-	case e.Column == 0:
-		return fmt.Sprintf("%s: line %d: %v", e.File, e.Line, e.Err)
+	place := e.File
+	if e.Line > 0 {
+		place = strings.TrimPrefix(fmt.Sprintf("%s: line %d", place, e.Line), ": ")
 	}
-	return fmt.Sprintf("%s: line %d, column %d: %v", e.File, e.Line, e.Column, e.Err)
+	if e.Line > 0 && e.Column > 0 {
+		place += fmt.Sprintf(", column %d", e.Column)
+	}
+	return fmt.Sprintf("%s: %v", place, e.Err)
 }
 
 // Unwrap gives the reason.

@@ -88,7 +88,7 @@ func newGate() *cobra.Command {
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON lines instead of text")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show properties that are not promised, too")
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete([]string{"auto", "docker", "local"}))
-	cmd.AddCommand(newGateInit())
+	cmd.AddCommand(patient(newGateInit()))
 	return cmd
 }
 

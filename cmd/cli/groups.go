@@ -12,9 +12,9 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"run", "Run:", []*cobra.Command{newRun(), newReplay(), newShrink(), newHunt(), newCorpus(), newCapacity()}},
-		{"judge", "Judge:", []*cobra.Command{newCheck(), newExplain(), newConvert()}},
-		{"show", "Show:", []*cobra.Command{newReport(), newServe(), newList(), newSchema()}},
-		{"gate", "Gate:", []*cobra.Command{newGate(), newDiff()}},
+		{"judge", "Judge:", []*cobra.Command{patient(newCheck()), patient(newExplain()), patient(newConvert())}},
+		{"show", "Show:", []*cobra.Command{patient(newReport()), newServe(), newList(), newSchema()}},
+		{"gate", "Gate:", []*cobra.Command{newGate(), patient(newDiff())}},
 		{"tools", "Tools:", []*cobra.Command{newConform(), newInit(), newSelftest(), newDoctor(), newImages(), newMan()}},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
@@ -28,6 +29,28 @@ func newProgress(asJSON bool) progress {
 		return &barProgress{}
 	}
 	return &plainProgress{}
+}
+
+// patient lets a command that shows nothing of itself say that it goes on: after two seconds, then every ten.
+func patient(cmd *cobra.Command) *cobra.Command {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			begun := time.Now()
+			for wait := 2 * time.Second; ; wait = 10 * time.Second {
+				select {
+				case <-over:
+					return
+				case <-time.After(wait):
+					fmt.Fprintf(stderr, "%s %s: going on for %s\n", cmd.CommandPath(), strings.Join(args, " "), time.Since(begun).Round(time.Second))
+				}
+			}
+		}()
+		return run(cmd, args)
+	}
+	return cmd
 }
 
 // counts says as much as fits into so many columns, the most telling first.

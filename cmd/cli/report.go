@@ -63,7 +63,7 @@ func newReport() *cobra.Command {
 	flags.BoolVar(&f.force, "force", false, "replace FILE even if it is no report of dlmtest")
 	_ = cmd.RegisterFlagCompletionFunc("format", complete(reportFormats))
 	_ = cmd.RegisterFlagCompletionFunc("align", complete(alignments))
-	cmd.AddCommand(newMerge(), newChoosing(), newCounts())
+	cmd.AddCommand(patient(newMerge()), patient(newChoosing()), patient(newCounts()))
 	return cmd
 }
 

@@ -36,7 +36,7 @@ func (s *telling) gatherDrought() bool {
 	for i := range s.named {
 		op := &s.Ops[i]
 		fault = fault || op.F == history.Fault
-		others = others || !timeline.IsAcquire(op.F) && op.F != history.Stop
+		others = others || !timeline.IsAcquire(op.F) && op.F != history.Stop && op.F != history.Final
 		if op.Type == history.Invoke && timeline.IsAcquire(op.F) && (d.wait < 0 || i < d.wait) {
 			d.wait = i
 		}

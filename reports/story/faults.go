@@ -12,12 +12,13 @@ import (
 	"github.com/dlmtest/dlmtest/reports/timeline"
 )
 
-// tellFaults tells of faults on the holders and on servers while the story
-// lasts, each once for all its victims; those on bystanders do not belong.
+// tellFaults tells of faults on the holders and on servers while the story lasts, each once for all its
+// victims. Those on bystanders do not belong, but for a suspect.
 func (s *telling) tellFaults() {
+	suspect := s.suspect()
 	for _, e := range s.Episodes() {
 		lasted, first := s.During(e), e.Victims[0]
-		if lasted.To < s.window.From || lasted.From > s.window.To || !slices.ContainsFunc(e.Victims, s.concerned) {
+		if lasted.To < s.window.From || lasted.From > s.window.To || first != suspect && !slices.ContainsFunc(e.Victims, s.concerned) {
 			continue
 		}
 		if first.Begin < 0 {
@@ -34,6 +35,20 @@ func (s *telling) tellFaults() {
 				say.Length(timeline.Span{From: s.Ops[e.End].Time, To: s.Ops[again].Time}.Length()))
 		}
 	}
+}
+
+// suspect is the first victim of the last fault before all wait in vain, whoever suffers it: what it left may
+// keep the key. Nil: the story is of something else.
+func (s *telling) suspect() (last *trace.Fault) {
+	if !s.dry.stuck {
+		return nil
+	}
+	for _, e := range s.Episodes() {
+		if from := s.During(e).From; from <= s.dry.from && (last == nil || from >= s.Lasted(last).From) {
+			last = e.Victims[0]
+		}
+	}
+	return last
 }
 
 // again is the note of the last victim whose connections flow again; 0: none.
