@@ -32,7 +32,8 @@ type drought struct {
 // what surrounds it: from the grant of who held the key to the next one.
 func (s *telling) gatherDrought() bool {
 	d := drought{key: s.v.Key, from: s.v.At - int64(s.Setup.Lease) - int64(s.Setup.Promise.Bound), wait: -1, left: -1}
-	fault, others := false, len(s.grants) > 0
+	fault := false
+	others := slices.ContainsFunc(s.grants, func(g *trace.Grant) bool { return g.OK <= s.v.At }) // a later one ends it
 	for i := range s.named {
 		op := &s.Ops[i]
 		fault = fault || op.F == history.Fault
@@ -123,8 +124,8 @@ func (s *telling) tellDrought() {
 	}
 	if d.left >= 0 {
 		op := &s.Ops[d.left]
-		s.addOp(d.left, op.Node, StepOther, "is not told whether it was granted %q: %s. What it asked for may still "+
-			"stand at the service.", d.key, say.Error(op.Error))
+		s.addOp(d.left, op.Node, StepOther, "is not told whether it was granted %q%s. What it asked for may still "+
+			"stand at the service.", d.key, because(op.Error))
 	}
 	s.tellWaiting()
 	s.tellRefusals()
@@ -196,6 +197,14 @@ func (s *telling) tellRefusals() {
 	if len(all) > len(nodes) {
 		often = fmt.Sprintf(", %d times in all", len(all))
 	}
-	s.addOp(last, "others", StepWait, "%s %s after waiting up to %s%s: %s.", say.Names(nodes), verb,
-		say.Length(time.Duration(longest)), often, say.Error(s.Ops[last].Error))
+	s.addOp(last, "others", StepWait, "%s %s after waiting up to %s%s%s.", say.Names(nodes), verb,
+		say.Length(time.Duration(longest)), often, because(s.Ops[last].Error))
+}
+
+// because is an error at the end of a sentence, if there is one.
+func because(err string) string {
+	if err == "" {
+		return ""
+	}
+	return ": " + say.Error(err)
 }

@@ -3,9 +3,12 @@ package story
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports/sample"
 )
 
@@ -28,5 +31,29 @@ func TestDamageIsToldFirst(t *testing.T) {
 	r := sample.GCPause(true, 14)
 	if name, _, _ := First(r.Result); name != "no-lost-update/unfenced" {
 		t.Errorf("told first is %s", name)
+	}
+}
+
+// A key that is not granted at the end, or too late, is told from its last holder on: who waited since when, and the last fault before.
+func TestStoryOfTheEnd(t *testing.T) {
+	for name, want := range map[string][]string{
+		"violated-never": {`acquires "k" with token 6`, `No client believes to hold "k"`, `client-3 waits for "k"`, "with nothing at fault", "gives up after waiting up to 6 s.", "was not granted it by the end"},
+		"violated-late":  {`final waits for "k"`, "with nothing at fault", "the first grant in 6 s"},
+	} {
+		file, err := os.Open("../../checker/testdata/deadlock-freedom/" + name + ".jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		setup, ops, err := history.Decode(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result := checker.Judge(setup, ops)
+		told := string(tell(Of(setup, ops, result.Property("deadlock-freedom").Violations[0])))
+		for _, w := range want {
+			if !strings.Contains(told, w) {
+				t.Errorf("%s: no step says %q:\n%s", name, w, told)
+			}
+		}
 	}
 }
