@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
@@ -17,12 +18,28 @@ func (c *Client) Containers(ctx context.Context, label string) ([]Container, err
 	return c.api.ContainerList(ctx, container.ListOptions{All: true, Filters: labelled(label)})
 }
 
-// CreateContainer returns the new container's ID. In host's network it has the aliases.
+// createGrace is how long the daemon may take to make what nobody wants any more.
+const createGrace = 20 * time.Second
+
+// toItsEnd is for a call that makes something: the daemon goes on with it though its client has gone, so who gave up would
+// find nothing to remove, and leave what is made afterwards. The context lives on for a while after ctx has ended.
+func toItsEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(createGrace, func() { cancel(context.Cause(ctx)) }) })
+	return own, func() { stop(); cancel(nil) }
+}
+
+// CreateContainer returns the new container's ID, also where ctx has ended meanwhile. In host's network it has the aliases.
 func (c *Client) CreateContainer(ctx context.Context, name string, config *Config, host *HostConfig, aliases ...string) (id string, err error) {
 	var networks *network.NetworkingConfig
 	if len(aliases) > 0 {
 		networks = &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{string(host.NetworkMode): {Aliases: aliases}}}
 	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	ctx, done := toItsEnd(ctx)
+	defer done()
 	made, err := c.api.ContainerCreate(ctx, config, host, networks, nil, name)
 	return made.ID, err
 }

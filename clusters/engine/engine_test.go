@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dlmtest/dlmtest/internal/eventually"
 )
@@ -32,6 +34,10 @@ func standIn(t *testing.T, oldest, newest, component string) (host string) {
 		case number(version) < number(oldest) || number(version) > number(newest):
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, `{"message": "client version %s is not between %s and %s"}`, version, oldest, newest)
+		case strings.HasSuffix(call, "/create"): // it takes its time, and is made whoever waits for it
+			time.Sleep(500 * time.Millisecond)
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, `{"Id": "late"}`)
 		case strings.HasSuffix(call, "/wait"):
 			fmt.Fprint(w, `{"StatusCode": 0}`)
 		case call == "version":
@@ -110,6 +116,26 @@ func TestWaitsNobodyListensTo(t *testing.T) {
 	})
 	if e := <-first(client.NextExit(t.Context(), "x")); e.StatusCode != 0 {
 		t.Error(e)
+	}
+}
+
+// What is made after its client has given up is known, so that it can be removed.
+func TestCreatedAfterTheEnd(t *testing.T) {
+	t.Setenv("DOCKER_HOST", standIn(t, "1.24", "1.44", "Engine"))
+	client, err := Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if id, err := client.CreateContainer(ctx, "x", &Config{}, &HostConfig{}); id != "late" || err != nil {
+		t.Errorf("%q, %v", id, err)
+	}
+	if id, err := client.CreateContainer(ctx, "x", &Config{}, &HostConfig{}); id != "" || !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %q, %v", id, err)
+	}
+	if err := client.CreateNetwork(ctx, "x", NetworkOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a network after the end: %v", err)
 	}
 }
 

@@ -10,8 +10,13 @@ import (
 
 // What containers are joined to: networks and volumes.
 
-// CreateNetwork makes one by that name.
+// CreateNetwork makes one by that name, also where ctx has ended meanwhile.
 func (c *Client) CreateNetwork(ctx context.Context, name string, o NetworkOptions) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, done := toItsEnd(ctx)
+	defer done()
 	_, err := c.api.NetworkCreate(ctx, name, o)
 	return err
 }
