@@ -59,13 +59,7 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 		return fmt.Sprintf("Nobody asked for %q after all was healed.", name)
 	}
 	asked := k.Waits[first]
-	limit, until := asked.From, asked.From // until: somebody went on asking
-	for _, f := range r.Faults {
-		if f.Begin >= 0 && f.To < trace.Forever && f.Kind == "partition" {
-			limit = max(limit, flows(f)) // the patience of who asks begins when it can be heard
-		}
-	}
-	limit += r.patience()
+	limit, until := r.patientUntil(k, asked), asked.From // until: somebody went on asking
 	if asks := r.joined(k.Waits[first:], asked.From, r.End, 0); len(asks) > 0 {
 		until = asks[0].to
 	}
@@ -130,13 +124,42 @@ func (r *run) stuck(k *keyLog, f *found) {
 }
 
 // keepsUntil is until when a hold of g keeps others from its key: who believes on behind a lease that
-// ends by its time, and does not renew it, keeps nobody.
+// ends by its time, and does not renew it, keeps nobody. Our patience counts the lease of the run, so what was not
+// given back keeps them for as much longer as its own is.
 func (r *run) keepsUntil(g *trace.Grant) int64 {
-	p := r.Setup.Promise
-	if !p.Leased || p.Session || p.Renews {
-		return g.End
+	p, end := r.Setup.Promise, g.End
+	if p.Leased && r.ungiven(g) {
+		end = after(end, r.longestLease(g)-int64(r.Setup.Lease))
 	}
-	return min(g.End, r.lastsUntil(g))
+	if !p.Leased || p.Session || p.Renews {
+		return end
+	}
+	return min(end, r.lastsUntil(g))
+}
+
+// ungiven says that the belief in g is over and its lease may not be: its holder died, or ended without giving it back,
+// or was not told how its release ended.
+func (r *run) ungiven(g *trace.Grant) bool {
+	unknown := g.Release >= 0 && g.Released < 0 && (g.Done < 0 || r.Ops[g.Done].Type == history.Info)
+	return g.Killed || g.Left && !r.Setup.Promise.Session || unknown
+}
+
+// patientUntil is for how long the final acquire of a key may wait: one of a lease that is longer than that of the run may
+// still keep it.
+func (r *run) patientUntil(k *keyLog, asked trace.Wait) int64 {
+	until := asked.From
+	for _, f := range r.Faults {
+		if f.Begin >= 0 && f.To < trace.Forever && f.Kind == "partition" {
+			until = max(until, flows(f)) // the patience of who asks begins when it can be heard
+		}
+	}
+	for _, g := range k.Grants {
+		longer := r.longestLease(g) > int64(r.Setup.Lease)
+		if r.Setup.Promise.Leased && longer && g.OK < asked.From && (g.End > asked.From || r.ungiven(g)) {
+			until = max(until, r.lastsUntil(g)-int64(r.Setup.Lease))
+		}
+	}
+	return until + r.patience()
 }
 
 // lastsUntil is when the lease of g is over at the latest: by its answers, or, where a renewal has none, by that.

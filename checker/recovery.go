@@ -17,7 +17,7 @@ import (
 func recovery(r *run) outcome {
 	d := deaths{run: r}
 	for _, g := range r.Grants {
-		if death := r.deathOf(g); death != nil && len(g.Turns) == 0 {
+		if death := r.deathOf(g); death != nil {
 			d.count++
 			d.judge(g, death)
 		}
@@ -54,10 +54,14 @@ func (r *run) keepsAll(g *trace.Grant) bool {
 	return true
 }
 
-// rivalAfter is the first grant proven after t that must not be beside g; nil: there is none.
+// rivalAfter is the first grant proven after t that must not be beside what was left of g by then; nil: there is none.
 func (r *run) rivalAfter(g *trace.Grant, t int64) *trace.Grant {
+	left := asGranted(g)
+	for _, s := range g.Shares(nil, g.OK, t) {
+		left = s
+	}
 	for next := r.logOf(g.Key).nextAfter(g, t); ; next = r.logOf(g.Key).nextAfter(g, next.OK) {
-		if next == nil || r.rivalsOf(asGranted(g)).has(next) {
+		if next == nil || r.rivalsOf(left).has(next) {
 			return next
 		}
 	}
