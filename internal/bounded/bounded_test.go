@@ -45,6 +45,15 @@ func bomb(levels int) string {
 	return b.String()
 }
 
+// manyTags is a text that takes the library half a minute.
+func manyTags() string {
+	var b strings.Builder
+	for i := range 80_000 {
+		fmt.Fprintf(&b, "%%TAG !%x! t\n", i)
+	}
+	return b.String()[:YAML-10] + "\n--- a\n"
+}
+
 func TestCheckYAML(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
@@ -56,6 +65,8 @@ func TestCheckYAML(t *testing.T) {
 		"a bomb":            {bomb(9), true},
 		"itself":            {"a: &a [*a]\n", true},
 		"many lines":        {strings.Repeat("- a\n", MaxNodes+1), true},
+		"many tags":         {manyTags(), true},
+		"a few tags":        {"%TAG !a! b\n%TAG !c! d\n---\na: 1\n", false},
 		"many bytes":        {"a: " + strings.Repeat("b", YAML), true},
 		"deep":              {strings.Repeat("[", 5000) + strings.Repeat("]", 5000), true},
 		"no YAML":           {"a: [", false},

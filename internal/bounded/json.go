@@ -14,30 +14,43 @@ import (
 // of two bytes takes some hundred in memory, so the bytes of a file alone do not bound what it unfolds to.
 const maxValues = 4 << 20
 
-// Values refuses a JSON text of more than maxValues values and names. JSON has done so.
+// maxText is the most bytes of one text in a JSON file of ours. The longest is a scenario, which is YAML, escaped. What is
+// longer is kept, quoted and printed again and again: a name of 200 MB took 1.6 GB, and its error a terminal.
+const maxText = 6 * YAML
+
+// Values refuses a JSON text of more than maxValues values and names, or with one of more than maxText bytes. JSON has
+// done so.
 func Values(name string, data []byte) error {
-	if countValues(data) > maxValues {
+	n, longest := countValues(data)
+	if n > maxValues {
 		return fmt.Errorf("%s: %w: a file of this kind has at most %d values; nothing of it was used", name, ErrTooLarge, maxValues)
+	}
+	if longest > maxText {
+		return fmt.Errorf("%s: %w: a text in a file of this kind has at most %d bytes; nothing of it was used", name, ErrTooLarge, maxText)
 	}
 	return nil
 }
 
-// countValues counts what ends or begins a value outside of strings. Of a text that is no JSON its reader says more.
-func countValues(data []byte) (n int) {
-	quoted, escaped := false, false
-	for _, c := range data {
+// countValues counts what ends or begins a value outside of strings, and the bytes of the longest string. Of a text that is
+// no JSON its reader says more.
+func countValues(data []byte) (n, longest int) {
+	quoted, escaped, begun := false, false, 0
+	for i, c := range data {
 		switch {
 		case escaped:
 			escaped = false
 		case quoted && c == '\\':
 			escaped = true
 		case c == '"':
-			quoted = !quoted
+			quoted, begun = !quoted, i
 		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
 			n++
 		}
+		if quoted {
+			longest = max(longest, i-begun)
+		}
 	}
-	return n
+	return n, longest
 }
 
 // JSON reads one value of a file of ours as strictly as a history is read: what is unknown in it, or

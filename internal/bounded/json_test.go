@@ -44,8 +44,16 @@ func TestJSONHasAnEnd(t *testing.T) {
 		t.Errorf("%d values: %v", len(file.List), err)
 	}
 	for text, want := range map[string]int{`{"a,b:[{\"\\": [1, 2, {}]}`: 6, `"\",,"`: 0, `[[[`: 3, "": 0} {
-		if n := countValues([]byte(text)); n != want {
+		if n, _ := countValues([]byte(text)); n != want {
 			t.Errorf("%s: %d, want %d", text, n, want)
 		}
+	}
+	long := strings.Repeat(`\"`, maxText/2)
+	var name struct{ Name string }
+	if err := JSON("f.json", []byte(`{"Name":"`+long+`"}`), &name); err != nil {
+		t.Errorf("the longest text: %v", err)
+	}
+	if err := JSON("f.json", []byte(`{"Name":"`+long+`a"}`), &name); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a longer text: %v", err)
 	}
 }

@@ -29,3 +29,19 @@ func TestCommandIsWhatItsReaderCanType(t *testing.T) {
 		t.Errorf("a program of go run is called %q", got)
 	}
 }
+
+// A folder may name any program as the command that repeats it; a shell must not run that.
+func TestCommandOfAnotherProgram(t *testing.T) {
+	for want, command := range map[string][]string{
+		"":                     nil,
+		"dlmtest run --seed 7": {"dlmtest", "run", "--seed", "7"},
+		"DLMTEST_SEED=7 go test -count=1 -run TestLock .":  {"DLMTEST_SEED=7", "go", "test", "-count=1", "-run", "TestLock", "."},
+		"# no command of dlmtest: DLMTEST_SEED=7 go run x": {"DLMTEST_SEED=7", "go", "run", "x"},
+		"# no command of dlmtest: sh -c 'a b'":             {"sh", "-c", "a\nb"},
+		"# no command of dlmtest: DLMTEST_SEED=7 id":       {"DLMTEST_SEED=7", "id"},
+	} {
+		if got := Shell(command); got != want {
+			t.Errorf("%q: %s, want %s", command, got, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,11 +76,23 @@ func Mark(v checker.Verdict) string {
 var Own bool
 
 // Shell quotes a command so that it can be pasted, wherever it is read: the program is called dlmtest, but see Own.
+// A folder that somebody else made may name any other program there: that stands as a comment, which a shell does not run.
 func Shell(command []string) string {
+	if !ours(command) {
+		return "# no command of dlmtest: " + strings.Join(strings.Fields(quoted(command)), " ")
+	}
 	if Own {
 		return Typed(command)
 	}
 	return quoted(command)
+}
+
+// ours says whether a command is one that dlmtest, or a test with its Go API, writes.
+func ours(command []string) bool {
+	if len(command) == 7 && strings.HasPrefix(command[0], "DLMTEST_SEED=") {
+		return slices.Equal(command[1:5], []string{"go", "test", "-count=1", "-run"}) && command[6] == "."
+	}
+	return len(command) == 0 || command[0] == "dlmtest"
 }
 
 // Typed is Shell for who has just started this program: it is called as they called it.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -20,6 +21,7 @@ import (
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
+	"github.com/dlmtest/dlmtest/reports/say"
 )
 
 // entry is a folder as a list shows it.
@@ -39,6 +41,21 @@ type entry struct {
 // mostRead is how much of a file is read for a list.
 const mostRead = 64 << 20
 
+// mostOfAList is how much is read anew for one page of a folder, which somebody waits for. What comes after it has its
+// turn when the page is loaded again: what was read before is kept.
+const mostOfAList = 4 * mostRead
+
+// mostEntries is how much of a folder is listed, and longestTitle and longestMore how many letters of what a folder says
+// of itself: an entry is kept, and stands in every page.
+const (
+	mostEntries  = 50_000
+	longestTitle = 200
+	longestMore  = 1000
+)
+
+// later is what a list says of a folder for which nothing is left of mostOfAList.
+const later = "not read yet: load the page again"
+
 // cache keeps entries as long as the files that they were made of are the same.
 type cache struct {
 	mu    sync.Mutex
@@ -50,14 +67,18 @@ type cached struct {
 	entry entry
 }
 
-// entryOf describes a folder.
-func (s *Server) entryOf(name string) entry {
-	stamp := s.stamp(name)
+// entryOf describes a folder. left is what may still be read for the list, and becomes less.
+func (s *Server) entryOf(name string, left *int64) entry {
+	stamp, bytes := s.stamp(name)
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
 	if c, ok := s.cache.known[name]; ok && c.stamp == stamp {
 		return c.entry
 	}
+	if bytes > *left {
+		return entry{Name: path.Base(name), Kind: "run", Title: path.Base(name), Says: later}
+	}
+	*left -= bytes
 	e := s.read(name)
 	if s.cache.known == nil || len(s.cache.known) > 10_000 {
 		s.cache.known = map[string]cached{}
@@ -68,15 +89,18 @@ func (s *Server) entryOf(name string) entry {
 	return e
 }
 
-// stamp changes when an entry does.
-func (s *Server) stamp(name string) string {
+// stamp changes when an entry does. bytes is how much is read to make it.
+func (s *Server) stamp(name string) (stamp string, bytes int64) {
 	var b strings.Builder
 	for _, file := range []string{"results.json", "run.json", "index.json", huntFile, "history.jsonl", "history.jsonl.part", "report.html"} {
 		if info, err := s.stat(path.Join(name, file)); err == nil {
 			b.WriteString(file + info.ModTime().String() + "\n")
+			if strings.HasSuffix(file, ".json") && info.Size() <= mostRead {
+				bytes += info.Size()
+			}
 		}
 	}
-	return b.String()
+	return b.String(), bytes
 }
 
 // What a list says of runs without a verdict.
@@ -100,7 +124,24 @@ func (s *Server) read(name string) entry {
 	case s.has(name, "history.jsonl"), s.has(name, "history.jsonl.part"), s.has(name, "run.json"):
 		s.readRun(name, &e)
 	}
+	e.clip()
 	return e
+}
+
+// clip shortens what a folder says of itself.
+func (e *entry) clip() {
+	e.Title, e.Says, e.More = clone(e.Title, longestTitle), clone(e.Says, longestTitle), clone(e.More, longestMore)
+	for i := range e.Answers {
+		e.Answers[i].Title = clone(e.Answers[i].Title, longestMore)
+	}
+}
+
+// clone keeps none of a long text but its beginning.
+func clone(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.Clone(say.Clip(text[:min(len(text), utf8.UTFMax*most)], most))
 }
 
 func (s *Server) has(dir, file string) bool {
@@ -239,7 +280,11 @@ func (s *Server) entries(dir string) (runs []entry, rest []fs.FileInfo, err erro
 		return nil, nil, err
 	}
 	defer f.Close()
-	all, err := f.ReadDir(-1)
+	all, err := f.ReadDir(mostEntries)
+	if errors.Is(err, io.EOF) { // it is empty
+		err = nil
+	}
+	left := int64(mostOfAList)
 	for _, d := range all {
 		name := path.Join(dir, d.Name())
 		info, statErr := s.stat(name)
@@ -247,7 +292,7 @@ func (s *Server) entries(dir string) (runs []entry, rest []fs.FileInfo, err erro
 			continue
 		}
 		if e := (entry{}); info.IsDir() {
-			if e = s.entryOf(name); e.Kind != "folder" {
+			if e = s.entryOf(name, &left); e.Kind != "folder" {
 				runs = append(runs, e)
 				continue
 			}

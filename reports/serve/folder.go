@@ -26,6 +26,9 @@ var layout = template.Must(template.New("serve").Funcs(template.FuncMap{"link": 
 // perPage is how many runs a page lists.
 const perPage = 200
 
+// mostFiles is how many files a page shows: a million are a page of 100 MB.
+const mostFiles = 2000
+
 // folderPage is what the page of a folder shows.
 type folderPage struct {
 	CSS      template.CSS
@@ -41,6 +44,8 @@ type folderPage struct {
 	Prev     string
 	Next     string
 	Files    []file
+	More     int  // files that are not shown
+	Full     bool // there is more in the folder than was looked at
 	Top      bool
 }
 
@@ -80,6 +85,9 @@ func (s *Server) folder(w http.ResponseWriter, r *http.Request, name string) {
 		p.Self = &self
 	}
 	p.filter(runs, r.URL.Query())
+	p.Full = len(runs)+len(rest) >= mostEntries
+	p.More = max(len(rest)-mostFiles, 0)
+	rest = rest[:len(rest)-p.More]
 	for _, info := range rest {
 		f := file{Name: info.Name(), Size: size(info.Size()), About: abouts[info.Name()]}
 		if info.IsDir() {

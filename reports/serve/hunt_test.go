@@ -34,11 +34,11 @@ func TestHuntIsListed(t *testing.T) {
 		}
 		return Listed{Title: "redis", Started: time.Unix(9, 0), Verdict: reports.Violates, More: "1 finding"}, nil
 	}
-	e := s.entryOf("good")
+	e := s.listedAs("good")
 	if e.Kind != "hunt" || e.Title != "redis" || e.Verdict != reports.Violates || e.Says == "" || e.More != "1 finding" || e.Report != "index.html" {
 		t.Errorf("%+v", e)
 	}
-	if e = s.entryOf("torn"); e.Kind != "hunt" || e.Verdict != reports.Failed || e.Says != broken || e.More != "hunt.json: field trials is missing" || e.Report != "" {
+	if e = s.listedAs("torn"); e.Kind != "hunt" || e.Verdict != reports.Failed || e.Says != broken || e.More != "hunt.json: field trials is missing" || e.Report != "" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -31,7 +31,7 @@ func TestListOfKilled(t *testing.T) {
 		"going": goesOn + "|", "killed": killed + ", " + notJudged + "|", "judged": "inconclusive|the run " + killed, "old": "holds|",
 		"matrix": "waiting|" + killed + "; 1 cell: 1 waiting", "going-matrix": goesOn + "|1 cell: 1 waiting", "ended-matrix": "waiting|1 cell: 1 waiting",
 	} {
-		if e := s.entryOf(name); e.Says+"|"+e.More != want {
+		if e := s.listedAs(name); e.Says+"|"+e.More != want {
 			t.Errorf("%s: %s|%s, want %s", name, e.Says, e.More, want)
 		}
 	}

@@ -43,12 +43,13 @@ const (
  {"seed": 2, "dir": "c", "verdict": "unknown", "repeated": true, "properties": [{"name": "recovery", "verdict": "unknown"}]},
  {"seed": 2, "dir": "b", "verdict": "violated", "properties": [{"name": "recovery", "verdict": "violated"}]}]},
 {"scenario": "leader-crash", "backend": "redis", "verdict": "n/a", "reason": "nobody leads"},
-{"scenario": "gc-pause", "backend": "redis (mine)", "named": "mine", "verdict": "holds", "runs": [{"seed": 1, "dir": "a", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}]},
+{"scenario": "gc-pause", "backend": "redis (mine)", "named": "mine", "verdict": "holds", "runs": [{"seed": 1, "dir": "d", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}]},
 {"scenario": "gc-pause", "backend": "etcd", "verdict": "holds", "runs": [{"seed": 1, "dir": "../elsewhere", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}]}]}`
 )
 
 func TestFromAMatrix(t *testing.T) {
-	dir := write(t, map[string]string{"index.json": index, "a/run.json": aRun, "a/results.json": held, "b/run.json": aRun, "b/results.json": violated})
+	dir := write(t, map[string]string{"index.json": index, "a/run.json": aRun, "a/results.json": held, "b/run.json": aRun, "b/results.json": violated,
+		"d/run.json": aRun, "d/results.json": held})
 	c, notes, err := From(dir, reads)
 	if err != nil {
 		t.Fatal(err)

@@ -12,11 +12,13 @@ import (
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
 
-// mostOfAReport is many times what the longest hunt writes, and mostOfTrials what half a million
-// trials do.
+// mostOfAReport is many times what the longest hunt writes, and mostOfTrials what as many trials do as mostTrials are: those
+// of some days. A trial of two bytes takes 500 in memory, so the bytes of the file alone do not bound what it unfolds to.
 const (
 	mostOfAReport = 64 << 20
-	mostOfTrials  = 1 << 30
+	mostOfTrials  = 128 << 20
+	mostTrials    = 1 << 16
+	mostFeatures  = 4 << 20 // of all trials together
 )
 
 // Is says whether a folder is a hunt's.

@@ -2,10 +2,13 @@ package hunt
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
 // hunt.json is read strictly: an error names the file and the field.
@@ -101,6 +104,36 @@ func TestMarkdownOfAForeignHunt(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// A list of trials that unfolds to far more than it holds is refused before it does.
+func TestTrialsHaveAnEnd(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, trialsFile)
+	for name, text := range map[string]string{
+		"many trials":   strings.Repeat("{}\n", mostTrials+1),
+		"many features": strings.Repeat(`{"seen": {"features": [""`+strings.Repeat(`,""`, mostFeatures/2)+"]}}\n", 4),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if all, _, err := readTrials(dir); !errors.Is(err, bounded.ErrTooLarge) || len(all) > 0 {
+			t.Errorf("%s: %d trials, %v", name, len(all), err)
+		}
+	}
+}
+
+// The command of a finding of somebody else's is quoted, and begins no other program than dlmtest.
+func TestCommandOfAForeignFinding(t *testing.T) {
+	for want, command := range map[string][]string{
+		"dlmtest run --scenario 'a;id' '`id`' '$(id)' 'a|b' '>x' '#y' '~' 'a\nb'": {"dlmtest", "run", "--scenario", "a;id", "`id`", "$(id)", "a|b", ">x", "#y", "~", "a\nb"},
+		"# no command of dlmtest: rm -rf '~'":                                     {"rm", "-rf", "~"},
+	} {
+		f := Finding{Command: command}
+		if got := f.Line(); got != want {
+			t.Errorf("%q: %s, want %s", command, got, want)
 		}
 	}
 }

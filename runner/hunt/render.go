@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
-	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/reports/say"
 	"github.com/dlmtest/dlmtest/reports/sheet"
 	"github.com/dlmtest/dlmtest/reports/text"
 )
@@ -40,16 +40,7 @@ func (r *Report) sharing() string {
 }
 
 // Line is the command that runs the scenario of a finding, for a shell.
-func (f *Finding) Line() string {
-	var words []string
-	for _, w := range f.Command {
-		if strings.ContainsAny(w, " '\"$*") {
-			w = settings.Shell([]string{w})
-		}
-		words = append(words, w)
-	}
-	return strings.Join(words, " ")
-}
+func (f *Finding) Line() string { return say.Shell(f.Command) }
 
 // Rates says in how many runs it was seen, and at the reference lock.
 func (f *Finding) Rates() string {

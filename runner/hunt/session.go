@@ -128,13 +128,17 @@ func readTrials(dir string) (all []Tried, whole int64, err error) {
 		return nil, 0, err
 	}
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
-	number := 0
+	number, features := 0, 0
 	for line := range bytes.Lines(data) {
-		number++
+		if number++; number > mostTrials || features > mostFeatures {
+			return nil, 0, fmt.Errorf("%s: %w: a hunt has at most %d trials with %d features; begin a new one", path, bounded.ErrTooLarge,
+				mostTrials, mostFeatures)
+		}
 		var t Tried
 		if err := bounded.JSON(fmt.Sprintf("%s, line %d", path, number), line, &t); err != nil {
 			return nil, 0, err
 		}
+		features += len(t.Seen.Features) + len(t.Violated)
 		all = append(all, t)
 	}
 	return all, int64(len(data)), nil

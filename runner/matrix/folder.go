@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 
@@ -68,7 +69,22 @@ func Open(dir string) (pages.Index, error) {
 	if err := bounded.JSON(filepath.Join(dir, indexFile), data, &x); err != nil {
 		return x, err
 	}
-	return x, small(filepath.Join(dir, indexFile), x)
+	return x, errors.Join(small(filepath.Join(dir, indexFile), x), apart(filepath.Join(dir, indexFile), x))
+}
+
+// apart refuses an index in which a folder is that of two runs: one run would count as thousands that held.
+func apart(name string, x pages.Index) error {
+	dirs := map[string]bool{}
+	for _, c := range x.Cells {
+		for _, r := range c.Runs {
+			dir := path.Clean(r.Dir)
+			if r.Dir != "" && dirs[dir] {
+				return fmt.Errorf("%s: %s: the folder %q is of two runs; leave one of them out", name, c.Name(), r.Dir)
+			}
+			dirs[dir] = true
+		}
+	}
+	return nil
 }
 
 // mostOfATable is how many places the table of a matrix may have: it is drawn whole, whatever was run of it.
