@@ -263,7 +263,7 @@ func (c *client) watchSchedule(ctx context.Context) {
 	beat, last := agent.PaceOf(least), history.Raw()
 	for sleep(ctx, beat) {
 		now := history.Raw()
-		if gap := time.Duration(now-last) - beat; gap >= least {
+		if gap := time.Duration(now-last) - beat; agent.Missed(gap, least) {
 			c.note(history.Op{F: history.Stall, Length: int64(gap), Error: "the client was not scheduled"})
 		}
 		last = now

@@ -8,8 +8,9 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// How often a process shows itself that it is being scheduled: eight times within the gaps that it is to report, and now
-// and then where it reports none. Each beat of a Go program that is idle costs several switches of threads.
+// How often a process shows itself that it is being scheduled: four times within the gaps that it is to report, and now
+// and then where it reports none. Each beat of a Go program that is idle costs several switches of threads, and a machine
+// has a hundred of them.
 const (
 	leastBeat = 10 * time.Millisecond
 	idleBeat  = 200 * time.Millisecond
@@ -20,8 +21,12 @@ func PaceOf(least time.Duration) time.Duration {
 	if least <= 0 {
 		return idleBeat
 	}
-	return max(least/8, leastBeat)
+	return max(least/4, leastBeat)
 }
+
+// Missed says whether a gap, which is what came on top of a beat's own pace, is to be reported where those of least are. What kept a
+// process from running began up to a beat after the last one, which the gap does not have: half of that is allowed for.
+func Missed(gap, least time.Duration) bool { return gap >= least-PaceOf(least)/2 }
 
 // heart counts beats and reports the gaps between them: on a starved machine a
 // violation may be our own doing.
@@ -57,7 +62,7 @@ func (h *heart) look() {
 	defer h.mu.Unlock()
 	now := history.Raw()
 	gap := time.Duration(now-h.last) - h.pace
-	if least := h.least.Load(); least > 0 && gap >= time.Duration(least) {
+	if least := time.Duration(h.least.Load()); least > 0 && Missed(gap, least) {
 		h.stalled(now, gap)
 	}
 	h.last = now

@@ -24,11 +24,20 @@ func TestStallAtTheEndIsNoted(t *testing.T) {
 	}
 }
 
-// The beats are as close as the gaps that are to be reported need them, so that none of these is missed by more than an eighth.
+// The beats are as close as the gaps that are to be reported need them, so that none that is an eighth longer is missed.
 func TestPace(t *testing.T) {
-	for least, want := range map[time.Duration]time.Duration{0: idleBeat, 75 * time.Millisecond: leastBeat, 250 * time.Millisecond: 31250 * time.Microsecond} {
+	for least, want := range map[time.Duration]time.Duration{0: idleBeat, 30 * time.Millisecond: leastBeat, 250 * time.Millisecond: 62500 * time.Microsecond} {
 		if got := PaceOf(least); got != want {
 			t.Errorf("gaps of %v: each %v, want %v", least, got, want)
+		}
+	}
+	for _, least := range []time.Duration{75 * time.Millisecond, 125 * time.Millisecond, time.Second} {
+		stalled := least + least/8 // from right after a beat, and then the next one comes at once
+		if gap := stalled - PaceOf(least); !Missed(gap, least) {
+			t.Errorf("gaps of %v: one of %v is missed", least, stalled)
+		}
+		if stalled := least - least/8; Missed(stalled-time.Nanosecond, least) { // from right before one
+			t.Errorf("gaps of %v: one of %v is told", least, stalled)
 		}
 	}
 	told := make(chan time.Duration, 100)
