@@ -25,8 +25,8 @@ func PaceOf(least time.Duration) time.Duration {
 }
 
 // Missed says whether a gap, which is what came on top of a beat's own pace, is to be reported where those of least are. What kept a
-// process from running began up to a beat after the last one, which the gap does not have: half of that is allowed for.
-func Missed(gap, least time.Duration) bool { return gap >= least-PaceOf(least)/2 }
+// process from running began up to a beat after the last one, which the gap does not have: half of a beat is allowed for.
+func Missed(gap, least time.Duration) bool { return gap >= least-least/8 }
 
 // heart counts beats and reports the gaps between them: on a starved machine a
 // violation may be our own doing.

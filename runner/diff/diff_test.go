@@ -199,14 +199,18 @@ func TestMeasure(t *testing.T) {
 // repeat's.
 func TestLoadKeepsWhatADisturbedRunViolated(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	files := map[string]string{
 		"index.json": `{"dlmtest_index":1,"cells":[{"scenario":"a","backend":"b","runs":[
 {"seed":1,"dir":"one","repeated":true,"properties":[{"name":"fairness","verdict":"violated"},{"name":"recovery","verdict":"unknown"}]},
-{"seed":1,"dir":"two","properties":[{"name":"fairness","verdict":"holds"}]},{"seed":2,"dir":"two","properties":[{"name":"fairness","verdict":"holds"}]}]}]}`,
+{"seed":1,"dir":"two","properties":[{"name":"fairness","verdict":"holds"}]},{"seed":2,"dir":"three","properties":[{"name":"fairness","verdict":"holds"}]}]}]}`,
 		"two/history.jsonl": `{"dlmtest_history":1,"setup":{"promise":{"backend":"b"},"lease":1000000000,"fencing":"at-least","fence_on":"write","keys":["k"],"clients":["client-1"]}}` + "\n",
 		"two/results.json":  `{"verdict":"holds","properties":[{"name":"fairness","verdict":"holds"},{"name":"recovery","verdict":"holds"}]}`,
 		"two/run.json":      `{"dlmtest_run":1}`,
-	} {
+	}
+	for _, name := range []string{"history.jsonl", "results.json", "run.json"} {
+		files["three/"+name] = files["two/"+name]
+	}
+	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
