@@ -88,7 +88,7 @@ func TestMistakes(t *testing.T) {
 func TestViolated(t *testing.T) {
 	needsRedis(t)
 	out := inner(t, "violated")
-	for _, want := range []string{"release-by-owner: violated in 1 of 1 run", "report: ", "client-", "report.html", "DLMTEST_SEED=7", "--- FAIL: TestInner/violated"} {
+	for _, want := range []string{"honest-claims: violated in 1 of 1 run", "report: ", "client-", "report.html", "DLMTEST_SEED=7", "--- FAIL: TestInner/violated"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q in:\n%s", want, out)
 		}

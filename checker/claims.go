@@ -55,7 +55,7 @@ func honestClaims(r *run) outcome {
 // claimsLost records a claim of what had been granted to others, given back, or denied before it was asked for.
 func (r *run) claimsLost(f *found, c trace.Success) bool {
 	g, op, invoke := c.Grant, &r.Ops[c.Done], &r.Ops[c.Invoke]
-	by, crowd, denied := r.supersededBy(g), r.crowdBefore(g, invoke.Time), r.deniedBefore(g, c.Invoke)
+	by, crowd, denied, writer := r.supersededBy(g), r.crowdBefore(g, invoke.Time), r.deniedBefore(g, c.Invoke), r.upgradedBeside(g)
 	switch {
 	case by != nil && by.OK < invoke.Time:
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, by), Operations: []int{g.Op, by.Op, c.Invoke, c.Done}},
@@ -69,6 +69,10 @@ func (r *run) claimsLost(f *found, c trace.Success) bool {
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append(grantsOf(crowd), g.Op, c.Invoke, c.Done)},
 			"%s was told ok to its %s of %q at %s, but before that was asked %s left it no permit.",
 			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), nouns.Count(len(crowd), "grant"))
+	case writer != nil && writer.OK < invoke.Time:
+		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, writer), Operations: []int{g.Op, writer.Op, c.Invoke, c.Done}},
+			"%s was told ok to its %s of %q at %s, but %s had been told at %s, before that was asked, that it is the writer now.",
+			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), writer.Who(), r.seconds(writer.OK))
 	case r.tooMany(c):
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append(g.Parted(c.Invoke), g.Op, c.Invoke, c.Done)},
 			"%s was told ok at %s to its release of %s of %q, of which it had %d.",

@@ -140,6 +140,8 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: it has no model of a claim without a grant", none
 	case property == "honest-claims" && (m.names(v, history.Holder) || m.namesRefusal(v)):
 		return "not asked: it has no model of what the servers say", none
+	case property == "honest-claims" && m.namesUpgrade(v):
+		return "not asked: it has no model of a reader that becomes the writer", none
 	case q.entry && !m.namesLog(v):
 		return "not asked: it has no model of a log from which an entry is missing", none
 	}
@@ -174,6 +176,12 @@ func (m *minimizer) claimsUngranted(v *Violation) bool {
 // names says whether a violation names an operation or a note of one of some kinds.
 func (m *minimizer) names(v *Violation, kinds ...history.F) bool {
 	return slices.ContainsFunc(v.Operations, func(i int) bool { return slices.Contains(kinds, m.ops[i].F) })
+}
+
+// namesUpgrade says whether a violation names a change of mode of another than whose claim, which comes last, is false.
+func (m *minimizer) namesUpgrade(v *Violation) bool {
+	claim := m.ops[slices.Max(v.Operations)].Owner
+	return slices.ContainsFunc(v.Operations, func(i int) bool { return m.ops[i].F == history.Change && m.ops[i].Owner != claim })
 }
 
 // namesLog says whether a violation names an entry of the resource's log, other than the

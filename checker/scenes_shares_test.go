@@ -75,6 +75,15 @@ var lossesUnleased = map[string]func(*builder){
 	},
 }
 
+// behindUpgrade is a reader whose lease is over, and that gives its lock back at a time; another reader beside it asks to be the writer.
+func behindUpgrade(b *builder, at, release int64, outcome history.Type) {
+	b.kind(history.ReadWrite)
+	h := b.as(0, 10*ms, "client-1", history.Shared, 1)
+	o := b.as(990*ms, sec, "client-2", history.Shared, 2)
+	b.turn(at, o, history.Exclusive, outcome)
+	b.does(release, h, history.Release, history.OK)
+}
+
 // crowdedLate is a holder whose renewal was asked for and told ok at these times; two others are granted all permits at another.
 func crowdedLate(others, asked, told int64) func(*builder) {
 	return func(b *builder) {
@@ -122,6 +131,10 @@ var claimsOfShares = map[string]func(*builder){
 		b.fault(950*ms, 960*ms, 1, "kill", "server-1")
 		crowdedLate(1200*ms, 900*ms, 1500*ms)(b)
 	},
+	"violated-reader-behind-upgrade": func(b *builder) { behindUpgrade(b, 1500*ms, 1600*ms, history.OK) }, // another is the writer by then
+	"holds-reader-before-upgrade":    func(b *builder) { behindUpgrade(b, 1500*ms, 1400*ms, history.OK) },
+	"holds-reader-behind-refusal":    func(b *builder) { behindUpgrade(b, 1500*ms, 1600*ms, history.Fail) },
+	"holds-reader-behind-unknown":    func(b *builder) { behindUpgrade(b, 1500*ms, 1600*ms, history.Info) },
 	"holds-permit-beside": func(b *builder) { // a look that names another holder of a permit
 		b.kind(history.Semaphore)
 		h, o := b.permits(0, 10*ms, "client-1", 1, 1), b.permits(0, 20*ms, "client-2", 1, 2)

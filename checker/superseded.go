@@ -82,10 +82,19 @@ func (r *run) firstSent(k *keyLog, of rival, after int64, but string) *trace.Gra
 	return s.first[i]
 }
 
-// rival says whom a share must not be beside: anybody, or writers; of a semaphore, who has so many permits at least.
+// upgradedBeside is the first who was told to be the writer although it certainly asked for that after g, a reader that changes nothing, was
+// granted: its grant, as it was from that answer on; nil: there is none.
+func (r *run) upgradedBeside(g *trace.Grant) *trace.Grant {
+	if r.Setup.Kind != history.ReadWrite || len(g.Turns) > 0 {
+		return nil
+	}
+	return r.firstSent(r.logOf(g.Key), rival{upgrades: true}, g.OK, g.Node)
+}
+
+// rival says whom a share must not be beside: anybody, or writers, or readers that become writers; of a semaphore, who has so many permits at least.
 type rival struct {
-	all   bool
-	least int
+	all, upgrades bool
+	least         int
 }
 
 func (r *run) rivalsOf(s trace.Share) rival {
@@ -104,8 +113,16 @@ func (of rival) has(h *trace.Grant) bool {
 
 func (r *run) supersedersOf(k *keyLog, of rival) (s superseders) {
 	for _, h := range k.Grants {
-		if of.has(h) {
+		if !of.upgrades && of.has(h) {
 			s.bySent = append(s.bySent, h)
+		}
+	}
+	for _, c := range r.Successes {
+		op, invoke := &r.Ops[c.Done], &r.Ops[c.Invoke]
+		if of.upgrades && op.F == history.Change && c.Grant.Key == k.Key && cmp.Or(op.Mode, invoke.Mode) == history.Exclusive {
+			h := *c.Grant
+			h.Sent, h.OK, h.Op = invoke.Time, op.Time, c.Done
+			s.bySent = append(s.bySent, &h)
 		}
 	}
 	slices.SortStableFunc(s.bySent, func(a, b *trace.Grant) int { return cmp.Compare(a.Sent, b.Sent) })

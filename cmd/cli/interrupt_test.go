@@ -107,13 +107,18 @@ func TestFirstSignalEndsACommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeLong(t, path("matrix", "long", "history.jsonl"), 300000)
-	writeMatrix(t, path("matrix"), "long", 1)
-	writeMatrix(t, path("judged"), "long", 40)
-	if err := errors.Join(os.Mkdir(path("judged", "long"), 0o755),
-		os.Link(path("matrix", "long", "history.jsonl"), path("judged", "long", "history.jsonl")),
-		os.WriteFile(path("judged", "long", "results.json"), []byte("{}"), 0o644)); err != nil {
-		t.Fatal(err)
+	writeMatrix(t, path("matrix"), "long")
+	var runs []string
+	for i := range 40 {
+		run := fmt.Sprintf("long-%d", i)
+		runs = append(runs, run)
+		if err := errors.Join(os.MkdirAll(path("judged", run), 0o755),
+			os.Link(path("matrix", "long", "history.jsonl"), path("judged", run, "history.jsonl")),
+			os.WriteFile(path("judged", run, "results.json"), []byte("{}"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	writeMatrix(t, path("judged"), runs...)
 	mark := fmt.Sprintf("30%d", os.Getpid())
 	adapter := []string{"sh", "-c", "sleep " + mark + " & sleep " + mark}
 	for _, c := range []stuckCase{
@@ -211,13 +216,14 @@ func filesIn(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// writeMatrix writes the index of a matrix that ran one scenario n times, each run in
-// the folder of that name.
-func writeMatrix(t *testing.T, dir, run string, n int) {
+// writeMatrix writes the index of a matrix that ran one scenario, with the folders of its runs.
+func writeMatrix(t *testing.T, dir string, runs ...string) {
 	t.Helper()
-	one := `{"seed": 1, "dir": "` + run + `", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}`
-	index := `{"dlmtest_index": 1, "ended": true, "cells": [{"scenario": "s", "backend": "b", "verdict": "holds", "runs": [` +
-		strings.Repeat(one+",", n-1) + one + `]}]}`
+	var told []string
+	for _, run := range runs {
+		told = append(told, `{"seed": 1, "dir": "`+run+`", "verdict": "holds", "properties": [{"name": "recovery", "verdict": "holds"}]}`)
+	}
+	index := `{"dlmtest_index": 1, "ended": true, "cells": [{"scenario": "s", "backend": "b", "verdict": "holds", "runs": [` + strings.Join(told, ",") + `]}]}`
 	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "index.json"), []byte(index), 0o644)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ package early
 import (
 	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/dlmtest/dlmtest/clusters/local"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
@@ -23,7 +22,6 @@ func init() {
 	var err error
 	switch args := os.Args[2:]; os.Args[1] {
 	case "agent": // the first process of a node
-		runtime.GOMAXPROCS(1)
 		var name string
 		if name, err = os.Hostname(); err == nil {
 			err = agent.Main(name, os.Stdin, os.Stdout)

@@ -41,7 +41,7 @@ func (s *seen) clock(k *strike) (rows []Row) {
 		case len(some) == 0:
 			c.unmeasured("no such program ran: %s", s.unable(k.target, "c"))
 		case len(in) == 0:
-			c.unless(false, "no reading was taken")
+			c.unmeasured("no reading was taken")
 		}
 		s.readings(k, c, some)
 		if len(some) > 0 {

@@ -8,7 +8,7 @@ func (s *seen) judge() (rows []Row) {
 	for _, k := range s.strikes {
 		if !k.seen {
 			c := k.check("the fault is observed by its own proof", k.proof)
-			c.unless(false, "the run's own proof has missed it")
+			c.unmeasured("the run's own proof has missed it, so the run says that nothing is known")
 			rows = append(rows, c.Row)
 			continue
 		}
