@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,6 @@ import (
 func insideCommands() []*cobra.Command {
 	commands := []*cobra.Command{
 		{Use: "worker", Short: "Lock client of a node", RunE: func(cmd *cobra.Command, _ []string) error {
-			runtime.GOMAXPROCS(1)
 			records, err := ownOutput()
 			if err != nil {
 				return err

@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
@@ -48,37 +46,11 @@ func (share usage) beyond(u usage, alone bool, exact func() uint64) string {
 	return ""
 }
 
-// Pauses between two looks. Memory can grow by a gigabyte in the first, so a glance at the whole machine, which is one call of
-// the kernel, comes that often; what each process uses, which is dozens of them, is looked at where the machine has less
-// memory or more threads than at the last look, and each second at least.
+// Pauses between two looks. Memory can grow by a gigabyte in the first.
 const (
-	lookEvery   = 200 * time.Millisecond
-	lookAlways  = time.Second
-	diskEvery   = 2 * time.Second
-	muchMemory  = 256 << 20
-	manyThreads = 128
+	lookEvery = 200 * time.Millisecond
+	diskEvery = 2 * time.Second
 )
-
-// glance is what the machine as a whole had at the last look.
-type glance struct {
-	at    time.Time
-	free  uint64 // bytes
-	procs uint16 // processes and threads
-}
-
-// due says whether a look is due, and remembers the machine as it is then.
-func (g *glance) due() bool {
-	var info unix.Sysinfo_t
-	if unix.Sysinfo(&info) != nil {
-		return true
-	}
-	now := glance{time.Now(), info.Freeram * uint64(info.Unit), info.Procs}
-	if now.free+muchMemory > g.free && now.procs < g.procs+manyThreads && now.at.Sub(g.at) < lookAlways {
-		return false
-	}
-	*g = now
-	return true
-}
 
 // watchBudget ends a child that takes more of the machine than its share. In a container the
 // kernel does that; in the runtime local nobody else would before the machine itself suffers. Of
@@ -89,12 +61,11 @@ func (a *agent) watchBudget() {
 	if alone {
 		go a.watchDisk()
 	}
-	var last glance
 	for range time.Tick(lookEvery) {
 		a.mu.Lock()
 		c := a.child
 		a.mu.Unlock()
-		if c == nil || !alone && !c.spec.Starts || !last.due() {
+		if c == nil || !alone && !c.spec.Starts {
 			continue
 		}
 		share := serverShare

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -21,7 +20,6 @@ import (
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
-	"github.com/dlmtest/dlmtest/reports/say"
 )
 
 // entry is a folder as a list shows it.
@@ -126,22 +124,6 @@ func (s *Server) read(name string) entry {
 	}
 	e.clip()
 	return e
-}
-
-// clip shortens what a folder says of itself.
-func (e *entry) clip() {
-	e.Title, e.Says, e.More = clone(e.Title, longestTitle), clone(e.Says, longestTitle), clone(e.More, longestMore)
-	for i := range e.Answers {
-		e.Answers[i].Title = clone(e.Answers[i].Title, longestMore)
-	}
-}
-
-// clone keeps none of a long text but its beginning.
-func clone(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.Clone(say.Clip(text[:min(len(text), utf8.UTFMax*most)], most))
 }
 
 func (s *Server) has(dir, file string) bool {

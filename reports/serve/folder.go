@@ -11,8 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlmtest/dlmtest/reports"
+	"github.com/dlmtest/dlmtest/reports/say"
 )
 
 //go:embed page/serve.css
@@ -178,4 +180,20 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// clip shortens what a folder says of itself.
+func (e *entry) clip() {
+	e.Title, e.Says, e.More = begin(e.Title, longestTitle), begin(e.Says, longestTitle), begin(e.More, longestMore)
+	for i := range e.Answers {
+		e.Answers[i].Title = begin(e.Answers[i].Title, longestMore)
+	}
+}
+
+// begin is the beginning of a text, which keeps nothing of the rest.
+func begin(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.Clone(say.Clip(text[:min(len(text), utf8.UTFMax*most)], most))
 }
