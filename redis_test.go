@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// redisLock is a lock on one Redis, as small as can be, which gives back whoever's lock is
-// there unless it is called so. before, if not nil, is called before each request.
+// redisLock is a lock on one Redis, as small as can be. One named no-owner gives back whoever's lock is there, and says so
+// even of none. before, if not nil, is called before each request.
 func redisLock(name string, before func()) Lock {
 	return Lock{Name: name, Backends: []string{"redis"}, Promise: Promise{Leased: true, Until: true, Sent: true},
 		Open: func(_ context.Context, c Config) (Client, error) {
@@ -57,7 +57,7 @@ func (g redisGrant) Until() time.Time { return g.sent.Add(g.lease) }
 func (g redisGrant) Release(ctx context.Context) error {
 	script := `if ARGV[2] == '0' or redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
 	n, err := g.db.Eval(ctx, script, []string{g.key}, g.owner, map[bool]int{true: 1}[g.checks]).Int64()
-	if err == nil && n == 0 {
+	if err == nil && n == 0 && g.checks {
 		return ErrNotHeld
 	}
 	return err

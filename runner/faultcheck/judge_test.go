@@ -201,11 +201,11 @@ func TestPartitionDisagrees(t *testing.T) {
 	}
 }
 
-// A fault that its own proof has missed is no agreement, and the worst of several runs is shown.
+// Of a fault that its own proof has missed nothing is known, and the worst of several runs is shown.
 func TestTally(t *testing.T) {
 	k := struck(scenarios.Fault{Fault: "pause"}, "node")
 	k.seen = false
-	if rows := (&seen{strikes: []*strike{k}}).judge(); len(rows) != 1 || rows[0].State != Disagrees {
+	if rows := (&seen{strikes: []*strike{k}}).judge(); len(rows) != 1 || rows[0].State != Unmeasured {
 		t.Errorf("%+v", rows)
 	}
 	killed := func(state State, measured string) Row {
