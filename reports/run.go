@@ -42,6 +42,7 @@ type Run struct {
 	Nodes          []NodeInfo        `json:"nodes,omitempty"`
 	Machine        string            `json:"machine,omitempty"`     // that all nodes share
 	Planned        []Planned         `json:"planned,omitempty"`     // the faults that the scenario names
+	Shared         int               `json:"shared,omitempty"`      // earlier runs that had the same cluster, with keys of their own
 	History        *HistoryFile      `json:"history,omitempty"`     // as it was when this was written
 	Interrupted    string            `json:"interrupted,omitempty"` // why it ended early, a sentence that its judge has among the doubts; or ""
 	Logs           []string          `json:"logs,omitempty"`        // server logs, relative to the run's folder

@@ -41,7 +41,7 @@ func (p *plan) inWords(where string) map[string]string {
 // describe gathers what a report shows beside the history and the judgement.
 func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 	run := s.begun(s.dir, s.where, started)
-	run.Took = time.Since(started)
+	run.Took, run.Shared = time.Since(started), s.earlier
 	if interrupted {
 		run.Interrupted = "The run was interrupted before its end."
 	}

@@ -25,8 +25,6 @@ type Outcome struct {
 	Result checker.Result
 	// Figures is what was measured; results.json holds it beside the judgement.
 	Figures figures.Figures
-	// Shared says that its cluster had served a run before: see Warm.
-	Shared bool
 	// Lingered is how much longer than its time the load has taken: see Options.Linger.
 	Lingered time.Duration
 	// Passed are the messages that went through the clients' links, where they had some.
@@ -74,7 +72,6 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 			return nil, errors.Join(NoRoom(err, o.startAgain()), stage.down(context.WithoutCancel(ctx)))
 		}
 	}
-	shared := stage.served > 0
 	interrupted, loadErr := stage.through(ctx, p)
 	p.Phase("Taking the cluster down")
 	downErr := stage.leave(context.WithoutCancel(ctx), loadErr == nil && !interrupted)
@@ -95,9 +92,9 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		}
 	})
 	if out != nil {
-		out.Passed, out.Shared, out.Lingered = stage.passed, shared, stage.lingered
+		out.Passed, out.Lingered = stage.passed, stage.lingered
 	}
-	return out, errors.Join(loadErr, recErr, downErr, saveErr, err)
+	return out, errors.Join(stage.shared(loadErr), recErr, downErr, saveErr, err)
 }
 
 // saveBoth saves the history and the run before the judgement: a run that is killed while it is judged has ended.

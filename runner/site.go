@@ -61,6 +61,17 @@ func (s *site) clients() (n int) {
 	return n
 }
 
+// ErrShared is of a run that failed on a cluster that earlier runs had used, which may be why.
+var ErrShared = errors.New("its cluster had served earlier runs")
+
+// shared says of an error of a run whether its cluster was shared.
+func (s *stage) shared(err error) error {
+	if err != nil && s.earlier > 0 {
+		err = fmt.Errorf("%w; %w", err, ErrShared)
+	}
+	return err
+}
+
 // again has all nodes serve another run. On an error the site is of no use any more.
 func (s *site) again(ctx context.Context, p *plan, rec *recorder, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, againLimit)
@@ -156,6 +167,9 @@ func (w *Warm) give(s *site) (goes *site) {
 
 // Close takes down the clusters that wait, and those that are given from now on.
 func (w *Warm) Close(ctx context.Context) (err error) {
+	if w == nil {
+		return nil
+	}
 	w.mu.Lock()
 	idle := w.idle
 	w.idle, w.closed = nil, true

@@ -28,6 +28,7 @@ type stage struct {
 	servers  []*node
 	resource *node
 	clients  []*node
+	earlier  int            // runs that its cluster has served
 	lost     int            // servers that have ended by themselves
 	lingered time.Duration  // the load has taken so much longer than its time
 	open     bool           // a node did not end its records
@@ -72,10 +73,10 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 		}
 	}()
 	if err := s.tryAll(ctx); err != nil {
-		return nil, err
+		return nil, s.shared(err)
 	}
 	say.Phase("Waiting until a lock operation succeeds on every client")
-	return s, s.startAll(ctx, say)
+	return s, s.shared(s.startAll(ctx, say))
 }
 
 // newSite starts the nodes of a run; with spare ones, so that a run with more clients can have them later.
@@ -137,7 +138,7 @@ func (s *site) attach(rec *recorder, dir string) error {
 
 // stage is the part of a site that the run uses.
 func (p *plan) stage(at *site, rec *recorder, dir string) *stage {
-	s := &stage{plan: p, site: at, dir: dir, rec: rec}
+	s := &stage{plan: p, site: at, dir: dir, rec: rec, earlier: at.served}
 	for _, n := range at.every {
 		switch {
 		case n.serves():

@@ -157,18 +157,30 @@ func (f corpusFlags) track(ctx context.Context, progress io.Writer, e corpus.Ent
 			continue
 		}
 		var shown []corpus.Shown
+		warm := f.warm()
 		for n := range f.count {
-			s, where, err := f.play(ctx, e, side.pin)
+			s, where, err := f.play(ctx, e, side.pin, warm)
 			if err != nil {
-				return t, err
+				return t, errors.Join(err, warm.Close(context.WithoutCancel(ctx)))
 			}
 			t.Runtime = cmp.Or(where, t.Runtime)
 			shown = append(shown, s)
 			fmt.Fprintf(progress, "%s, %s %s, run %d of %d: %s\n", e.Name, side.what, side.pin, n+1, f.count, found(e, s))
 		}
 		*side.to = corpus.Sum(shown)
+		if err := warm.Close(context.WithoutCancel(ctx)); err != nil {
+			return t, err
+		}
 	}
 	return t, nil
+}
+
+// warm keeps the cluster of a version for its next run; nil: there is none.
+func (f corpusFlags) warm() *runner.Warm {
+	if f.count == 1 {
+		return nil
+	}
+	return &runner.Warm{Most: 1}
 }
 
 func found(e corpus.Entry, s corpus.Shown) string {
@@ -185,16 +197,20 @@ func found(e corpus.Entry, s corpus.Shown) string {
 const disturbedRuns = 2
 
 // play runs a pin once. A run that was disturbed is no verdict, and is repeated.
-func (f corpusFlags) play(ctx context.Context, e corpus.Entry, pin corpus.Pin) (s corpus.Shown, where string, err error) {
+func (f corpusFlags) play(ctx context.Context, e corpus.Entry, pin corpus.Pin, warm *runner.Warm) (s corpus.Shown, where string, err error) {
 	o, err := f.options(e, pin)
 	if err != nil {
 		return s, "", err
 	}
 	for range 1 + disturbedRuns {
-		o.Seed = newSeed()
+		o.Seed, o.Warm = newSeed(), warm
 		out, err := runner.Run(ctx, o, quiet{})
 		if ctx.Err() != nil {
 			return s, where, errors.New("interrupted")
+		}
+		if errors.Is(err, runner.ErrShared) {
+			warm = nil
+			continue
 		}
 		if err != nil {
 			return corpus.Shown{Error: err.Error()}, where, nil

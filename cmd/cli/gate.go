@@ -52,6 +52,7 @@ type gateFlags struct {
 	seed                     uint64
 	count, parallel          int
 	all, asJSON, verbose     bool
+	fresh                    bool
 	allowHost                bool
 	budgetSet, parallelGiven bool
 }
@@ -81,6 +82,7 @@ func newGate() *cobra.Command {
 	flags.IntVar(&f.count, "count", 0, "runs of every cell, in place of the file's")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of cells that have none in the file (default: a new one, printed)")
 	flags.IntVar(&f.parallel, "parallel", 1, "runs at a time (default: the file's); timing-sensitive ones execute alone")
+	flags.BoolVar(&f.fresh, "fresh", false, "start a cluster for each run (default: runs of one lock may share one, each with keys of its own)")
 	flags.BoolVar(&f.all, "all", false, "run everything, though all may be decided: for rates")
 	flags.StringVar(&f.runtime, "runtime", "auto", "docker, local, or auto")
 	flags.BoolVar(&f.allowHost, "allow-host", false, "let the compose files of cells reach this machine, as dlmtest run has it; a gate file cannot ask for it")
@@ -128,7 +130,7 @@ func ownSeed(s gate.Spec) string {
 
 // decide holds runs that are there against the file.
 func (f gateFlags) decide(cmd *cobra.Command, spec gate.Spec) error {
-	for _, name := range []string{"budget", "seed", "parallel", "all", "runtime", "out"} {
+	for _, name := range []string{"budget", "seed", "parallel", "fresh", "all", "runtime", "out"} {
 		if cmd.Flags().Changed(name) {
 			return usageError{fmt.Errorf("--%s: nothing runs with --of", name)}
 		}
@@ -149,7 +151,7 @@ func (f gateFlags) decide(cmd *cobra.Command, spec gate.Spec) error {
 
 // spec reads the file and makes of its cells the options of their runs.
 func (f gateFlags) spec(cmd *cobra.Command) (gate.Spec, error) {
-	spec := gate.Spec{Seed: f.seed, Parallel: f.parallel, Budget: f.budget, All: f.all, Out: f.out, Version: version, Command: f.command(cmd),
+	spec := gate.Spec{Seed: f.seed, Parallel: f.parallel, Fresh: f.fresh, Budget: f.budget, All: f.all, Out: f.out, Version: version, Command: f.command(cmd),
 		Repeat: func(o runner.Options) []string { return withSeed(o.Command, o.Seed) }}
 	if err := errors.Join(parallelWithin(f.parallel), oneOf("runtime", f.runtime, "auto", "docker", "local")); err != nil {
 		return spec, err
@@ -194,7 +196,7 @@ func (f gateFlags) spec(cmd *cobra.Command) (gate.Spec, error) {
 // command is what repeats the gate.
 func (f gateFlags) command(cmd *cobra.Command) []string {
 	words := []string{"dlmtest", "gate", "--config", f.config}
-	for _, name := range []string{"budget", "count", "seed", "parallel", "all", "runtime"} {
+	for _, name := range []string{"budget", "count", "seed", "parallel", "fresh", "all", "runtime"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed {
 			words = append(words, fmt.Sprintf("--%s=%s", name, flag.Value))
 		}

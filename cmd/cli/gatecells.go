@@ -19,7 +19,7 @@ import (
 
 // notInGate are flags of dlmtest run that a gate file has fields for, or that are the
 // business of the machine that runs it.
-var notInGate = []string{"scenario", "backend", "library", "count", "parallel", "seed", "out", "json", "runtime",
+var notInGate = []string{"scenario", "backend", "library", "count", "parallel", "fresh", "seed", "out", "json", "runtime",
 	"shard", "timings", "help", "allow-host", "trust"}
 
 // cells makes of each cell of a file the options of its runs. What is wrong with them

@@ -28,7 +28,7 @@ func (f *runFlags) runMatrix(cmd *cobra.Command, cells []runner.Options) error {
 		return err
 	}
 	spec := matrix.Spec{Shard: shard, Timings: timings, Cells: cells, Count: f.count, Seed: f.seed, Parallel: f.parallel,
-		Fewer: f.bears, Out: f.out, Version: version,
+		Fewer: f.bears, Fresh: f.fresh, Out: f.out, Version: version,
 		Command: repeatAll(cmd, *f), Repeat: func(o runner.Options) []string { return withSeed(o.Command, o.Seed) }}
 	see := newMatrixWatcher(cmd.OutOrStdout(), f.json)
 	dir, x, err := matrix.Run(cmd.Context(), spec, see)

@@ -20,7 +20,7 @@ func repeat(cmd *cobra.Command, scenario string, lock underTest, seed uint64) []
 	words := []string{"dlmtest", cmd.Name()}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "count", "parallel", "shard", "timings":
+		case "count", "parallel", "fresh", "shard", "timings":
 		case "scenario":
 			words = append(words, "--scenario", scenario)
 		case "backend":

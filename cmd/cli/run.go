@@ -28,6 +28,7 @@ type runFlags struct {
 	scenarios, backends, libraries []string
 	out, lease, shard, timings     string
 	clients, keys, count, parallel int
+	fresh                          bool
 	bears                          bool // parallel is what this machine bears: nobody has said
 	adapter                        adapterFlags
 	seed                           uint64
@@ -92,6 +93,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	settingFlags(cmd, &f.Settings, "adapter-files", "client-image")
 	flags.IntVar(&f.count, "count", 1, "runs of each scenario against each backend, with the seeds seed, seed+1, …")
 	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine can take); timing-sensitive ones execute alone")
+	flags.BoolVar(&f.fresh, "fresh", false, "start a cluster for each run (default: runs of one lock may share one, each with keys of its own)")
 	flags.StringVar(&f.shard, "shard", "", "run only part `i/n` of the matrix, or auto: from a Kubernetes Indexed Job's or GitLab's variables; needs --seed")
 	flags.StringVar(&f.timings, "timings", "", "with --shard: `folder` of an earlier matrix, by whose times the shards are balanced; the same for each")
 	flags.StringVar(&f.lease, "lease", "", "lease of the lock, such as 2s (default: the scenario's)")

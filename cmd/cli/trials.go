@@ -55,15 +55,22 @@ func (f selfFlags) play(ctx context.Context, w io.Writer) (all []*tested, err er
 			jobs = append(jobs, all[len(all)-1])
 		}
 	}
+	var warm *runner.Warm
+	if f.count > 1 {
+		warm = &runner.Warm{Most: f.parallel}
+	}
 	var lock sync.Mutex
 	work := matrix.Work[*tested]{Parallel: f.parallel, Alone: (*tested).alone}
 	work.Do = func(ctx context.Context, t *tested, again bool) bool {
 		for attempt := 1; ; attempt++ {
-			begun := time.Now()
-			out, err := runner.Run(ctx, t.options(f), quiet{})
+			begun, o := time.Now(), t.options(f)
+			if !again {
+				o.Warm = warm
+			}
+			out, err := runner.Run(ctx, o, quiet{})
 			lock.Lock()
 			t.took += time.Since(begun)
-			if t.stateOf(out, err) == trialUnclear && ctx.Err() == nil && (!again || attempt < mostAgain) {
+			if (t.stateOf(out, err) == trialUnclear || errors.Is(err, runner.ErrShared)) && ctx.Err() == nil && (!again || attempt < mostAgain) {
 				t.repeats++ // that is no verdict
 				lock.Unlock()
 				if !again {
@@ -80,10 +87,11 @@ func (f selfFlags) play(ctx context.Context, w io.Writer) (all []*tested, err er
 		}
 	}
 	work.Run(ctx, jobs)
+	err = warm.Close(context.WithoutCancel(ctx))
 	if ctx.Err() != nil {
-		return nil, errors.New("interrupted")
+		return nil, errors.Join(errors.New("interrupted"), err)
 	}
-	return all, nil
+	return all, err
 }
 
 func (t *tested) options(f selfFlags) runner.Options {

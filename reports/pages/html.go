@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/picture"
 	"github.com/dlmtest/dlmtest/reports/remedies"
@@ -36,7 +37,7 @@ var (
 			"mark": say.Mark, "seconds": func(d time.Duration) string { return say.Seconds(int64(d)) }, "length": say.Length,
 			"thousands": say.Thousands, "inc": func(i int) int { return i + 1 },
 			"sign": copySign, "short": short, "sureWords": sureWords,
-			"base": path.Base, "afterReply": reports.AfterReply, "replyClass": reports.Question.Class,
+			"base": path.Base, "nouns": nouns.Count, "afterReply": reports.AfterReply, "replyClass": reports.Question.Class,
 			"replyWords": func(q reports.Question) string { return reports.ReplyWords(q.Reply) },
 			"replySign":  func(q reports.Question) string { return reports.ReplySign(q.Reply) },
 		}).ParseFS(files, "page/page.html.tmpl", "page/figures.html.tmpl", "page/repeat.html.tmpl"))

@@ -24,6 +24,7 @@ type Spec struct {
 	Cells    []runner.Options // of Config.Cells, in their order
 	Seed     uint64           // of cells that have none
 	Parallel int
+	Fresh    bool          // each run has a cluster of its own
 	Budget   time.Duration // 0: as long as it takes
 	All      bool          // every run takes place, though all is decided
 	Out      string        // folder of the gate's folder
@@ -38,7 +39,7 @@ type Spec struct {
 func Run(ctx context.Context, s Spec, see matrix.Watcher) (dir string, r Report, err error) {
 	started := time.Now()
 	g := &gate{Spec: s, ends: started.Add(s.Budget - reserve(s.Budget))}
-	m := matrix.Spec{Cells: s.Cells, Parallel: s.Parallel, Out: s.Out, Version: s.Version, Command: s.Command, Repeat: s.Repeat,
+	m := matrix.Spec{Cells: s.Cells, Parallel: s.Parallel, Fresh: s.Fresh, Out: s.Out, Version: s.Version, Command: s.Command, Repeat: s.Repeat,
 		Kind: Kind, Rounds: true, Before: g.before}
 	for i, c := range s.Config.Cells {
 		m.Each = append(m.Each, matrix.Each{Count: c.Count, Seed: g.seed(i), Column: column(c), Named: c.Name})

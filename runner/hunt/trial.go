@@ -210,7 +210,7 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 			return errors.Join(h.keep(tried), h.failed(ctx, err), h.save())
 		})
 	}
-	tried.Shared = out.Shared
+	tried.Shared = out.Run.Shared > 0
 	tried.Seen = See(out.Setup, out.Ops, out.Result)
 	for _, p := range out.Result.Properties {
 		if p.Verdict == checker.Violated {
@@ -227,7 +227,7 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 			h.Report.Disturbed++
 		}
 		crowded = h.crowded(!usable(out))
-		if out.Shared {
+		if out.Run.Shared > 0 {
 			h.Report.Shared++
 		}
 		h.Report.cover(t, out.Ops)

@@ -33,6 +33,7 @@ type Spec struct {
 	Shard   Shard                    // the part to run; the zero value: all
 	Timings map[string]time.Duration // by the names of cells: how long a run takes, where that is known
 
+	Fresh  bool                              // each run has a cluster of its own; else runs of one lock may share one
 	Kind   string                            // what the folder is called; empty: matrix
 	Each   []Each                            // of each cell, in place of Count and Seed; nil: all are alike
 	Rounds bool                              // the first run of every cell, then the second of every cell, …
@@ -66,6 +67,9 @@ type matrix struct {
 	dir  string
 	run  func(context.Context, runner.Options, runner.Progress) (*runner.Outcome, error)
 	see  Watcher
+	warm *runner.Warm // nil: runs share no cluster
+
+	alike map[string]int // runs of a column: one alone has nobody to share a cluster with
 
 	mu    sync.Mutex // of what follows
 	index pages.Index
@@ -179,10 +183,16 @@ func (m *matrix) all(ctx context.Context) error {
 			}
 		}
 	}
-	if m.spec.Rounds {
-		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(a.run, b.run) })
+	if !m.spec.Fresh {
+		m.warm = &runner.Warm{Most: max(1, m.spec.Parallel)}
+	}
+	slices.SortStableFunc(jobs, m.order)
+	m.alike = map[string]int{}
+	for _, j := range jobs {
+		m.alike[m.index.Cells[j.cell].Backend]++
 	}
 	left := Work[job]{Parallel: m.spec.Parallel, Fewer: m.spec.Fewer, Alone: func(j job) bool { return m.index.Cells[j.cell].Alone }, Do: m.do}.Run(ctx, jobs)
+	closed := m.warm.Close(context.WithoutCancel(ctx))
 	for _, j := range left {
 		m.at(j).Verdict = reports.NotRun
 	}
@@ -197,10 +207,22 @@ func (m *matrix) all(ctx context.Context) error {
 	}
 	if m.spec.Kind == "" { // a gate compares nothing
 		if err := compareAll(ctx, m.dir, &m.index); err != nil {
-			return err
+			return errors.Join(closed, err)
 		}
 	}
-	return m.save()
+	return errors.Join(closed, m.save())
+}
+
+// order is that of jobs: those whose runs may share a cluster follow each other.
+func (m *matrix) order(a, b job) int {
+	if m.spec.Rounds && a.run != b.run {
+		return cmp.Compare(a.run, b.run)
+	}
+	if m.warm == nil {
+		return 0
+	}
+	place := func(j job) int { return slices.Index(m.index.Backends, m.index.Cells[j.cell].Backend) }
+	return cmp.Compare(place(a), place(b))
 }
 
 // at is the run of a job: the one with its seed that was not repeated.
@@ -220,6 +242,8 @@ func (m *matrix) do(ctx context.Context, j job, again bool) (disturbed bool) {
 	o.Command = m.spec.Repeat(o)
 	if again {
 		m.repeats(j)
+	} else if m.alike[m.index.Cells[j.cell].Backend] > 1 {
+		o.Warm = m.warm
 	}
 	begun := time.Now()
 	out, err := m.run(ctx, o, m.see.Begins(o.Scenario.Name+" × "+m.spec.of(j.cell).Column, o.Seed))
@@ -228,7 +252,7 @@ func (m *matrix) do(ctx context.Context, j job, again bool) (disturbed bool) {
 	if out == nil && ctx.Err() != nil { // interrupted before there was anything to judge
 		r.Verdict, r.Error = reports.NotRun, ""
 	}
-	disturbed = out != nil && ctx.Err() == nil && !again && Disturbed(out.Result)
+	disturbed = ctx.Err() == nil && !again && (errors.Is(err, runner.ErrShared) || out != nil && Disturbed(out.Result))
 	m.note(j, r, disturbed)
 	return disturbed
 }
