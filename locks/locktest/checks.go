@@ -168,18 +168,16 @@ func (t *trial) leftNothing(a, b locks.Client, g *locks.Grant) error {
 	return nil
 }
 
-func waitLimit(t *trial) error {
-	a, b, err := t.two()
-	if err != nil {
-		return err
-	}
+func waitLimit(t *trial) error { return t.again(t.waitLimited) }
+
+func (t *trial) waitLimited(a, b locks.Client) error {
 	g, err := t.acquire(a, t.quick())
 	if err != nil {
 		return err
 	}
 	start, limit := time.Now(), t.Lease/4
 	_, err = t.acquire(b, limit)
-	if err := want(locks.ErrNotGranted, err, "acquire with a wait limit"); err != nil {
+	if err := t.refusal(err, "acquire with a wait limit", a, g); err != nil {
 		return err
 	}
 	// A library that polls may end when its next turn would be too late.
@@ -189,11 +187,9 @@ func waitLimit(t *trial) error {
 	return t.leftNothing(a, b, g)
 }
 
-func cancelWait(t *trial) error {
-	a, b, err := t.two()
-	if err != nil {
-		return err
-	}
+func cancelWait(t *trial) error { return t.again(t.cancelled) }
+
+func (t *trial) cancelled(a, b locks.Client) error {
 	g, err := t.acquire(a, t.quick())
 	if err != nil {
 		return err
@@ -202,7 +198,7 @@ func cancelWait(t *trial) error {
 	time.AfterFunc(t.Lease/8, cancel)
 	start := time.Now()
 	_, err = b.Acquire(ctx, t.key)
-	if err := want(locks.ErrNotGranted, err, "a cancelled acquire"); err != nil {
+	if err := t.refusal(err, "a cancelled acquire", a, g); err != nil {
 		return err
 	}
 	if took := time.Since(start); took > t.Lease/8+t.Slack {

@@ -257,22 +257,6 @@ func (t *trial) soon() time.Duration {
 // the next is granted.
 func (t *trial) afterLease() time.Duration { return t.Lease + t.Promise.Bound + t.Slack }
 
-// release gives a grant back. An unknown outcome after a quarter of a lease is no answer, as of a busy machine that the first
-// request was late at: it asks once more, and then the grant may be gone.
-func (t *trial) release(c locks.Client, g *locks.Grant) error {
-	asked := time.Now()
-	err := c.Release(t.ctx, g)
-	if err != nil && !errors.Is(err, locks.ErrNotHeld) && time.Since(asked) >= t.Lease/4 && t.ctx.Err() == nil {
-		if err = c.Release(t.ctx, g); errors.Is(err, locks.ErrNotHeld) {
-			return nil
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("release: %w", err)
-	}
-	return nil
-}
-
 func want(target, err error, what string) error {
 	if !errors.Is(err, target) {
 		return fmt.Errorf("%s: got %s, want an error that matches %q", what, fmt.Sprint(err), fmt.Sprint(target))
