@@ -61,7 +61,7 @@ func (s *stage) describe(started time.Time, interrupted bool) reports.Run {
 		run.Versions = append(run.Versions, n.version)
 		run.Logs = append(run.Logs, filepath.Join(logsDir, n.Name()+".log"))
 	}
-	run.Doubts = s.rec.doubts
+	run.Doubts = s.rec.doubted()
 	return run
 }
 

@@ -156,6 +156,13 @@ func (r *recorder) doubt(why string) {
 	r.doubts = append(r.doubts, why)
 }
 
+// doubted are the doubts so far.
+func (r *recorder) doubted() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.doubts)
+}
+
 // close writes what is buffered and returns all operations in the order of time.
 func (r *recorder) close() ([]history.Op, error) {
 	if err := errors.Join(r.lines.Sync(), r.file.Close()); err != nil {

@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	run.State = reports.Ended
 	saveErr := saveBoth(dir, plan.setup, ops, run) // the verdict comes all the same
 	p.Phase("Judging")
-	out, err := judge(ctx, dir, run, plan.setup, ops, rec.doubts, plan.oracle(), func(out *Outcome) {
+	out, err := judge(ctx, dir, run, plan.setup, ops, rec.doubted(), plan.oracle(), func(out *Outcome) {
 		out.Run.Phases = timed.over()
 		if len(out.Result.Found()) > 0 {
 			p.Phase(out.Verdict() + "; looking for the smallest histories that show it")

@@ -102,10 +102,12 @@ const againLimit = 10 * time.Second
 type Warm struct {
 	Most int // clusters that wait for a run at a time
 
-	number atomic.Int64 // of runs
+	number atomic.Int64   // of runs
+	going  sync.WaitGroup // clusters that are being taken down
 
 	mu     sync.Mutex
 	idle   []*site // that waits longest first
+	errs   []error // of clusters that were taken down
 	closed bool
 }
 
@@ -165,6 +167,24 @@ func (w *Warm) give(s *site) (goes *site) {
 	return goes
 }
 
+// away takes a cluster down while its last run is judged and the next one starts; Close waits for it. After Close it is down
+// when away returns.
+func (w *Warm) away(ctx context.Context, s *site) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return s.down(ctx)
+	}
+	w.going.Go(func() {
+		if err := s.down(ctx); err != nil {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.errs = append(w.errs, err)
+		}
+	})
+	return nil
+}
+
 // Close takes down the clusters that wait, and those that are given from now on.
 func (w *Warm) Close(ctx context.Context) (err error) {
 	if w == nil {
@@ -180,19 +200,24 @@ func (w *Warm) Close(ctx context.Context) (err error) {
 		wait.Go(func() { errs[i] = s.down(ctx) })
 	}
 	wait.Wait()
-	return errors.Join(errs...)
+	w.going.Wait()
+	return errors.Join(append(errs, w.errs...)...)
 }
 
-// leave takes the cluster of a run down, or leaves it for the next. sound: the run went as planned.
+// leave takes the cluster of a run down, now or beside what comes next, or leaves it for the next run. sound: the run went as planned.
 func (s *stage) leave(ctx context.Context, sound bool) error {
-	if s.served++; !sound || s.shape == "" || s.served >= warmRuns || s.spoilt() {
-		return s.down(ctx)
+	goes := s.site
+	if s.served++; sound && s.shape != "" && s.served < warmRuns && !s.spoilt() {
+		s.closeLogs()
+		goes = s.Warm.give(goes)
 	}
-	s.closeLogs()
-	if goes := s.Warm.give(s.site); goes != nil {
+	switch {
+	case goes == nil:
+		return nil
+	case s.Warm == nil || s.Scenario.Alone(): // whoever comes next is to have the machine alone as well
 		return goes.down(ctx)
 	}
-	return nil
+	return s.Warm.away(ctx, goes)
 }
 
 // spoilt says that the servers may not be what they were: one has ended, was killed, or (where they depend on each other)

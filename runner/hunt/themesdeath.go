@@ -19,7 +19,8 @@ func death(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Work, t.Wait, t.Duration = leases(d.log(0.5, 2.5)), leases(d.log(3, 8)), leases(d.log(5, 7))
 	dies := []string{"before-write", "acquired", "writing", "releasing"}
 	for n, target := range []string{"holder", "a-waiter", "holder"} {
-		f := scenarios.Fault{Fault: "kill", Target: target, On: dies[(d.visit+n)%len(dies)], At: leases(0.01 + 2.5*float64(n)), For: span(leases(d.log(1.1, 4)))}
+		f := scenarios.Fault{Fault: "kill", Target: target, On: dies[(d.visit+n)%len(dies)], At: leases(0.01 + 2.5*float64(n)),
+			For: span(leases(d.log(1.1, 4)))}
 		if target == "a-waiter" {
 			f.On = "acquired"
 		}
