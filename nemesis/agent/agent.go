@@ -28,6 +28,7 @@ type agent struct {
 	page  *vdso.Page // bends the child's clocks; nil: they cannot be bent
 
 	mu     sync.Mutex
+	runs   int // that have ended on this node
 	child  *child
 	former Ended // what the children before it recorded, as far as it did not come
 	arms   []*armed

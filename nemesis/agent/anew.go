@@ -31,6 +31,12 @@ func (a *agent) clear(spec *Child) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.runs++
+	for _, arm := range a.arms {
+		if arm.limit != nil {
+			arm.limit.Stop() // the next run has faults of the same numbers
+		}
+	}
 	a.former, a.arms = Ended{}, nil
 	if a.ways != nil {
 		_ = a.ways.open.Close() // nobody is at their ends

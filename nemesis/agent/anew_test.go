@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"bytes"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dlmtest/dlmtest/history"
 )
 
 // A worker is ended, and its records count for the run that is over; those of the next one count from none.
@@ -27,6 +30,22 @@ func TestAnewEndsAWorker(t *testing.T) {
 	}
 	if slices.ContainsFunc(r.seen, func(m Message) bool { return m.Exit != nil }) {
 		t.Error("the end of a worker that was not needed any more is told as its own")
+	}
+}
+
+// What is seen of a fault when its run is over is not told to the next one.
+func TestLateWordsStayInTheirRun(t *testing.T) {
+	var said bytes.Buffer
+	a := &agent{name: "redis-1", out: newOut(&said), beats: &heart{}}
+	s := &active{arm: Arm{Fault: 1, Kind: "partition"}}
+	a.tellLate(s, history.Again, "of its own run")
+	if err := a.clear(nil); err != nil {
+		t.Fatal(err)
+	}
+	a.tellLate(s, history.Again, "of the run before")
+	a.out.close()
+	if text := said.String(); !strings.Contains(text, "of its own run") || strings.Contains(text, "of the run before") {
+		t.Errorf("said %s", text)
 	}
 }
 

@@ -49,6 +49,7 @@ type looker interface{ look() string }
 // active is a fault or a hold in force.
 type active struct {
 	arm        Arm
+	run        int           // agent.runs as it began
 	fault      fault         // nil: a hold
 	checkpoint *AtCheckpoint // nil: not at a checkpoint
 	since      int64         // raw ns
@@ -77,7 +78,7 @@ func (a *agent) begin(arm Arm, at *AtCheckpoint) error {
 	if i := slices.IndexFunc(a.held, func(h *active) bool { return h.arm.clashes(arm) }); i >= 0 {
 		return refusal(fmt.Sprintf("%s: the node suffers a %s from fault %d already", arm.Kind, a.held[i].arm.Kind, a.held[i].arm.Fault))
 	}
-	s := &active{arm: arm, checkpoint: at, waits: arm.waits(), done: make(chan struct{})}
+	s := &active{arm: arm, run: a.runs, checkpoint: at, waits: arm.waits(), done: make(chan struct{})}
 	a.held = append(a.held, s)
 	if s.waits {
 		s.backup = time.AfterFunc(arm.Limit, func() { a.giveUp(s) })
@@ -234,6 +235,16 @@ func (a *agent) tell(s *active, phase history.Phase, at int64, proof string) {
 		note.Lasted = l.lasted()
 	}
 	a.note(history.Op{Time: at, F: history.Fault, Length: s.arm.slow(), Fault: note})
+}
+
+// tellLate is tell of what is seen when a fault is over: it is nothing to another run on the same node, whose faults have
+// the same numbers.
+func (a *agent) tellLate(s *active, phase history.Phase, proof string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s.run == a.runs {
+		a.tell(s, phase, 0, proof)
+	}
 }
 
 // slow is by how much a round trip takes longer under a latency, at most; 0: it is none.

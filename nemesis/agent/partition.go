@@ -85,7 +85,7 @@ func (p *partition) watchFlow(healed time.Time) {
 			return
 		}
 	}
-	p.agent.tell(p.active, history.Again, 0, fmt.Sprintf("connections that were cut (%d) make progress again %.2f s after the heal",
+	p.agent.tellLate(p.active, history.Again, fmt.Sprintf("connections that were cut (%d) make progress again %.2f s after the heal",
 		len(p.threads), time.Since(healed).Seconds()))
 }
 
