@@ -54,6 +54,9 @@ func Decode(name string, data []byte) (*Report, error) {
 	if field := absent(plain, reflect.TypeFor[Report]()); field != "" {
 		return nil, fmt.Errorf("%s: field %s is missing: another dlmtest may have written it, or somebody by hand", name, field)
 	}
+	if err := r.short(name); err != nil {
+		return nil, err
+	}
 	if err := r.plausible(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -93,6 +96,17 @@ func absent(value any, of reflect.Type) string {
 		}
 	}
 	return ""
+}
+
+// short refuses a command that nobody could have typed.
+func (r *Report) short(name string) error {
+	err := bounded.List(name, "command", len(r.Command))
+	for i, f := range r.Findings {
+		if f != nil && err == nil {
+			err = bounded.List(name, fmt.Sprintf("findings/%d/command", i), len(f.Command))
+		}
+	}
+	return err
 }
 
 // plausible refuses what no hunt writes. The paths lead to what is shown, copied and removed.

@@ -137,3 +137,18 @@ func TestCommandOfAForeignFinding(t *testing.T) {
 		}
 	}
 }
+
+// A command of three million words took report merge 24 s.
+func TestCommandOfAHuntHasAnEnd(t *testing.T) {
+	good, err := os.ReadFile(filepath.Join("testdata", ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 { // of the hunt, and of its first finding
+		parts := strings.SplitAfter(string(good), `"command": [`)
+		parts[i] += strings.Repeat(`"w",`, 1<<17)
+		if _, err := Decode(ReportFile, []byte(strings.Join(parts, ""))); !errors.Is(err, bounded.ErrTooLarge) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
