@@ -369,22 +369,3 @@ func TestSee(t *testing.T) {
 		t.Errorf("the same again: %d new, %d kept", fresh, len(p.kept))
 	}
 }
-
-// Who goes on with a hunt whose folder is that of his own runs, as somebody may have put a hunt.json there, keeps them.
-func TestResumeKeepsTheRunsOfOthers(t *testing.T) {
-	dir := t.TempDir()
-	h := hunting(t, &world{}, dir, 1)
-	mine, left := filepath.Join(dir, runsDir, "20261122T210000.000_baseline_redis"), filepath.Join(dir, runsDir, "7")
-	if err := errors.Join(h.Report.Save(dir), os.MkdirAll(mine, 0o755), os.MkdirAll(left, 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := New(h.Spec); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(mine); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the run of a killed session is still there: %v", err)
-	}
-}
