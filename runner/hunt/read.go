@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -98,12 +99,20 @@ func absent(value any, of reflect.Type) string {
 	return ""
 }
 
-// short refuses a command that nobody could have typed.
-func (r *Report) short(name string) error {
-	err := bounded.List(name, "command", len(r.Command))
+// short refuses lists that nobody reads to their end.
+func (r *Report) short(name string) (err error) {
+	list := func(field string, n int) { err = cmp.Or(err, bounded.List(name, field, n)) }
+	list("command", len(r.Command))
+	list("settings", len(r.Settings))
+	list("merged", len(r.Merged))
+	list("messages", len(r.Messages))
+	list("dismissed", len(r.Left))
+	list("coverage", len(r.Coverage))
+	list("findings", len(r.Findings))
 	for i, f := range r.Findings {
-		if f != nil && err == nil {
-			err = bounded.List(name, fmt.Sprintf("findings/%d/command", i), len(f.Command))
+		if f != nil {
+			list(fmt.Sprintf("findings/%d/command", i), len(f.Command))
+			list(fmt.Sprintf("findings/%d/story", i), len(f.Story))
 		}
 	}
 	return err

@@ -3,6 +3,7 @@ package hunt
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,8 +139,8 @@ func TestCommandOfAForeignFinding(t *testing.T) {
 	}
 }
 
-// A command of three million words took report merge 24 s.
-func TestCommandOfAHuntHasAnEnd(t *testing.T) {
+// Three million words of a command took report merge 24 s.
+func TestListsOfAHuntHaveAnEnd(t *testing.T) {
 	good, err := os.ReadFile(filepath.Join("testdata", ReportFile))
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +150,19 @@ func TestCommandOfAHuntHasAnEnd(t *testing.T) {
 		parts[i] += strings.Repeat(`"w",`, 1<<17)
 		if _, err := Decode(ReportFile, []byte(strings.Join(parts, ""))); !errors.Is(err, bounded.ErrTooLarge) {
 			t.Errorf("%d: %v", i, err)
+		}
+	}
+	var settings strings.Builder // one and a half million took 35 s
+	for i := range 1 << 17 {
+		fmt.Fprintf(&settings, "\"k%d\": 1, ", i)
+	}
+	for field, many := range map[string]string{`"settings": {`: settings.String(), `"version"`: `"merged": [` + strings.Repeat(`"w",`, 1<<17) + `"w"], `} {
+		bad := strings.Replace(string(good), field, field+many, 1)
+		if field == `"version"` {
+			bad = strings.Replace(string(good), field, many+field, 1)
+		}
+		if _, err := Decode(ReportFile, []byte(bad)); !errors.Is(err, bounded.ErrTooLarge) {
+			t.Errorf("%s: %v", field, err)
 		}
 	}
 }
