@@ -18,6 +18,11 @@ func DecodeRun(name string, data []byte) (run reports.Run, err error) {
 	if err := bounded.JSON(name, data, &run); err != nil {
 		return reports.Run{}, err
 	}
+	for field, n := range map[string]int{"command": len(run.Command), "doubts": len(run.Doubts)} {
+		if err := bounded.List(name, field, n); err != nil {
+			return reports.Run{}, err
+		}
+	}
 	switch run.State {
 	case "", reports.Running, reports.Ended, reports.Killed:
 		return run, nil
@@ -32,6 +37,9 @@ func DecodeResults(name string, data []byte) (checker.Result, error) {
 		Figures jsontext.Value `json:"figures"` // for scripts: nothing here reads them
 	}
 	if err := bounded.JSON(name, data, &r); err != nil {
+		return checker.Result{}, err
+	}
+	if err := bounded.List(name, "doubts", len(r.Doubts)); err != nil {
 		return checker.Result{}, err
 	}
 	seen := map[string]bool{}

@@ -1,12 +1,14 @@
 package runner
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
 // What stands beside a history is read as strictly as it.
@@ -43,6 +45,19 @@ func TestFilesOfAFolderAreStrict(t *testing.T) {
 		}
 		if _, err := readRun(dir); err == nil || !strings.Contains(err.Error(), "run.json: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A list that is told from its first to its last is one that somebody can read.
+func TestListsOfAFolderHaveAnEnd(t *testing.T) {
+	many := strings.Repeat(`"d",`, 1<<17) + `"d"`
+	if _, err := DecodeResults("results.json", []byte(`{"doubts": [`+many+`]}`)); !errors.Is(err, bounded.ErrTooLarge) {
+		t.Errorf("doubts of results.json: %v", err)
+	}
+	for _, field := range []string{"doubts", "command"} {
+		if _, err := DecodeRun("run.json", []byte(`{"dlmtest_run": 1, "`+field+`": [`+many+`]}`)); !errors.Is(err, bounded.ErrTooLarge) {
+			t.Errorf("%s of run.json: %v", field, err)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func historyFileOf(dir string) (*reports.HistoryFile, error) {
 	}
 	defer f.Close()
 	sum := sha256.New()
-	n, err := io.Copy(sum, f)
+	n, err := bounded.Copy(sum, f)
 	return &reports.HistoryFile{Name: historyFile, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 

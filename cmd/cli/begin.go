@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
 	"github.com/dlmtest/dlmtest/docs/schema"
@@ -136,6 +137,9 @@ func (b *beginning) ofGo(root string) error {
 	b.Module = modfile.ModulePath(data)
 	if b.Module == "" {
 		return usageError{fmt.Errorf("%s names no module", path)}
+	}
+	if err := module.CheckImportPath(b.Module); err != nil { // it is written into programs
+		return usageError{fmt.Errorf("%s: %w", path, err)}
 	}
 	base := regexp.MustCompile(`/v[0-9]+$`).ReplaceAllString(b.Module, "")
 	b.Name = nameOf(base[strings.LastIndexByte(base, '/')+1:])

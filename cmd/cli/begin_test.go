@@ -141,10 +141,15 @@ func TestInitRefuses(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(linked, "dlmtest")); err != nil {
 		t.Fatal(err)
 	}
+	injected := t.TempDir()
+	if err := os.WriteFile(filepath.Join(injected, "go.mod"), []byte(`module "ex.org/a\nreplace x => /etc"`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
+		{[]string{"init", "go", injected}, "malformed import path"},
 		{[]string{"init", "pyton"}, `unknown language "pyton": want go, java, python (did you mean python`},
 		{[]string{"init", "go", "nowhere"}, "no such folder"},
 		{[]string{"init", "go", elsewhere}, "want the folder of your module"},

@@ -78,5 +78,5 @@ func choosingOf(dirs, capacities []string, record string) (choosing.Evidence, er
 		}
 		e.Measured(r)
 	}
-	return e, e.Write(record)
+	return e, output{path: record}.write(nil, e.Write)
 }

@@ -2,17 +2,13 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dlmtest/dlmtest/checker/formats"
-	"github.com/dlmtest/dlmtest/internal/visible"
-	"github.com/dlmtest/dlmtest/internal/whole"
 )
 
 func newConvert() *cobra.Command {
@@ -65,16 +61,12 @@ with its line.`,
 	return cmd
 }
 
-// writeTo writes a file whole or not at all: half a history is a wrong one.
+// writeTo writes a file whole or not at all: half a history is a wrong one. A device or a pipe is written to.
 func writeTo(cmd *cobra.Command, path string, write func(io.Writer) error) error {
-	if path == "-" {
-		return write(cmd.OutOrStdout())
-	}
 	var wrong error // of the history; else it is of the file
-	err := whole.Write(filepath.Dir(path), filepath.Base(path), func(w io.Writer) error {
-		to := visible.File(w)
-		wrong = write(to)
-		return errors.Join(wrong, to.Flush())
+	err := output{path: path}.write(cmd.OutOrStdout(), func(w io.Writer) error {
+		wrong = write(w)
+		return wrong
 	})
 	if err = cmp.Or(wrong, err); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)

@@ -103,6 +103,11 @@ func printJSON(w io.Writer, v any) error {
 
 // run plays all entries, one run at a time: what they show is a matter of who is first.
 func (f corpusFlags) run(ctx context.Context, w, progress io.Writer, chosen []corpus.Entry) error {
+	if f.record != "" {
+		if _, err := corpus.Read(f.record); err != nil { // better now than after an hour of runs
+			return err
+		}
+	}
 	var all []corpus.Track
 	missed := 0
 	for _, e := range chosen {
@@ -142,7 +147,7 @@ func (f corpusFlags) keep(t corpus.Track) error {
 		return err
 	}
 	r.Put(t)
-	return r.Write(f.record)
+	return output{path: f.record}.write(nil, r.Write)
 }
 
 // track runs both versions of an entry.

@@ -55,7 +55,7 @@ func newGateInit() *cobra.Command {
 				return err
 			}
 			for _, n := range notes {
-				fmt.Fprintln(stderr, "note: "+n)
+				fmt.Fprintln(stderr, "note: "+visible.Line(n)) // it has words of the folder
 			}
 			return writeNew(cmd, out, data, force)
 		},

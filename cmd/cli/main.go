@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,18 +64,31 @@ func exitWith(err error) int {
 		if v.other == nil {
 			return exitOf(v.verdict)
 		}
-		fmt.Fprintln(stderr, "dlmtest: "+v.other.Error())
+		fmt.Fprintln(stderr, "dlmtest: "+cutShort(v.other.Error()))
 		if v.verdict == checker.Violated {
 			return exitViolated // it always wins
 		}
 		return exitFailed
 	}
-	fmt.Fprintln(stderr, "dlmtest: "+err.Error())
+	fmt.Fprintln(stderr, "dlmtest: "+cutShort(err.Error()))
 	var u usageError
 	if errors.As(err, &u) || errors.Is(err, runner.ErrUsage) {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// mostOfAnError is how much of an error is printed. An error of ours that is longer repeats a word of somebody's file.
+const mostOfAnError = 16 << 10
+
+// cutShort leaves out the middle of what is too long to be read: what failed stands first, and what to do last.
+func cutShort(text string) string {
+	left := len(text) - mostOfAnError
+	if left <= 0 {
+		return text
+	}
+	half := mostOfAnError / 2
+	return fmt.Sprintf("%s … (%d bytes are left out) … %s", strings.ToValidUTF8(text[:half], ""), left, strings.ToValidUTF8(text[half+left:], ""))
 }
 
 func exitOf(v checker.Verdict) int {

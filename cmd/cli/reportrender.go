@@ -95,7 +95,7 @@ func copyAside(from, to string) error {
 	}
 	defer in.Close()
 	return whole.Write(filepath.Dir(to), filepath.Base(to), func(w io.Writer) error {
-		_, err := io.Copy(w, in)
+		_, err := bounded.Copy(w, in)
 		return err
 	})
 }

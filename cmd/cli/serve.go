@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/net/netutil"
 
 	"github.com/dlmtest/dlmtest/reports/serve"
 )
@@ -81,6 +82,9 @@ func serveDir(cmd *cobra.Command, dir, listen string, hosts []string, asJSON boo
 // stallLimit is how long a reader may take nothing of what is sent to it.
 const stallLimit = 20 * time.Second
 
+// mostReaders is how many connections there may be: each that has only begun a request takes some memory and a file.
+const mostReaders = 512
+
 // serveOn says where it is, and serves.
 func serveOn(cmd *cobra.Command, l net.Listener, handler http.Handler, dir string, asJSON bool) error {
 	url, warning := reach(l.Addr(), dir)
@@ -97,7 +101,7 @@ func serveOn(cmd *cobra.Command, l net.Listener, handler http.Handler, dir strin
 	ended := make(chan error, 1)
 	s := &http.Server{Handler: serve.Unstalled(handler, stallLimit), ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
-	go func() { ended <- s.Serve(l) }()
+	go func() { ended <- s.Serve(netutil.LimitListener(l, mostReaders)) }()
 	select {
 	case err := <-ended:
 		return err

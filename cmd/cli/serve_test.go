@@ -117,3 +117,51 @@ func TestReach(t *testing.T) {
 		}
 	}
 }
+
+// So many may have begun a request. The next is answered once one of them has gone.
+func TestServeHasSoManyReaders(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cmd := newServe()
+	cmd.SetContext(ctx)
+	cmd.SetOut(io.Discard)
+	ended := make(chan error, 1)
+	go func() { ended <- serveOn(cmd, l, http.NotFoundHandler(), "runs", false) }()
+	var all []net.Conn
+	for range mostReaders {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		all = append(all, c)
+	}
+	late, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	if _, err := late.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	answered := func(within time.Duration) bool {
+		_ = late.SetReadDeadline(time.Now().Add(within))
+		n, _ := late.Read(make([]byte, 64))
+		return n > 0
+	}
+	if answered(time.Second) {
+		t.Errorf("%d readers at a time", mostReaders+1)
+	}
+	_ = all[0].Close()
+	if !answered(eventually.Most) {
+		t.Error("nobody was let in once a reader had gone")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -95,9 +95,29 @@ func ReadFile(path string, max int64) ([]byte, error) {
 	return read(f, path, max)
 }
 
+// OpenIn is Open of what lies in a root, which no link leads out of.
+func OpenIn(root *os.Root, name string) (*os.File, error) {
+	return regular(root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+}
+
+// mostCopied is more than any file of a run has: its history ends at 1 GB.
+const mostCopied = 4 << 30
+
+// Copy copies what a file of a folder has now: one that somebody lengthens as it is read would have no end.
+func Copy(to io.Writer, f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if info.Size() > mostCopied {
+		return 0, tooLarge(f.Name(), mostCopied)
+	}
+	return io.Copy(to, io.LimitReader(f, info.Size()))
+}
+
 // ReadIn is ReadFile of what lies in a root, which no link leads out of.
 func ReadIn(root *os.Root, name string, max int64) ([]byte, error) {
-	f, err := regular(root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	f, err := OpenIn(root, name)
 	if err != nil {
 		return nil, err
 	}

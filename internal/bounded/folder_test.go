@@ -1,6 +1,8 @@
 package bounded
 
 import (
+	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -102,5 +104,42 @@ func TestFilesOfFoldersDoNotWait(t *testing.T) {
 	go func() { _ = os.WriteFile(pipe, []byte("late"), 0) }()
 	if data, err := ReadNamed(pipe, 100); string(data) != "late" || err != nil {
 		t.Errorf("a pipe that was named: %q, %v", data, err)
+	}
+}
+
+// lengthens adds to a file with each piece that is taken from it.
+type lengthens struct{ f *os.File }
+
+func (l lengthens) Write(b []byte) (int, error) {
+	if _, err := l.f.Write(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// A file that grows as it is copied, and one with a hole that no run has, have an end.
+func TestCopyHasAnEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grows")
+	if err := os.WriteFile(path, []byte(strings.Repeat("a", 100_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer more.Close()
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n, err := Copy(lengthens{more}, f); n != 100_000 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if err := os.Truncate(path, mostCopied+1); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Copy(io.Discard, f); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a hole: %v", err)
 	}
 }

@@ -31,6 +31,18 @@ func Values(name string, data []byte) error {
 	return nil
 }
 
+// maxList is how many texts a list has that is told from its first to its last, such as the doubts of a run or the words of
+// a command: three million of one letter made a report of 45 MB.
+const maxList = 1 << 16
+
+// List refuses a field of a file whose list is longer than anybody reads.
+func List(name, field string, n int) error {
+	if n > maxList {
+		return fmt.Errorf("%s: %s: %w: a list of texts in a file of this kind has at most %d; nothing of it was used", name, field, ErrTooLarge, maxList)
+	}
+	return nil
+}
+
 // countValues counts what ends or begins a value outside of strings, and the bytes of the longest string. Of a text that is
 // no JSON its reader says more.
 func countValues(data []byte) (n, longest int) {

@@ -3,6 +3,7 @@ package choosing
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,7 +133,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var page, again bytes.Buffer
-		if err := errors.Join(Markdown(&page, e), e.Write(path)); err != nil {
+		if err := errors.Join(Markdown(&page, e), save(path, e.Write)); err != nil {
 			t.Fatal(err)
 		}
 		if e, err = Read(path); err != nil {
@@ -142,4 +143,9 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%v: another page\n%s\nthan before\n%s", err, again.String(), page.String())
 		}
 	})
+}
+
+func save(path string, write func(io.Writer) error) error {
+	var text bytes.Buffer
+	return errors.Join(write(&text), os.WriteFile(path, text.Bytes(), 0o600))
 }

@@ -8,14 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/internal/whole"
 )
 
 // Evidence is what saved matrices showed; docs/choosing.json holds it.
@@ -92,20 +90,38 @@ func Read(path string) (e Evidence, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &e)
 	}
+	if shown := e.size(); err == nil && shown > mostShown {
+		err = fmt.Errorf("%w: it has %d locks, cells and rows, and a page at most %d", bounded.ErrTooLarge, shown, mostShown)
+	}
 	if err != nil {
 		err = fmt.Errorf("record %s: %w", path, err)
 	}
 	return e, err
 }
 
-// Write writes the record as JSON.
-func (e Evidence) Write(path string) error {
-	text, err := json.MarshalIndent(e, "", "  ")
-	if err != nil {
-		return err
+// mostShown is many times what all locks showed. A million of them took more than 40 s to make a page of.
+const mostShown = 10_000
+
+// size is how much there is to be told.
+func (e Evidence) size() int {
+	n := len(e.Commands) + len(e.Locks) + len(e.Capacity)
+	for _, l := range e.Locks {
+		n += len(l.Shown)
+		for _, s := range l.Shown {
+			n += len(s.Broken)
+		}
 	}
-	dir, name := filepath.Split(path)
-	return whole.Write(filepath.Clean(dir), name, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+	for _, c := range e.Capacity {
+		n += len(c.Rows)
+	}
+	return n
+}
+
+// Write writes the record as JSON.
+func (e Evidence) Write(w io.Writer) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	return out.Encode(e)
 }
 
 // Name is what the lock is called.

@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
 // hostile is Markdown that would be a heading, a row, a picture, a mention and an end of code.
@@ -95,5 +100,19 @@ func TestMarkdownOfAForeignRecord(t *testing.T) {
 	}
 	if fence != "" {
 		t.Errorf("%s has no end", fence)
+	}
+}
+
+// Nobody has as many locks: a million took more than 40 s.
+func TestRecordHasAnEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "choosing.json")
+	for _, what := range []string{`{"locks":[%s]}`, `{"locks":[{"shown":[%s]}]}`, `{"capacity":[{"rows":[%s]}]}`} {
+		text := fmt.Sprintf(what, "{}"+strings.Repeat(",{}", 20_000))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(path); !errors.Is(err, bounded.ErrTooLarge) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

@@ -33,7 +33,7 @@ func FuzzRead(f *testing.F) {
 		if err := Markdown(&page, r); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Write(path); err != nil {
+		if err := save(path, r.Write); err != nil {
 			t.Fatal(err)
 		}
 		if r, err = Read(path); err != nil {

@@ -1,10 +1,13 @@
 package corpus
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
 // A record without an end is refused.
@@ -15,5 +18,12 @@ func TestReadTooLarge(t *testing.T) {
 	}
 	if _, err := Read(endless); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("%v", err)
+	}
+	many := filepath.Join(t.TempDir(), "many.json")
+	if err := os.WriteFile(many, []byte(`{"tracks":[{}`+strings.Repeat(",{}", 20_000)+`]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(many); !errors.Is(err, bounded.ErrTooLarge) {
+		t.Errorf("many tracks: %v", err)
 	}
 }

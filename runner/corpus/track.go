@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
-	"github.com/dlmtest/dlmtest/internal/whole"
 )
 
 // Shown is what one run has shown of an entry's property.
@@ -105,6 +103,8 @@ type Record struct {
 // mostOfARecord is many times what all entries need in both runtimes.
 const mostOfARecord = 16 << 20
 
+const mostTracks = 10_000
+
 // Read reads a record; one that is not there is empty.
 func Read(path string) (r Record, err error) {
 	text, err := bounded.ReadNamed(path, mostOfARecord)
@@ -116,6 +116,9 @@ func Read(path string) (r Record, err error) {
 	}
 	if err == nil {
 		err = json.Unmarshal(text, &r)
+	}
+	if err == nil && len(r.Tracks) > mostTracks {
+		err = fmt.Errorf("%w: it has %d tracks, and all bugs in both runtimes at most %d", bounded.ErrTooLarge, len(r.Tracks), mostTracks)
 	}
 	if err != nil {
 		err = fmt.Errorf("record %s: %w", path, err)
@@ -132,11 +135,8 @@ func (r *Record) Put(t Track) {
 }
 
 // Write writes the record as JSON.
-func (r Record) Write(path string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	dir, name := filepath.Split(path)
-	return whole.Write(filepath.Clean(dir), name, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+func (r Record) Write(w io.Writer) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	return out.Encode(r)
 }

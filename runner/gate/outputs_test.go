@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -174,5 +175,29 @@ func TestBudget(t *testing.T) {
 	g.All = true
 	if got := g.before(0, red); got != matrix.Go {
 		t.Errorf("--all leaves runs out: %v", got)
+	}
+}
+
+// What a run says, and where it lies, begins no line of its own, as "--- PASS" would, and is no link and no command.
+func TestForeignWordsStayInTheirLine(t *testing.T) {
+	r := sample(t)
+	for i := range r.Cells {
+		for j := range r.Cells[i].Runs {
+			run := &r.Cells[i].Runs[j]
+			run.Dir = "a; b"
+			for k := range run.Properties {
+				run.Properties[k].Says = "it\n--- PASS: all\n[click](http://evil)"
+			}
+		}
+	}
+	var text, code bytes.Buffer
+	if err := errors.Join(Text(&text, "dir", r, true), SARIF(&code, r)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), "\n--- PASS: all") || !strings.Contains(text.String(), "it·--- PASS: all") || !strings.Contains(text.String(), "explain 'dir/a; b'") {
+		t.Error(text.String())
+	}
+	if strings.Contains(code.String(), "](") || !strings.Contains(code.String(), "[click] (http") {
+		t.Error(code.String())
 	}
 }

@@ -58,11 +58,14 @@ func (j Judgement) sarif(c CellReport, r Report, level string) *sarif.Result {
 		said = happened(run, j.Property)
 	}
 	result := sarif.NewRuleResult(j.Property).WithLevel(level).
-		WithMessage(sarif.NewTextMessage(strings.Join(append([]string{c.Name + ": " + j.Property + ": " + j.Why}, said...), "\n"))).
+		WithMessage(sarif.NewTextMessage(unlinked(strings.Join(append([]string{c.Name + ": " + j.Property + ": " + j.Why}, said...), "\n")))).
 		AddLocation(sarif.NewLocationWithPhysicalLocation(place)).
 		WithPartialFingerprints(map[string]string{"dlmtest/cell/property": c.Name + "/" + j.Property})
 	if j.Want == Weakness && j.State == Pass && !j.Gone {
-		result.AddSuppression(sarif.NewSuppression().WithKind("external").WithJustification(j.Reason + " (" + j.Link + ")"))
+		result.AddSuppression(sarif.NewSuppression().WithKind("external").WithJustification(unlinked(j.Reason + " (" + j.Link + ")")))
 	}
 	return result
 }
+
+// unlinked has no [text](address), which readers of SARIF make a link of: what a lock or a key is called is somebody else's.
+func unlinked(text string) string { return strings.ReplaceAll(text, "](", "] (") }

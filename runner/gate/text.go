@@ -28,10 +28,10 @@ func Text(w io.Writer, dir string, r Report, all bool) error {
 		c.text(&b, dir, r, all)
 	}
 	if r.Stopped != "" {
-		fmt.Fprintln(&b, r.Stopped)
+		fmt.Fprintln(&b, visible.Line(r.Stopped))
 	}
 	for _, line := range r.Missing() {
-		fmt.Fprintf(&b, "not run: %s\n", line)
+		fmt.Fprintf(&b, "not run: %s\n", visible.Line(line))
 	}
 	fmt.Fprintf(&b, "%s\n%s\t%s\t%s\n", r.Summary(), r.Word(), r.File, seconds(r.Took))
 	_, err := io.WriteString(w, visible.Text(b.String()))
@@ -52,19 +52,19 @@ func (c CellReport) text(b *strings.Builder, dir string, r Report, all bool) {
 		fmt.Fprintf(b, "    %s\n", reports.AnswersText(c.Answers))
 	}
 	for _, note := range c.Notes {
-		fmt.Fprintf(b, "    note: %s\n", note)
+		fmt.Fprintf(b, "    note: %s\n", visible.Line(note))
 	}
 	for _, g := range c.groups(all) {
-		fmt.Fprintf(b, "--- %s: %s/%s (%s)\n    %s:%d: %s\n", words[g.State], c.Name, g.name(), seconds(c.Took), r.File, g.Line, g.Why)
+		fmt.Fprintf(b, "--- %s: %s/%s (%s)\n    %s:%d: %s\n", words[g.State], visible.Line(c.Name), g.name(), seconds(c.Took), visible.Line(r.File), g.Line, visible.Line(g.Why))
 		if len(g.properties) > 1 {
 			fmt.Fprintf(b, "    %s\n", strings.Join(g.properties, ", "))
 		}
 		for _, line := range g.more() {
-			fmt.Fprintf(b, "    %s\n", line)
+			fmt.Fprintf(b, "    %s\n", visible.Line(line))
 		}
 		if g.State == Fail || g.State == Inconclusive || g.State == Broken {
 			for _, line := range c.evidence(dir, g.Judgement) {
-				fmt.Fprintf(b, "    %s\n", line)
+				fmt.Fprintf(b, "    %s\n", visible.Line(line))
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (c CellReport) evidence(dir string, j Judgement) []string {
 		return nil
 	}
 	return append(happened(run, j.Property), "report:  "+filepath.Join(dir, filepath.FromSlash(ReportOf(run))),
-		"explain: dlmtest explain "+filepath.Join(dir, filepath.FromSlash(run.Dir)))
+		"explain: "+say.Shell([]string{"dlmtest", "explain", filepath.Join(dir, filepath.FromSlash(run.Dir))}))
 }
 
 // happened is what a run has shown of a property, what would have prevented it, and how to see it again.

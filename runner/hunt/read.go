@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -54,6 +55,9 @@ func Decode(name string, data []byte) (*Report, error) {
 	if field := absent(plain, reflect.TypeFor[Report]()); field != "" {
 		return nil, fmt.Errorf("%s: field %s is missing: another dlmtest may have written it, or somebody by hand", name, field)
 	}
+	if err := r.short(name); err != nil {
+		return nil, err
+	}
 	if err := r.plausible(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -93,6 +97,25 @@ func absent(value any, of reflect.Type) string {
 		}
 	}
 	return ""
+}
+
+// short refuses lists that nobody reads to their end.
+func (r *Report) short(name string) (err error) {
+	list := func(field string, n int) { err = cmp.Or(err, bounded.List(name, field, n)) }
+	list("command", len(r.Command))
+	list("settings", len(r.Settings))
+	list("merged", len(r.Merged))
+	list("messages", len(r.Messages))
+	list("dismissed", len(r.Left))
+	list("coverage", len(r.Coverage))
+	list("findings", len(r.Findings))
+	for i, f := range r.Findings {
+		if f != nil {
+			list(fmt.Sprintf("findings/%d/command", i), len(f.Command))
+			list(fmt.Sprintf("findings/%d/story", i), len(f.Story))
+		}
+	}
+	return err
 }
 
 // plausible refuses what no hunt writes. The paths lead to what is shown, copied and removed.

@@ -3,6 +3,7 @@ package hunt
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,5 +136,52 @@ func TestCommandOfAForeignFinding(t *testing.T) {
 		if got := f.Line(); got != want {
 			t.Errorf("%q: %s, want %s", command, got, want)
 		}
+	}
+}
+
+// Three million words of a command took report merge 24 s.
+func TestListsOfAHuntHaveAnEnd(t *testing.T) {
+	good, err := os.ReadFile(filepath.Join("testdata", ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 { // of the hunt, and of its first finding
+		parts := strings.SplitAfter(string(good), `"command": [`)
+		parts[i] += strings.Repeat(`"w",`, 1<<17)
+		if _, err := Decode(ReportFile, []byte(strings.Join(parts, ""))); !errors.Is(err, bounded.ErrTooLarge) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	var settings strings.Builder // one and a half million took 35 s
+	for i := range 1 << 17 {
+		fmt.Fprintf(&settings, "\"k%d\": 1, ", i)
+	}
+	for field, many := range map[string]string{`"settings": {`: settings.String(), `"version"`: `"merged": [` + strings.Repeat(`"w",`, 1<<17) + `"w"], `} {
+		bad := strings.Replace(string(good), field, field+many, 1)
+		if field == `"version"` {
+			bad = strings.Replace(string(good), field, many+field, 1)
+		}
+		if _, err := Decode(ReportFile, []byte(bad)); !errors.Is(err, bounded.ErrTooLarge) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// Who goes on with a hunt whose folder is that of his own runs, as somebody may have put a hunt.json there, keeps them.
+func TestResumeKeepsTheRunsOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	h := hunting(t, &world{}, dir, 1)
+	mine, left := filepath.Join(dir, runsDir, "20261122T210000.000_baseline_redis"), filepath.Join(dir, runsDir, "7")
+	if err := errors.Join(h.Report.Save(dir), os.MkdirAll(mine, 0o755), os.MkdirAll(left, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(h.Spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the run of a killed session is still there: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -144,7 +145,8 @@ func readTrials(dir string) (all []Tried, whole int64, err error) {
 	return all, int64(len(data)), nil
 }
 
-// clear removes the runs of a session that was killed, which show nothing that is kept.
+// clear removes the runs of a session that was killed, which show nothing that is kept. A hunt counts its folders: one of
+// another name is somebody else's, such as a run in the folder in which dlmtest run puts its own.
 func (h *Hunt) clear() error {
 	dir := filepath.Join(h.Dir, runsDir)
 	entries, err := os.ReadDir(dir)
@@ -153,7 +155,7 @@ func (h *Hunt) clear() error {
 		kept := slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool {
 			return f.Run == own || strings.HasPrefix(f.Run, own+string(filepath.Separator))
 		})
-		if !kept {
+		if _, other := strconv.ParseUint(e.Name(), 10, 64); !kept && other == nil {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(h.Dir, own)))
 		}
 	}

@@ -3,7 +3,6 @@ package matrix
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -270,7 +269,7 @@ func CopyFolder(from *os.Root, dir, to string) error {
 }
 
 func copyFile(from, into *os.Root, name string) error {
-	in, err := from.Open(name)
+	in, err := bounded.OpenIn(from, name)
 	if err != nil {
 		return err
 	}
@@ -279,6 +278,6 @@ func copyFile(from, into *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = bounded.Copy(out, in)
 	return errors.Join(err, out.Close())
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +21,13 @@ func uncounted() error {
 		if errno == 0 {
 			got = append(got, fmt.Sprint(name, id))
 		}
+	}
+	name, _ := unix.BytePtrFromString("uncounted")
+	if fd, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(name)), unix.O_CREAT|unix.O_RDWR, 0o600, 0, 0, 0); errno == 0 {
+		got = append(got, fmt.Sprint("queue ", fd))
+	}
+	if n := instances(); n > 64 {
+		got = append(got, fmt.Sprint("inotify instances ", n))
 	}
 	if b, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON); err == nil {
 		got = append(got, fmt.Sprint("shared memory ", len(b)))
@@ -37,6 +45,18 @@ func uncounted() error {
 		got = append(got, "a buffer")
 	}
 	return errors.Join(err, fmt.Errorf("got %v", got))
+}
+
+// instances is how many of inotify a program gets, of 100.
+func instances() (n int) {
+	for ; n < 100; n++ {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+		if err != nil {
+			break
+		}
+		defer unix.Close(fd)
+	}
+	return n
 }
 
 // What runs code under test without Docker has no memory but its processes' own.

@@ -31,7 +31,7 @@ var missing = []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_MEMFD_CREATE, unix.SYS_
 
 // uncounted are calls that make what stays when no process has it. An agent makes the page that
 // bends clocks, and its child only attaches that.
-var uncounted = []uint32{unix.SYS_SHMGET, unix.SYS_SEMGET, unix.SYS_MSGGET}
+var uncounted = []uint32{unix.SYS_SHMGET, unix.SYS_SEMGET, unix.SYS_MSGGET, unix.SYS_MQ_OPEN}
 
 // shared are the flags of memory that a process can share and forget: it stays.
 const shared = unix.MAP_SHARED | unix.MAP_ANONYMOUS

@@ -98,6 +98,10 @@ func (l letter) seal() error {
 	return l.filter()
 }
 
+// watches are the limits of what watches files. The kernel counts it by user, in each namespace up to the first: what a program
+// here takes, the programs of its user on the machine lack.
+var watches = map[string]string{"max_inotify_instances": "32", "max_inotify_watches": "4096"}
+
 // furnish makes the new namespaces what their program shall see: no process but its own.
 // All other mounts are those of the node, which the user namespace has locked.
 func (l letter) furnish() error {
@@ -108,6 +112,11 @@ func (l letter) furnish() error {
 	if dir, err := syscall.Getwd(); err != nil || os.Chdir(dir) != nil {
 		if err := os.Chdir("/"); err != nil {
 			return refused("leave the folder", err)
+		}
+	}
+	for name, most := range watches {
+		if err := os.WriteFile("/proc/sys/user/"+name, []byte(most), 0); err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel without it has none to take
+			return refused("limit of "+name, err)
 		}
 	}
 	if l.Starts {

@@ -17,6 +17,9 @@ type Limits struct {
 // own (core_pattern with a |, as systemd's), the kernel hands it none. A limit of 0 is not heeded there.
 const noCore = 1
 
+// mostSignals is how many timers and queued signals a program may have. The kernel counts them by user, on the whole machine.
+const mostSignals = 4096
+
 // set binds this process and all that come of it. None leaves a core, which is a copy of
 // memory on a disk. Out of memory the kernel ends them before anything of the user's.
 func (l Limits) set() error {
@@ -28,6 +31,7 @@ func (l Limits) set() error {
 		{"memory", unix.RLIMIT_DATA, l.Data},
 		{"files", unix.RLIMIT_FSIZE, l.File},
 		{"processes", unix.RLIMIT_NPROC, l.Processes},
+		{"signals", unix.RLIMIT_SIGPENDING, mostSignals},
 	} {
 		if r.most == 0 {
 			continue

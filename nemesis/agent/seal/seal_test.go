@@ -316,7 +316,7 @@ func TestNoProgram(t *testing.T) {
 
 // The limits bind the program and what it starts.
 func TestLimits(t *testing.T) {
-	cmd := exec.Command("sh", "-c", "ulimit -d; ulimit -f; grep -o 'core file size *[^ ]* *[^ ]*' /proc/self/limits; cat /proc/self/oom_score_adj")
+	cmd := exec.Command("sh", "-c", "ulimit -d; ulimit -f; grep -o 'core file size *[^ ]* *[^ ]*' /proc/self/limits; grep -o 'pending signals *[^ ]*' /proc/self/limits; cat /proc/self/oom_score_adj")
 	r, w, _ := os.Pipe()
 	cmd.Stdout = w
 	o := seal.Orders{Way: seal.Users, UID: os.Getuid(), GID: os.Getgid(), Limits: seal.Limits{Data: 1 << 30, File: 1 << 20}}
@@ -325,7 +325,7 @@ func TestLimits(t *testing.T) {
 	}
 	w.Close()
 	text, _ := io.ReadAll(r)
-	if err := cmd.Wait(); err != nil || strings.Join(strings.Fields(string(text)), " ") != "1048576 2048 core file size 1 1 900" {
+	if err := cmd.Wait(); err != nil || strings.Join(strings.Fields(string(text)), " ") != "1048576 2048 core file size 1 1 pending signals 4096 900" {
 		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -50,7 +50,7 @@ type probe struct {
 	do   func() (reached string, err error)
 }
 
-var probes = join(mountProbes, processProbes, fileProbes, networkProbes, systemProbes)
+var probes = join(mountProbes, processProbes, fileProbes, networkProbes, systemProbes, kernelProbes)
 
 func join(lists ...[]probe) (all []probe) {
 	for _, l := range lists {
