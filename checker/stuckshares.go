@@ -130,7 +130,7 @@ func (r *run) room(k *keyLog) []trace.Span {
 	}
 	var sound []trace.Span
 	free := r.freeOf(r.demand(k, holds))
-	unknown := []trace.Span{}
+	unknown := r.unsureFor(k)
 	for _, w := range k.Waits {
 		if w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
 			unknown = append(unknown, r.ghost(w))
@@ -180,7 +180,7 @@ func (r *run) demand(k *keyLog, holds []trace.Share) (most int64, changes []room
 	semaphore := r.Setup.Kind == history.Semaphore
 	for _, w := range k.Waits {
 		if gone, known := r.lasted(w); known && w.Done < 0 { // its place ends with its client
-			w.To = after(gone.To, r.aftermath())
+			w.To = after(gone.To, r.mayBeGranted(k))
 		}
 		switch op := &r.Ops[w.Invoke]; {
 		case semaphore: // who waits for more, and may be the first of the queue, waits for all of them

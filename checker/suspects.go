@@ -28,7 +28,7 @@ func (r *run) suspects(k *keyLog) []trace.Span {
 		case r.Ops[w.Done].Type != history.Info:
 			continue
 		}
-		spans = append(spans, trace.Span{From: max(w.From, end-int64(r.Setup.Lease)), To: after(end, r.aftermath())})
+		spans = append(spans, trace.Span{From: max(w.From, end-int64(r.Setup.Lease)), To: after(end, r.mayBeGranted(k))})
 	}
 	asked := map[int]int64{} // by process: when a renewal that is open was sent
 	for i := range r.Ops {
@@ -37,7 +37,7 @@ func (r *run) suspects(k *keyLog) []trace.Span {
 		case op.Type == history.Invoke:
 			asked[op.Process] = op.Time
 		case op.Type == history.Info:
-			spans = append(spans, trace.Span{From: asked[op.Process], To: after(op.Time, r.aftermath())})
+			spans = append(spans, trace.Span{From: asked[op.Process], To: after(op.Time, r.mayBeRenewed(k))})
 		}
 	}
 	k.suspects = trace.Union(spans)
