@@ -167,7 +167,7 @@ func lockInfo(r *run) outcome {
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, other.Released, i}},
 					"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.Ops[other.Released].Time))
-			case g != nil && other == nil && op.Owner != "" && r.namesOwners(k):
+			case g != nil && other == nil && op.Owner != "" && (r.namesOwners(k) || r.without(op, g)):
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"The servers named %q as the holder of %q between %s and %s, but %s held it validly from %s.",
 					op.Owner, k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))

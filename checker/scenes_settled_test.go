@@ -11,6 +11,7 @@ import (
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
 		"honest-claims": claimsSettled, "lease-exclusion": leasesSettled, "recovery": deathsReused,
+		"deadlock-freedom": readersKept, "lock-info": looksUnknown,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -152,4 +153,66 @@ var deathsReused = map[string]func(*builder){
 	"holds-permits-together":      deadReused(200*ms, 1700*ms, 1300*ms),
 	"violated-permit-kept-beside": permitOfDead(4 * sec),
 	"holds-permit-beside":         permitOfDead(1500 * ms),
+}
+
+// besideReaders is a reader that renews for 20 s beside others, of a lock whose readers can become the writer, and one that waits from 0.1 s
+// until a time; client-3 does something meanwhile.
+func besideReaders(until int64, meanwhile func(*builder)) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		b.setup.Promise.Changes, b.setup.Servers, b.setup.Promise.Bound = true, []string{"server-1"}, 5e8
+		h := b.as(0, 10*ms, "client-1", shared, 1)
+		b.renews(300*ms, 20*sec, h)
+		b.does(21*sec, h, history.Release, history.OK)
+		meanwhile(b)
+		o := b.as(100*ms, until, "client-2", shared, 3)
+		b.does(until+100*ms, o, history.Release, history.OK)
+		b.final(30 * sec)
+	}
+}
+
+// asksToWrite is client-3, a reader that asks to be the writer until a time, with an outcome.
+func asksToWrite(until int64, outcome history.Type) func(*builder) {
+	return func(b *builder) {
+		h := b.as(0, 12*ms, "client-3", shared, 2)
+		b.op(50*ms, "client-3", history.Invoke, history.Change, "k").Owner = h.owner
+		b.ops[len(b.ops)-1].Mode = exclusive
+		done := b.op(until, "client-3", outcome, history.Change, "k")
+		done.Owner, done.Mode = h.owner, exclusive
+		if outcome == history.OK {
+			b.claim(done, h, until-ms)
+			b.does(until+50*ms, h, history.Release, history.OK)
+		}
+	}
+}
+
+var readersKept = map[string]func(*builder){
+	"violated-reader-beside-reader":   besideReaders(15*sec, func(*builder) {}),
+	"holds-reader-beside-reader":      besideReaders(400*ms, func(*builder) {}),
+	"holds-reader-behind-upgrade":     besideReaders(21300*ms, asksToWrite(21100*ms, history.OK)),
+	"violated-reader-behind-given-up": besideReaders(15*sec, asksToWrite(500*ms, history.Info)),
+	"holds-reader-behind-given-up":    besideReaders(4*sec, asksToWrite(500*ms, history.Info)),
+	"holds-reader-behind-waiting-writer": besideReaders(21300*ms, func(b *builder) {
+		w := b.as(60*ms, 21100*ms, "client-3", exclusive, 2)
+		b.does(21200*ms, w, history.Release, history.OK)
+	}),
+}
+
+// namedUnknown is a look that names whom an acquire of unknown outcome of a client may have made the holder, sent at a time; client-1 is granted
+// the key at 1.1 s, and keeps it.
+func namedUnknown(node string, at int64) func(*builder) {
+	return func(b *builder) {
+		b.setup.Servers = []string{"server-1"}
+		b.op(0, node, history.Invoke, history.Acquire, "k")
+		b.op(50*ms, node, history.Info, history.Acquire, "k").Owner = node + "/unknown"
+		h := b.grantOf(100*ms, 1100*ms, "client-1", 2)
+		b.seen(at, at+10*ms, node+"/unknown")
+		b.does(1500*ms, h, history.Release, history.OK)
+	}
+}
+
+var looksUnknown = map[string]func(*builder){
+	"violated-unknown-beside-holder": namedUnknown("client-2", 1200*ms),
+	"holds-unknown-before-holder":    namedUnknown("client-2", 900*ms),
+	"holds-unknown-of-holder":        namedUnknown("client-1", 1200*ms), // it asked again
 }

@@ -16,7 +16,7 @@ import (
 // waits for more permits, or as a writer, may come first in a queue: beside it nothing is owed.
 // O(n log n), as few wait for so long.
 func (r *run) stuckShares(k *keyLog, f *found) {
-	if !r.Setup.Kind.Shares() || r.Setup.Promise.Changes { // who turns from reader into writer waits as one
+	if !r.Setup.Kind.Shares() {
 		return
 	}
 	long := r.alone(k, r.mayShare)
@@ -121,10 +121,15 @@ func (r *run) alone(k *keyLog, by func(*history.Op) bool) (long []stretch) {
 // no fault was open, and no acquire of unknown outcome may have taken it, see ghost.
 func (r *run) room(k *keyLog) []trace.Span {
 	var holds []trace.Share
+	writers := r.wantToWrite(k)
 	for _, g := range k.Grants {
 		to := r.keepsUntil(g)
 		if g.Done >= 0 {
 			to = max(to, r.Ops[g.Done].Time)
+		}
+		if lasts, wants := writers[g]; wants {
+			holds = append(holds, trace.Share{From: g.OK, To: max(to, lasts), Grant: g, Exclusive: true})
+			continue
 		}
 		holds = r.Taken(holds, g, g.OK, to)
 	}
