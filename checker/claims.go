@@ -41,7 +41,7 @@ func honestClaims(r *run) outcome {
 			nouns.Count(seen, "ok answer"), change),
 	}
 	if others := f.certain - claims; others > 0 {
-		told := fmt.Sprintf("%s told of another mode or number of permits than was asked for or held.", nouns.Count(others, "ok answer"))
+		told := fmt.Sprintf("%s told of another mode or number of permits than was asked for, held, or left by others.", nouns.Count(others, "ok answer"))
 		if o.summary += " " + told; claims == 0 {
 			o.summary = told
 		}

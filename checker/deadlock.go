@@ -238,7 +238,7 @@ func (r *run) mayHaveHad(c *circle) (all int64) {
 		}
 		first := sort.Search(len(unknown), func(n int) bool { return unknown[n] > held })
 		end := sort.Search(len(unknown), func(n int) bool { return unknown[n] >= c.to })
-		all += int64(max(0, end-first)) * r.aftermath()
+		all += int64(max(0, end-first)) * r.mayBeGranted(c.waits[i].key)
 	}
 	return all
 }

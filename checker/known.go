@@ -27,6 +27,7 @@ type known struct {
 	long     map[string][]trace.Span   // see run.firstStall
 	ended    []*trace.Fault            // see run.ended
 	over     map[*trace.Fault]int64    // see run.sessionOver
+	told     toldLeases                // see run.leasesOfAll
 	shocks   []*trace.Fault            // see run.shocks
 	facts    map[*fact]int             // see run.factOf
 	lapses   []unserved                // see run.unservedFor

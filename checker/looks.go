@@ -133,7 +133,7 @@ func (r *run) readNames(k *keyLog) {
 	}
 	lingers := int64(trace.Forever)
 	if r.Setup.Promise.Leased {
-		lingers = after(int64(r.Setup.Lease), int64(r.Setup.Promise.Bound)+trace.ClockNoise)
+		lingers = after(r.mayBeGranted(k), trace.ClockNoise)
 	}
 	for _, w := range k.Waits {
 		asked, node := trace.Span{From: w.From, To: w.To}, r.Ops[w.Invoke].Node

@@ -105,7 +105,7 @@ func (r *run) halfReleased(k *keyLog) *trace.Grant {
 // for a lease that nobody knows of.
 // An acquire that never returned counts as long as its client is known to have lived.
 func (r *run) stuck(k *keyLog, f *found) {
-	s := stuckIn{run: r, k: k, f: f, before: f.certain}
+	s := stuckIn{run: r, k: k, f: f, before: f.certain, longer: r.unsureFor(k)}
 	for _, w := range k.Waits {
 		if w, known := r.lasted(w); known { // who is refused and tries again goes on waiting
 			s.all.add(w)
@@ -159,47 +159,12 @@ func (r *run) patientUntil(k *keyLog, asked trace.Wait) int64 {
 			until = max(until, r.lastsUntil(g)-int64(r.Setup.Lease))
 		}
 	}
+	for _, unsure := range r.unsureFor(k) {
+		if unsure.From < asked.From {
+			until = max(until, unsure.To)
+		}
+	}
 	return until + r.patience()
-}
-
-// lastsUntil is when the lease of g is over at the latest: by its answers, or, where a renewal has none, by that.
-func (r *run) lastsUntil(g *trace.Grant) int64 {
-	k := r.logOf(g.Key)
-	lasts, known := k.lasts[g]
-	if known {
-		return lasts
-	}
-	lasts = r.answeredUntil(g)
-	if r.Unanswered(g, g.Sent) { // it may have been renewed once more
-		lasts = max(lasts, after(g.LastSeen, r.aftermath()))
-	}
-	if k.lasts == nil {
-		k.lasts = map[*trace.Grant]int64{}
-	}
-	k.lasts[g] = lasts
-	return lasts
-}
-
-// answeredUntil is when all leases of g are over that its client was told of, each counted from the answer.
-func (r *run) answeredUntil(g *trace.Grant) int64 {
-	lasts := after(g.OK, r.LeaseOf(&r.Ops[g.Op]))
-	for _, c := range g.Claims {
-		if !c.Cut {
-			lasts = max(lasts, after(c.At, r.LeaseOf(&r.Ops[c.Op])))
-		}
-	}
-	return lasts
-}
-
-// longestLease is the longest lease of g that its client was told of, and no shorter than that of the run.
-func (r *run) longestLease(g *trace.Grant) int64 {
-	longest := max(int64(r.Setup.Lease), r.LeaseOf(&r.Ops[g.Op]))
-	for _, c := range g.Claims {
-		if !c.Cut {
-			longest = max(longest, r.LeaseOf(&r.Ops[c.Op]))
-		}
-	}
-	return longest
 }
 
 // ghost is when an acquire of unknown outcome may have had the key while its client waited for
@@ -222,6 +187,7 @@ type stuckIn struct {
 	f       *found
 	all     asker        // everybody
 	unknown []trace.Span // acquires with an unknown outcome, by their end
+	longer  []trace.Span // see run.unsureFor
 	before  int          // what was found of other keys
 }
 
@@ -232,7 +198,7 @@ func (s *stuckIn) gap(from, to int64) {
 	for _, part := range without(trace.Span{From: from, To: to}, s.overs()) {
 		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > part.From })
 		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= part.To })
-		for _, sound := range without(part, trace.Union(slices.Clone(s.unknown[first:max(first, end)]))) {
+		for _, sound := range without(part, trace.Union(slices.Concat(s.unknown[first:max(first, end)], s.longer))) {
 			s.stuckPart(s.k, sound, s.all.meeting(sound.From, sound.To), s.f)
 		}
 		s.unknownRow(part)
@@ -248,9 +214,9 @@ func (s *stuckIn) unknownRow(part trace.Span) {
 		return
 	}
 	for _, w := range s.joined(s.all.meeting(part.From, part.To), part.From, part.To, 0) {
-		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= w.from-s.aftermath() })
+		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= w.from-s.mayBeGranted(s.k) })
 		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > w.to })
-		kept := int64(end-first) * s.aftermath()
+		kept := int64(end-first) * s.mayBeGranted(s.k)
 		stalled := slices.ContainsFunc(s.stalls, func(x trace.Stall) bool { return x.From <= w.to && x.To >= w.from })
 		if w.to-w.from-kept <= s.patience()*3/2 || stalled || trace.Meets(s.anyFault(), w.from, w.to) {
 			continue

@@ -54,19 +54,6 @@ func (r *run) keepsAll(g *trace.Grant) bool {
 	return true
 }
 
-// rivalAfter is the first grant proven after t that must not be beside what was left of g by then; nil: there is none.
-func (r *run) rivalAfter(g *trace.Grant, t int64) *trace.Grant {
-	left := asGranted(g)
-	for _, s := range g.Shares(nil, g.OK, t) {
-		left = s
-	}
-	for next := r.logOf(g.Key).nextAfter(g, t); ; next = r.logOf(g.Key).nextAfter(g, next.OK) {
-		if next == nil || r.rivalsOf(left).has(next) {
-			return next
-		}
-	}
-}
-
 // deaths are the holders that were killed, and what came after.
 type deaths struct {
 	run           *run
@@ -96,7 +83,8 @@ func (r *run) deathOf(g *trace.Grant) *trace.Fault {
 
 func (d *deaths) judge(g *trace.Grant, death *trace.Fault) {
 	next := d.run.logOf(g.Key).nextAfter(g, death.From)
-	early := d.judgeEarly(g, death, d.run.rivalAfter(g, death.From))
+	rival, with := d.run.reuseAfter(g, death.From)
+	early := d.judgeEarly(g, death, rival, with)
 	late := d.judgeLate(g, death, next)
 	if !early || !late {
 		return
@@ -120,8 +108,9 @@ func (k *keyLog) nextAfter(g *trace.Grant, t int64) *trace.Grant {
 // judgeEarly compares the next grant with the deadline that the dead holder
 // claimed, and says whether it could. What the library renewed by itself and did
 // not record only makes the lease longer. A wrong clock is judged by
-// lease-exclusion alone: what it measures is no lease. See byWrongClock.
-func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Grant) bool {
+// lease-exclusion alone: what it measures is no lease. See byWrongClock. Of a semaphore it may have taken with others, which
+// were owed theirs, what the dead holder had.
+func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Grant, with []*trace.Grant) bool {
 	r := d.run
 	untold := r.Deadline(g) == 0
 	if !r.Setup.Promise.Leased || next == nil || untold && (!r.keepsLeases() || r.firstCause(g) <= next.OK) {
@@ -144,9 +133,9 @@ func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Gran
 	if trace.Surely(g, next) {
 		d.early++
 	}
-	d.found.add(r, Violation{Key: g.Key.Name, At: next.OK, Possible: !trace.Surely(g, next), Operations: []int{g.Op, death.Begin, next.Op}},
-		"%s was killed at %s with a lease on %q until %s, and %s was granted it at %s, %s too early.",
-		g.Who(), r.seconds(death.From), g.Key.Name, r.seconds(deadline), next.Who(), r.seconds(next.OK), length(deadline-next.OK))
+	d.found.add(r, Violation{Key: g.Key.Name, At: next.OK, Possible: !trace.Surely(g, next), Operations: append(grantsOf(with), g.Op, death.Begin, next.Op)},
+		"%s was killed at %s with a lease on %q until %s, and %s was granted it at %s%s, %s too early.",
+		g.Who(), r.seconds(death.From), g.Key.Name, r.seconds(deadline), next.Who(), r.seconds(next.OK), besideOf(with), length(deadline-next.OK))
 	return true
 }
 
@@ -185,6 +174,10 @@ func (d *deaths) judgeLate(g *trace.Grant, death *trace.Fault, next *trace.Grant
 				return true
 			}
 		}
+	}
+	if dry, kept := r.permitsKept(g, death, whole.From); kept {
+		d.tellLate(g, death, r.logOf(g.Key).nextAfter(g, dry.from), dry)
+		return true
 	}
 	switch {
 	case dry.to-dry.from > bound:

@@ -240,7 +240,7 @@ func (r *run) unknownOf(g *trace.Grant) []trace.Span {
 			for _, w := range k.Waits {
 				if w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
 					of := wanted{r.Ops[w.Invoke].Node, k.Name}
-					r.known.unknown[of] = append(r.known.unknown[of], trace.Span{From: w.From, To: after(w.To, r.aftermath())})
+					r.known.unknown[of] = append(r.known.unknown[of], trace.Span{From: w.From, To: after(w.To, r.mayBeGranted(k))})
 				}
 			}
 		}

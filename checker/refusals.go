@@ -30,11 +30,11 @@ func (r *run) attempts(k *keyLog) []attempt {
 		byInvoke[g.Invoke] = g
 	}
 	linger := int64(0)
-	if r.Setup.Promise.DriftFactor > 0 {
-		linger = int64(r.Setup.Promise.Bound)
-	}
-	if r.Setup.Promise.Mute {
+	switch p := r.Setup.Promise; {
+	case p.Mute:
 		linger = r.aftermath() // its ok to a release does not say that the key was given back
+	case p.DriftFactor > 0:
+		linger = int64(p.Bound)
 	}
 	var all []attempt
 	for i, w := range k.Waits {
@@ -52,12 +52,12 @@ func (r *run) attempts(k *keyLog) []attempt {
 		case r.Setup.Promise.Session || r.Setup.Promise.Renews || !r.Setup.Promise.Leased:
 			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
 			if g != nil && g.Told < trace.Forever { // its session has ended
-				a.to = r.delivered(w, trace.Span{From: g.OK, To: after(g.Told, r.aftermath())})
+				a.to = r.delivered(w, trace.Span{From: g.OK, To: after(g.Told, r.longestLease(g)+int64(r.Setup.Promise.Bound))})
 			}
 		case g != nil:
 			a.to = after(g.LastSeen, r.longestLease(g)+int64(r.Setup.Promise.Bound))
 		default:
-			a.to = r.delivered(w, trace.Span{From: w.From, To: after(w.To, r.aftermath())})
+			a.to = r.delivered(w, trace.Span{From: w.From, To: after(w.To, r.mayBeGranted(k))})
 		}
 		a.to = after(a.to, linger)
 		all = append(all, a)
@@ -84,14 +84,14 @@ func (r *run) sessionOver(node string, from int64) int64 {
 	if death == nil || !death.Observed || len(r.Setup.Servers) == 0 || !p.Leased && !p.Session {
 		return trace.Forever
 	}
-	over, known := r.known.over[death]
-	if known {
+	if over, known := r.known.over[death]; known {
 		return over
 	}
-	over = after(r.Ops[death.Seen].Time, r.aftermath())
+	lasts := r.leasesOfAll().renewed + int64(p.Bound) // a session may be longer than was asked for, too
+	over := after(r.Ops[death.Seen].Time, lasts)
 	shaken := r.serversFaults()
 	for i := sort.Search(len(shaken), func(i int) bool { return shaken[i].To >= death.From }); i < len(shaken) && shaken[i].From <= over; i++ {
-		over = after(shaken[i].To, r.aftermath())
+		over = after(shaken[i].To, lasts)
 	}
 	faults := r.faultsOf(node)
 	at := sort.Search(len(faults), func(i int) bool { return faults[i].From >= death.From })
@@ -167,7 +167,7 @@ func lockInfo(r *run) outcome {
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, other.Released, i}},
 					"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.Ops[other.Released].Time))
-			case g != nil && other == nil && op.Owner != "" && r.namesOwners(k):
+			case g != nil && other == nil && op.Owner != "" && (r.namesOwners(k) || r.without(op, g)):
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"The servers named %q as the holder of %q between %s and %s, but %s held it validly from %s.",
 					op.Owner, k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))

@@ -10,14 +10,18 @@ import (
 type heldAs struct {
 	said history.Op // its mode and its permits
 	ops  []int      // that say so
-	open int        // changes, and releases of a part, that are under way or of unknown outcome
+	open int        // changes, and releases of a part, that are under way
 	last int        // completion of the latest of those that have ended
+	// unknown are the invokes of changes and releases of a part of which nobody was told how they ended. Each may come late, once.
+	unknown []int
+	doubted bool // there was one
 }
 
 // renewedOther finds renewals that tell another mode, or another number of permits, than their client held and asked to
-// renew. What a change or the release of a part that was under way meanwhile has made of it is open, and so is what one
-// of unknown outcome may. A client may renew what it held before a change, so an answer that repeats the request is none
-// of another. O(n).
+// renew. What a change or the release of a part that was under way meanwhile has made of it is open. One of unknown outcome
+// may have come before the renewal or may not: the answer tells which, so what it tells must be one of the two, must not take back
+// what was told before, and must have had room beside others: see roomless. A client may renew what it held before a
+// change, so an answer that repeats the request is none of another.
 func (r *run) renewedOther(f *found) {
 	held := map[string]*heldAs{}
 	for i := range r.Ops {
@@ -40,10 +44,20 @@ func (r *run) renewedOther(f *found) {
 		switch h := held[asked.Owner]; {
 		case h == nil || asked.Key != "" && asked.Key != r.ByOwner[asked.Owner].Key.Name:
 		case asked.F == history.Change || asked.F == history.Release:
+			if asked.F == history.Release && op.Type == history.OK && asked.Permits > 0 && asked.Permits >= h.said.Permits {
+				r.roomless(f, h, asked, op)
+			}
 			h.takes(asked, op)
 		case asked.F == history.Extend && op.Type == history.OK && h.open == 0 && h.last < invoke:
+			if repeats(&r.Setup, asked, op) {
+				continue
+			}
+			if r.settles(h, op) {
+				r.roomless(f, h, asked, op)
+				continue
+			}
 			was := history.Op{Mode: cmp.Or(h.said.Mode, asked.Mode), Permits: cmp.Or(h.said.Permits, asked.Permits)}
-			if g := r.ByOwner[asked.Owner]; other(&r.Setup, &was, op) && !repeats(&r.Setup, asked, op) {
+			if g := r.ByOwner[asked.Owner]; other(&r.Setup, &was, op) {
 				f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append([]int{invoke, i}, h.ops...)},
 					"%s held %q %s, and was told ok to its renewal at %s: it holds it %s.", g.Who(), g.Key.Name,
 					r.share(&was), r.seconds(op.Time), r.share(op))
@@ -59,10 +73,13 @@ func (h *heldAs) takes(asked, op *history.Op) {
 		return
 	}
 	part := asked.F == history.Change || asked.Permits > 0 && asked.Permits < h.said.Permits
-	if op.Type == history.Info || !part {
+	if !part {
 		return // it stays open: what is given back is not renewed, and honestClaims says so
 	}
 	h.open, h.last = h.open-1, op.Index
+	if op.Type == history.Info {
+		h.unknown, h.doubted = append(h.unknown, asked.Index), true
+	}
 	if op.Type != history.OK {
 		return
 	}

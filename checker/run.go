@@ -57,12 +57,14 @@ type keyLog struct {
 	suspects          []trace.Span            // made once: see run.suspects
 	wrong             []trace.Span            // made once: see run.askedByWrongClock
 	may               *heldBy                 // made once: see run.freeBeside
+	sure              *heldBy                 // made once: see run.owedBeside
 	others            []int                   // made once: see run.otherLook
 	underway, left    map[string][]trace.Span // made once: see run.readNames, as the next one
 	ownNames          bool
 	maybe             map[string]maybe // made once: since when an owner may have been granted it though nobody knows; see run.maybeNamed
 	named             map[string]int   // made once: the first look that named an owner; see run.grantedBehind
 	longest           int64            // made once: see run.longestLook; 0: not yet
+	told              toldLeases       // made once: see run.leasesOf
 }
 
 func newRun(setup history.Setup, ops []history.Op) *run {

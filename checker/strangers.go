@@ -90,9 +90,11 @@ func (r *run) pending() map[string]bool {
 func (r *run) strangeClaims(f *found) {
 	type by struct{ node, key string }
 	unknown := map[by]int64{} // until when what it may have been granted lasts, unless it is renewed
-	lasts := int64(trace.Forever)
-	if r.keepsLeases() && r.Setup.Promise.DriftFactor == 0 {
-		lasts = r.aftermath()
+	lasts := func(key string) int64 {
+		if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 {
+			return trace.Forever
+		}
+		return r.mayBeRenewed(r.logOf(r.ByKey[key]))
 	}
 	maybe := func(node string, asked *history.Op) bool {
 		until, was := unknown[by{node, asked.Key}]
@@ -111,7 +113,7 @@ func (r *run) strangeClaims(f *found) {
 		switch {
 		case op.Type == history.Info && (op.F == history.Acquire || op.F == history.Try):
 			if op.Owner == "" && invoke.Owner == "" { // else it is known as whom it may hold
-				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts)
+				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts(invoke.Key))
 			}
 		case op.Type != history.OK || op.F != history.Extend && (op.F != history.Release || r.Setup.Promise.Mute):
 		case invoke.Owner == "":
@@ -126,7 +128,7 @@ func (r *run) strangeClaims(f *found) {
 			}
 		case maybe(op.Node, invoke):
 			if op.F == history.Extend {
-				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts)
+				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts(invoke.Key))
 			}
 		default:
 			f.add(r, Violation{Key: invoke.Key, At: op.Time, Operations: []int{p, i}},

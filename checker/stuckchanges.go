@@ -34,6 +34,23 @@ func (r *run) stuckChanges(k *keyLog, f *found) {
 	}
 }
 
+// wantToWrite are the readers of a key that ask to be the writer, for whom nobody else is let in, and until when a request of theirs of
+// unknown outcome may keep others from it.
+func (r *run) wantToWrite(k *keyLog) map[*trace.Grant]int64 {
+	until := map[*trace.Grant]int64{}
+	for _, w := range r.changes(k) {
+		if r.Ops[w.Invoke].Mode == history.Shared {
+			continue
+		}
+		g, lasts := r.ByOwner[r.Ops[w.Invoke].Owner], int64(0)
+		if w.Done < 0 || r.Ops[w.Done].Type == history.Info {
+			lasts = after(max(g.LastSeen, min(w.To, r.End)), r.mayBeRenewed(k))
+		}
+		until[g] = max(until[g], lasts)
+	}
+	return until
+}
+
 // changes are the requests of holders of a key to hold it in another mode.
 func (r *run) changes(k *keyLog) []trace.Wait {
 	if r.changed == nil { // once for all keys: a history may have as many as it has operations

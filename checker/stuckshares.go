@@ -16,7 +16,7 @@ import (
 // waits for more permits, or as a writer, may come first in a queue: beside it nothing is owed.
 // O(n log n), as few wait for so long.
 func (r *run) stuckShares(k *keyLog, f *found) {
-	if !r.Setup.Kind.Shares() || r.Setup.Promise.Changes { // who turns from reader into writer waits as one
+	if !r.Setup.Kind.Shares() {
 		return
 	}
 	long := r.alone(k, r.mayShare)
@@ -121,16 +121,21 @@ func (r *run) alone(k *keyLog, by func(*history.Op) bool) (long []stretch) {
 // no fault was open, and no acquire of unknown outcome may have taken it, see ghost.
 func (r *run) room(k *keyLog) []trace.Span {
 	var holds []trace.Share
+	writers := r.wantToWrite(k)
 	for _, g := range k.Grants {
 		to := r.keepsUntil(g)
 		if g.Done >= 0 {
 			to = max(to, r.Ops[g.Done].Time)
 		}
+		if lasts, wants := writers[g]; wants {
+			holds = append(holds, trace.Share{From: g.OK, To: max(to, lasts), Grant: g, Exclusive: true})
+			continue
+		}
 		holds = r.Taken(holds, g, g.OK, to)
 	}
 	var sound []trace.Span
 	free := r.freeOf(r.demand(k, holds))
-	unknown := []trace.Span{}
+	unknown := r.unsureFor(k)
 	for _, w := range k.Waits {
 		if w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
 			unknown = append(unknown, r.ghost(w))
@@ -180,7 +185,7 @@ func (r *run) demand(k *keyLog, holds []trace.Share) (most int64, changes []room
 	semaphore := r.Setup.Kind == history.Semaphore
 	for _, w := range k.Waits {
 		if gone, known := r.lasted(w); known && w.Done < 0 { // its place ends with its client
-			w.To = after(gone.To, r.aftermath())
+			w.To = after(gone.To, r.mayBeGranted(k))
 		}
 		switch op := &r.Ops[w.Invoke]; {
 		case semaphore: // who waits for more, and may be the first of the queue, waits for all of them

@@ -8,7 +8,7 @@ import (
 // suspects are the times, in order, in which a request for k with an unknown outcome may
 // have kept the key from everybody. What was asked last before the client of an acquire gave
 // up, or died, may have been granted, and holds the key for a lease that nobody knows of; it
-// was asked at most a lease before, as no request is waited for longer. A renewal without an
+// was asked at most such a lease before, as no request is waited for longer. A renewal without an
 // answer may have made a lease longer. A release without one has not: what it leaves held ends
 // with a lease that was granted before it, and for that a drought is forgiven a lease anyway.
 func (r *run) suspects(k *keyLog) []trace.Span {
@@ -28,7 +28,7 @@ func (r *run) suspects(k *keyLog) []trace.Span {
 		case r.Ops[w.Done].Type != history.Info:
 			continue
 		}
-		spans = append(spans, trace.Span{From: max(w.From, end-int64(r.Setup.Lease)), To: after(end, r.aftermath())})
+		spans = append(spans, trace.Span{From: max(w.From, end-r.leasesOf(k).granted), To: after(end, r.mayBeGranted(k))})
 	}
 	asked := map[int]int64{} // by process: when a renewal that is open was sent
 	for i := range r.Ops {
@@ -37,7 +37,7 @@ func (r *run) suspects(k *keyLog) []trace.Span {
 		case op.Type == history.Invoke:
 			asked[op.Process] = op.Time
 		case op.Type == history.Info:
-			spans = append(spans, trace.Span{From: asked[op.Process], To: after(op.Time, r.aftermath())})
+			spans = append(spans, trace.Span{From: asked[op.Process], To: after(op.Time, r.mayBeRenewed(k))})
 		}
 	}
 	k.suspects = trace.Union(spans)

@@ -49,7 +49,7 @@ func (r *run) rowOf(k *keyLog, f *found, w stretch, free, unknown []trace.Span) 
 			continue
 		}
 		n := counted(unknown, func(u trace.Span) bool { return u.From < part.To && u.To > part.From })
-		kept := int64(n) * r.aftermath()
+		kept := int64(n) * r.mayBeRenewed(k)
 		if long-kept <= r.patience()*3/2 {
 			continue
 		}
@@ -130,7 +130,7 @@ func (r *run) mayHave(k *keyLog) (known []trace.Share, unknown []trace.Span) {
 			if r.Ops[done].Type != history.Info {
 				continue
 			}
-			s.To = after(r.Ops[done].Time, r.aftermath())
+			s.To = after(r.Ops[done].Time, r.mayBeRenewed(k))
 		}
 		unknown = append(unknown, trace.Span{From: s.From, To: max(s.To, lastMeeting(r.hits(op.Node), s.From, s.To))})
 	}

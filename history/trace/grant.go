@@ -52,6 +52,8 @@ type Grant struct {
 	parts   map[int]int // of these, by the invokes of releases of a part
 	Nest    Nesting
 
+	maybeWriter bool // a change to that had no known outcome
+
 	// Made once they are asked for: see validSpans and InOrder.
 	valid      []Span
 	validKnown bool

@@ -250,6 +250,7 @@ func (t *Trace) extended(i int, op *history.Op, p pending) {
 	switch op.Type {
 	case history.OK:
 		t.acted(g, i, op, invoke.Time)
+		g.renewedAs(invoke, op)
 		g.Claims = append(g.Claims, Claim{At: op.Time, Deadline: op.Deadline, Op: i})
 		t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
 	case history.Fail:

@@ -61,6 +61,8 @@ func (t *Trace) changed(i int, op *history.Op, p pending) {
 		return
 	}
 	switch {
+	case op.Type == history.Info:
+		g.maybeWriter = g.maybeWriter || invoke.Mode != history.Shared
 	case op.Type == history.OK:
 		if now := modeOf(op, invoke); now == history.Exclusive || now != invoke.Mode {
 			g.turn(op.Time, now)
@@ -69,6 +71,14 @@ func (t *Trace) changed(i int, op *history.Op, p pending) {
 		t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
 	case op.Type == history.Fail && len(g.Turns) > 0 && g.Turns[len(g.Turns)-1].At == invoke.Time:
 		g.turn(op.Time, history.Exclusive)
+	}
+}
+
+// renewedAs takes what a renewal tells of the mode of g: who is told that it is the writer, once a change to that had no known
+// outcome, is. What repeats the request tells nothing.
+func (g *Grant) renewedAs(asked, told *history.Op) {
+	if g.maybeWriter && told.Mode == history.Exclusive && asked.Mode != history.Exclusive {
+		g.turn(told.Time, history.Exclusive)
 	}
 }
 
