@@ -32,7 +32,8 @@ func (b brute) toldOf() (wrong []int, looks int) {
 			knows := slices.ContainsFunc(b.r.Ops, func(o history.Op) bool { // looks name owners as clients do
 				return o.F == history.Holder && o.Key == op.Key && b.r.ByOwner[o.Owner] != nil
 			})
-			has := (op.Owner == "" || other != g && (other != nil || knows)) && g.Key.Name == op.Key && !slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
+			asked := b.asked(op) && b.unknownNode(op.Owner) != g.Node
+			has := (op.Owner == "" || other != g && (other != nil || knows || asked)) && g.Key.Name == op.Key && !slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
 				return h.Key == g.Key && g.OK < h.OK && h.OK <= op.Sent
 			})
 			for at := op.Sent; at <= op.Time; at += ms / 2 {

@@ -52,16 +52,15 @@ func (r *run) renewedOther(f *found) {
 			if repeats(&r.Setup, asked, op) {
 				continue
 			}
-			if r.settles(h, op) {
+			was := history.Op{Mode: cmp.Or(h.said.Mode, asked.Mode), Permits: cmp.Or(h.said.Permits, asked.Permits)}
+			if r.settles(h, &was, op) {
 				r.roomless(f, h, asked, op)
 				continue
 			}
-			was := history.Op{Mode: cmp.Or(h.said.Mode, asked.Mode), Permits: cmp.Or(h.said.Permits, asked.Permits)}
-			if g := r.ByOwner[asked.Owner]; other(&r.Setup, &was, op) {
-				f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append([]int{invoke, i}, h.ops...)},
-					"%s held %q %s, and was told ok to its renewal at %s: it holds it %s.", g.Who(), g.Key.Name,
-					r.share(&was), r.seconds(op.Time), r.share(op))
-			}
+			g := r.ByOwner[asked.Owner]
+			f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append([]int{invoke, i}, h.ops...)},
+				"%s held %q %s, and was told ok to its renewal at %s: it holds it %s.", g.Who(), g.Key.Name,
+				r.share(&was), r.seconds(op.Time), r.share(op))
 		}
 	}
 }

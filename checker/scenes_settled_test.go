@@ -186,12 +186,22 @@ func asksToWrite(until int64, outcome history.Type) func(*builder) {
 	}
 }
 
+// diesUpgrading is client-3, a reader that dies as it asks to be the writer.
+func diesUpgrading(b *builder) {
+	h := b.as(0, 12*ms, "client-3", shared, 2)
+	b.op(50*ms, "client-3", history.Invoke, history.Change, "k").Owner = h.owner
+	b.ops[len(b.ops)-1].Mode = exclusive
+	b.dies(h)
+}
+
 var readersKept = map[string]func(*builder){
-	"violated-reader-beside-reader":   besideReaders(15*sec, func(*builder) {}),
-	"holds-reader-beside-reader":      besideReaders(400*ms, func(*builder) {}),
-	"holds-reader-behind-upgrade":     besideReaders(21300*ms, asksToWrite(21100*ms, history.OK)),
-	"violated-reader-behind-given-up": besideReaders(15*sec, asksToWrite(500*ms, history.Info)),
-	"holds-reader-behind-given-up":    besideReaders(4*sec, asksToWrite(500*ms, history.Info)),
+	"violated-reader-behind-dead-upgrade": besideReaders(15*sec, diesUpgrading),
+	"holds-reader-behind-dead-upgrade":    besideReaders(4*sec, diesUpgrading),
+	"violated-reader-beside-reader":       besideReaders(15*sec, func(*builder) {}),
+	"holds-reader-beside-reader":          besideReaders(400*ms, func(*builder) {}),
+	"holds-reader-behind-upgrade":         besideReaders(21300*ms, asksToWrite(21100*ms, history.OK)),
+	"violated-reader-behind-given-up":     besideReaders(15*sec, asksToWrite(500*ms, history.Info)),
+	"holds-reader-behind-given-up":        besideReaders(4*sec, asksToWrite(500*ms, history.Info)),
 	"holds-reader-behind-waiting-writer": besideReaders(21300*ms, func(b *builder) {
 		w := b.as(60*ms, 21100*ms, "client-3", exclusive, 2)
 		b.does(21200*ms, w, history.Release, history.OK)

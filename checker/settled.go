@@ -8,14 +8,13 @@ import (
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// settles says that a renewal tells what changes, or releases of a part, of unknown outcome leave of a hold, if none of them came
-// or some. What must have come has.
-func (r *run) settles(h *heldAs, told *history.Op) bool {
-	switch {
-	case r.Setup.Kind == history.ReadWrite && (told.Mode == h.said.Mode || told.Mode == "" || h.said.Mode == ""),
-		r.Setup.Kind == history.Semaphore && (told.Permits == h.said.Permits || told.Permits == 0 || h.said.Permits == 0):
+// settles says that a renewal tells what changes, or releases of a part, of unknown outcome leave of a hold that was as it was said
+// to be, if none of them came or some. What must have come has.
+func (r *run) settles(h *heldAs, was, told *history.Op) bool {
+	if !other(&r.Setup, was, told) {
 		return true
-	case r.Setup.Kind == history.ReadWrite:
+	}
+	if r.Setup.Kind == history.ReadWrite {
 		return r.modeCame(h, told.Mode)
 	}
 	return r.partsCame(h, told.Permits)

@@ -43,8 +43,11 @@ func (r *run) wantToWrite(k *keyLog) map[*trace.Grant]int64 {
 			continue
 		}
 		g, lasts := r.ByOwner[r.Ops[w.Invoke].Owner], int64(0)
-		if w.Done < 0 || r.Ops[w.Done].Type == history.Info {
-			lasts = after(max(g.LastSeen, min(w.To, r.End)), r.mayBeRenewed(k))
+		switch w, known := r.lasted(w); {
+		case !known:
+			lasts = trace.Forever
+		case r.Ops[w.Done].Type == history.Info || r.Ops[w.Done].Type == history.Note: // its client gave up, or died
+			lasts = after(max(g.LastSeen, w.To), r.mayBeRenewed(k))
 		}
 		until[g] = max(until[g], lasts)
 	}
