@@ -45,7 +45,10 @@ func decide(m Model, o Options, events []Event) (Result, error) {
 // and says nothing.
 func inProcess(model string, o Options, ops []Op) string {
 	limit := time.Second
-	if len(ops) > 12 {
+	switch {
+	case len(ops) <= 6: // what takes longer has stood still
+		limit = 20 * time.Second
+	case len(ops) > 12:
 		limit = 200 * time.Millisecond
 	}
 	return Consult(model, o, ops, limit)
