@@ -66,7 +66,7 @@ func (w *walker) fields(path string, node *yaml.Node, t reflect.Type) {
 	var names []string
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		if name != "-" {
+		if name != "" && name != "-" { // what the program alone knows has no name in a file
 			fields[name] = t.Field(i).Type
 			names = append(names, name)
 		}

@@ -81,14 +81,18 @@ func TestBombs(t *testing.T) {
 			t.Run(bomb, func(t *testing.T) {
 				stop := leastMemory()
 				f := w.run(t, bomb)
-				taken := stop()
+				taken, told := stop(), 0
 				for client, all := range findings(t, f.dir) {
 					for _, e := range all {
 						if e.Escaped {
 							t.Errorf("%s: %s: nothing stopped it: %s", client, e.Probe, e.How)
 						}
 						t.Logf("%s: %s %s", client, e.Probe, e.How)
+						told++
 					}
+				}
+				if told == 0 && f.code != exitFailed {
+					t.Error("the run was over before the bomb went off")
 				}
 				if taken > 6<<30 {
 					t.Errorf("the machine had %d MB less memory for a while", taken>>20)
@@ -131,11 +135,11 @@ func (w *world) run(t *testing.T, bomb string) finished {
 	if bomb != "" {
 		adapter += " -bomb " + bomb
 	}
-	scenario := "clock-jump-client" // its worker has a page that other processes execute
+	scenario, lease := "clock-jump-client", "1s" // its worker has a page that other processes execute
 	if bomb != "" {
-		scenario = "baseline"
+		scenario, lease = "baseline", "3s" // for a bomb to go off in
 	}
-	args := []string{"run", "--json", "--scenario", scenario, "--backend", "redis", "--clients", "2", "--lease", "1s",
+	args := []string{"run", "--json", "--scenario", scenario, "--backend", "redis", "--clients", "2", "--lease", lease,
 		"--runtime", w.runtime, "--out", w.out, "--adapter", adapter, "--adapter-files", w.files}
 	cmd := exec.Command(w.program, args...)
 	cmd.Dir, cmd.Env = w.dir, append(os.Environ(), "HOME="+w.home, "TMPDIR="+w.dir)

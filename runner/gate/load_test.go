@@ -61,6 +61,7 @@ func TestParse(t *testing.T) {
 
 // mistakes are pieces of the good file, what stands in their place, and what Parse says of it.
 var mistakes = []struct{ old, new, want string }{
+	{"count: 3", `"": 3`, `gate.yaml: line 3: unknown field ""; there are budget, cells, count,`},
 	{"count: 3", "cuont: 3", `gate.yaml: line 3: unknown field "cuont"; did you mean "count"?`},
 	{"count: 3", "count: three", `line 3: count: "three" is not a whole number`},
 	{"count: 3", "count: -1", "line 3: count: -1: want from 1"},

@@ -55,7 +55,8 @@ func (c CellReport) text(b *strings.Builder, dir string, r Report, all bool) {
 		fmt.Fprintf(b, "    note: %s\n", visible.Line(note))
 	}
 	for _, g := range c.groups(all) {
-		fmt.Fprintf(b, "--- %s: %s/%s (%s)\n    %s:%d: %s\n", words[g.State], visible.Line(c.Name), g.name(), seconds(c.Took), visible.Line(r.File), g.Line, visible.Line(g.Why))
+		fmt.Fprintf(b, "--- %s: %s/%s (%s)\n", words[g.State], visible.Line(c.Name), g.name(), seconds(c.Took))
+		fmt.Fprintf(b, "    %s:%d: %s\n", visible.Line(r.File), g.Line, visible.Line(g.Why))
 		if len(g.properties) > 1 {
 			fmt.Fprintf(b, "    %s\n", strings.Join(g.properties, ", "))
 		}
