@@ -9,7 +9,6 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
-	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/stats"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -37,10 +36,13 @@ type suspect struct {
 // property or another, as chance has it.
 func (c *candidate) stale() bool { return c.Owed == checker.Unleased || c.unfenced }
 
-// anew is the candidate before any run was made for it.
-func (c *candidate) anew() *candidate {
+// anew is the candidate before any run was made for it, in a trial that has no more kinds of faults.
+func (c *candidate) anew(t scenarios.Scenario) *candidate {
 	fresh := *c
 	fresh.Found, fresh.Reference = stats.Rate{}, stats.Rate{}
+	if excuse(t, nil) == "" {
+		fresh.Excuse = ""
+	}
 	return &fresh
 }
 
@@ -117,7 +119,8 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 	l := &look{h: h, s: s, shows: map[string]string{}}
 	err := l.all(ctx)
 	return errors.Join(err, h.locked(func() (err error) {
-		next := suspect{number: s.number, seed: s.seed, trial: h.Space.longer(s.trial), met: s.met, longer: true}
+		longer := suspect{number: s.number, seed: s.seed, trial: h.Space.longer(s.trial), met: s.met, longer: true}
+		lesser, unmet := l.lesser()
 		for _, c := range s.all {
 			delete(h.looking, c.cause.Name)
 			if ctx.Err() != nil {
@@ -125,8 +128,9 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 			}
 			decision, why := Decide(c.Evidence)
 			if decision == Excused && l.unmet >= Repeats {
-				why = fmt.Sprintf("the reference lock did not meet every fault of the trial in %s, so nothing can be compared, and %s",
-					nouns.Count(l.unmet, "run"), "the service alone does not owe it")
+				lesser.all = append(lesser.all, c.anew(lesser.trial))
+				h.says(fmt.Sprintf("not yet, %s: %s; the trial without that follows", c.Property, unmet))
+				continue
 			}
 			if decision == Worse {
 				err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
@@ -136,14 +140,16 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 				h.pool.Press(s.number, s.trial)
 			}
 			if decision == Passing && c.Reference.Seen == 0 && !c.stale() && c.Excuse == "" && !s.longer {
-				next.all = append(next.all, c.anew())
+				longer.all = append(longer.all, c.anew(longer.trial))
 				h.says(fmt.Sprintf("not yet, %s: %s; a longer trial follows", c.Property, why))
 				continue
 			}
 			h.says(fmt.Sprintf("no finding, %s: %s", c.Property, h.dismiss(c, decision, why)))
 		}
-		if len(next.all) > 0 {
-			h.suspects = slices.Insert(h.suspects, 0, &next)
+		for _, next := range []*suspect{&longer, &lesser} {
+			if len(next.all) > 0 {
+				h.suspects = slices.Insert(h.suspects, 0, next)
+			}
 		}
 		for _, run := range l.runs {
 			if !slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool { return filepath.Join(h.Dir, f.Run) == run }) {

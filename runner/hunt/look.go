@@ -3,6 +3,7 @@ package hunt
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +24,7 @@ type look struct {
 	mu    sync.Mutex        // of what follows, and of the candidates
 	alone bool              // a run was disturbed, so that the next ones have no company
 	unmet int               // runs of the reference lock that did not meet a fault that the trial had met
+	other []int             // places of these faults
 	vain  int               // runs with nothing beside them that counted for no candidate
 	shows map[string]string // by property, a run that shows it
 	runs  []string          // folders
@@ -143,9 +145,6 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 	l.runs = append(l.runs, out.Dir)
 	l.alone = l.alone || l.h.Parallel > 1 && !usable(out)
 	met := ours || l.meets(out)
-	if !met {
-		l.unmet++
-	}
 	counts := false
 	for _, c := range l.s.all {
 		rate := &c.Found
@@ -181,12 +180,37 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 }
 
 // meets says that each fault that struck in the trial has struck in a run of the reference lock, too: a
-// message that this lock alone sends may be what a fault waits for, and then nothing was compared.
+// message that this lock alone sends may be what a fault waits for, and then nothing was compared. Another run
+// would not help where each waits for a message by its name.
 func (l *look) meets(out *runner.Outcome) bool {
+	before, named := len(l.other), true
 	for i, seen := range outcomes(l.s.trial, out.Ops) {
 		if i < len(l.s.met) && l.s.met[i][history.Observed] && !seen[history.Observed] {
-			return false
+			l.other, named = append(l.other, i), named && l.s.trial.Faults[i].When.Name != ""
 		}
 	}
-	return true
+	if len(l.other) == before {
+		return true
+	}
+	if l.unmet++; named {
+		l.unmet = Repeats
+	}
+	return false
+}
+
+// lesser is the suspect without the faults that the reference lock has not met, so that the two can be compared;
+// why tells which. What needs such a fault does not come again in it.
+func (l *look) lesser() (next suspect, why string) {
+	next = *l.s
+	next.all, next.met = nil, slices.Clone(l.s.met)
+	slices.Sort(l.other)
+	var gone []string
+	for _, i := range slices.Backward(slices.Compact(l.other)) {
+		f := l.s.trial.Faults[i]
+		gone = append(gone, f.Fault+" of "+f.Target)
+		next.trial.Faults = slices.Clone(next.trial.Faults)
+		next.trial, next.met = without(next.trial, i), slices.Delete(next.met, i, i+1)
+	}
+	slices.Reverse(gone)
+	return next, "the reference lock did not meet every fault of the trial: " + strings.Join(gone, ", ")
 }
