@@ -54,8 +54,11 @@ func strays(out *runner.Outcome) bool {
 	})
 }
 
-// dismissals are how often a cause is dismissed until it is not looked into any more.
-const dismissals = 3
+// How often a cause is dismissed until it is not looked into any more. What came again too seldom may come again in the next trial.
+const (
+	dismissals       = 3
+	passingDismissed = 2 * dismissals
+)
 
 // shaken says that a property of the service was violated while the machine stalled, so that the run itself decides nothing. On a busy
 // machine what takes long, such as a wait without an end, is seldom seen in any other way; runs with nothing beside them decide.
@@ -173,7 +176,7 @@ func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
 		return true
 	}
 	for _, d := range h.Report.Left {
-		if d.Cause == c.cause.Name && d.Times >= dismissals {
+		if d.Cause == c.cause.Name && (d.Times >= passingDismissed || d.Times >= dismissals && d.Decision != Passing) {
 			d.Times++
 			return true
 		}

@@ -80,3 +80,18 @@ func TestLingered(t *testing.T) {
 		t.Error(more.Duration, more.After)
 	}
 }
+
+// What came again too seldom is looked into for longer than what the reference lock shows as well.
+func TestSeldomIsNotGivenUpSoon(t *testing.T) {
+	for decision, most := range map[Decision]int{Passing: passingDismissed, Shared: dismissals, Excused: dismissals} {
+		h := &Hunt{Report: &Report{}}
+		c := &candidate{cause: Cause{Name: "false-loss: told"}, Evidence: Evidence{Property: "false-loss"}}
+		looks := 0
+		for ; !h.settled(c, scenarios.Scenario{}); looks++ {
+			h.dismiss(c, decision, "why")
+		}
+		if looks != most {
+			t.Errorf("%s: looked into %d times, want %d", decision, looks, most)
+		}
+	}
+}
