@@ -87,9 +87,9 @@ func (s Space) plainly(number int, shard matrix.Shard) (use, n int) {
 	return use, own - min((own+between-1)/between, max(left+count-1, 0)/count)
 }
 
-// plainUse is the n-th plain use: each use of the lock in turn with much to do in little time, and then each with holds beyond a
-// lease, which are renewed if they can be, and with waits shorter than the holds, so that many give up. What fails there
-// needs no search.
+// plainUse is the n-th plain use: each use of the lock in turn with much to do in little time, and then each with holds of
+// leases, which are renewed if they can be, and with holds for most of the longest lease and shorter waits, so that many give
+// up. What fails there needs no search.
 func (s Space) plainUse(n int) scenarios.Scenario {
 	use, way := n, 0
 	if all := len(s.Workloads); n >= all {
@@ -99,9 +99,10 @@ func (s Space) plainUse(n int) scenarios.Scenario {
 	crowd := t
 	switch way {
 	case 1:
-		crowd.Renew, crowd.Work, crowd.Wait, crowd.Duration = s.Extends, leases(2), leases(8), leases(6)
+		crowd.Renew, crowd.Work, crowd.Wait, crowd.Duration = s.Extends, leases(3), leases(8), leases(6)
 	case 2:
-		crowd.Work, crowd.Wait, crowd.Duration = leases(0.9), leases(0.5), leases(6)
+		t.Lease = fixed(s.Leases[len(s.Leases)-1])
+		crowd.Lease, crowd.Work, crowd.Wait, crowd.Duration = t.Lease, leases(0.9), leases(0.5), leases(5)
 	}
 	crowd.Clients = min(s.Clients, 5)
 	return s.kept(t, crowd)

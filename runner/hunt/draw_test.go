@@ -145,3 +145,30 @@ func TestMutateChangesOneThing(t *testing.T) {
 		}
 	}
 }
+
+// Where parts of a second are granted, a lease that is no number of seconds is tried, in a plain use of each kind and now and then
+// among the draws: cut or rounded to seconds it ends while its holder works, and others ask.
+func TestOddLease(t *testing.T) {
+	for backend, odd := range map[string]bool{"redis": true, "zookeeper": true, "etcd": false} {
+		s := spaceOf(t, backend).Learnt(nil, nil, 0)
+		if slices.Contains(s.Leases, oddLease) != odd {
+			t.Fatalf("%s: leases %v", backend, s.Leases)
+		}
+		uses, drawn := 0, 0
+		seen := func(trial scenarios.Scenario) (n int) {
+			if trial.Lease.Fixed == oddLease && trial.Work.Leases > 0.72 && trial.Work.Leases < 1 && !trial.Renew {
+				n = 1
+			}
+			return n
+		}
+		for n := range s.plain() {
+			uses += seen(s.plainUse(n))
+		}
+		for seed := range uint64(2000) {
+			drawn += seen(Draw(seed, int(seed), s))
+		}
+		if want := len(s.Workloads); odd && (uses != want || drawn < 5) || !odd && uses+drawn > 0 {
+			t.Errorf("%s: %d of %d plain uses, %d of 2,000 draws", backend, uses, want, drawn)
+		}
+	}
+}

@@ -149,7 +149,7 @@ func TestLearntWhatIsOffered(t *testing.T) {
 		t.Errorf("before: %v, %v", s.Workloads, s.Leases)
 	}
 	s = s.Promised(history.Promise{Leased: true, Tries: true}).Learnt(nil, nil, 20)
-	if want := []string{"guarded-write", "try", "leader", "own-key", "two-keys"}; !slices.Equal(s.Workloads, want) || len(s.Leases) != 2 || s.Extends {
+	if want := []string{"guarded-write", "try", "leader", "own-key", "two-keys"}; !slices.Equal(s.Workloads, want) || len(s.Leases) != 3 || s.Extends {
 		t.Errorf("after: %v, want %v; %v, extends %v", s.Workloads, want, s.Leases, s.Extends)
 	}
 }

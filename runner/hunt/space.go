@@ -61,6 +61,9 @@ func Of(lock locks.Lock, process bool) Space {
 // A lock is tried with the first two that it grants, which an adapter may say when it is opened only.
 var leasesTried = []time.Duration{600 * time.Millisecond, time.Second, 2 * time.Second}
 
+// oddLease is tried as well where parts of a second are granted: cut or rounded to whole seconds it ends too early.
+const oddLease = 1400 * time.Millisecond
+
 const (
 	mostClients   = 12 // client-1 is then the beginning of other names
 	mostProcesses = 6  // where each client is two programs
@@ -125,7 +128,10 @@ func (s Space) Learnt(passed []agent.Passed, servers []string, grants int) Space
 			seen[p.Passed] += p.Count
 		}
 	}
-	s.Leases = s.Leases[:min(len(s.Leases), 2)]
+	s.Leases = slices.Clone(s.Leases[:min(len(s.Leases), 2)])
+	if len(s.Workloads) > 0 && s.Leases[0] < time.Second && s.trouble(s.loop(s.Workloads[0], oddLease)) == "" {
+		s.Leases = append(s.Leases, oddLease)
+	}
 	s.Messages = slices.SortedFunc(maps.Keys(seen), func(a, b links.Passed) int {
 		return cmp.Or(cmp.Compare(seen[b], seen[a]), strings.Compare(string(a.Direction)+a.Name+a.Contains, string(b.Direction)+b.Name+b.Contains))
 	})

@@ -71,7 +71,7 @@ func contention(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Keys, t.Clients, t.Workload = 1, 3+d.IntN(min(s.Clients-2, 4)), next(d, s.Workloads)
 	switch t.Renew = s.Extends; (d.visit + d.visit/len(s.Workloads)) % 3 {
 	case 0:
-		t.Work, t.Wait, t.Duration = leases(d.log(1.5, 3)), leases(d.log(4, 8)), leases(d.log(3, 6))
+		t.Work, t.Wait, t.Duration = leases(d.log(1.5, 6)), leases(d.log(4, 10)), leases(d.log(3, 6))
 		return t
 	case 1:
 		t.Clients, t.Think, t.Duration = 2, leases(d.log(2, 5)), leases(10)
