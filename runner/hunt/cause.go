@@ -45,11 +45,11 @@ var turns = []story.Kind{story.StepZombie, story.StepEnd, story.StepTold, story.
 // chance are those of them that say nothing: whether somebody was told in between, and whether an update was lost.
 var chance = []story.Kind{story.StepTold, story.StepLoss}
 
-// causeOf reads it from the firmest violation of a property.
-func causeOf(setup history.Setup, ops []history.Op, p checker.Property) Cause {
+// causeOf reads it from the firmest violation of a property; allowed is what after says of its story.
+func causeOf(setup history.Setup, ops []history.Op, p checker.Property) (c Cause, allowed bool) {
 	v := firmest(p)
 	if v == nil {
-		return Cause{Property: p.Name, Name: p.Name}
+		return Cause{Property: p.Name, Name: p.Name}, false
 	}
 	turned, struck := map[story.Kind]bool{}, map[Struck]bool{}
 	steps := story.Of(setup, ops, *v)
@@ -61,11 +61,32 @@ func causeOf(setup history.Setup, ops []history.Op, p checker.Property) Cause {
 			turned[s.Kind] = true
 		}
 	}
-	c := Cause{Property: p.Name, Traits: Traits{slices.Sorted(maps.Keys(turned)), slices.SortedFunc(maps.Keys(struck), func(a, b Struck) int {
+	c = Cause{Property: p.Name, Traits: Traits{slices.Sorted(maps.Keys(turned)), slices.SortedFunc(maps.Keys(struck), func(a, b Struck) int {
 		return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.Whom, b.Whom))
 	})}}
 	c.Name = c.name()
-	return c
+	return c, after(steps)
+}
+
+// after says that clients act too late in a story, each of them after a deadline that it had been told while there was time to go:
+// every lease allows that.
+func after(steps []story.Step) (some bool) {
+	for i, late := range steps {
+		if late.Kind != story.StepZombie {
+			continue
+		}
+		some = true
+		inTime := false
+		for _, s := range steps[:i] { // its last grant counts
+			if s.Kind == story.StepGrant && s.Node == late.Node {
+				inTime = s.Left != nil && *s.Left > 0
+			}
+		}
+		if !inTime || late.Left == nil || *late.Left >= 0 {
+			return false
+		}
+	}
+	return some
 }
 
 // whom a fault struck, by the steps of the story.

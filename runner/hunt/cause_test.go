@@ -3,7 +3,9 @@ package hunt
 import (
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports/story"
 )
@@ -66,5 +68,38 @@ func TestSameCause(t *testing.T) {
 		if c.a.same(c.b) != c.want || c.b.same(c.a) != c.want {
 			t.Errorf("%q and %q: %v, want %v", c.a.Name, c.b.Name, c.a.same(c.b), c.want)
 		}
+	}
+}
+
+// A client that acts after the deadline that it was told does what every lease allows. One that acts before it does not, nor one that was
+// told of a grant whose lease was over, nor one that was told no deadline.
+func TestAfterTheDeadline(t *testing.T) {
+	step := func(kind story.Kind, node string, left ...time.Duration) story.Step {
+		s := story.Step{Kind: kind, Node: node}
+		if len(left) > 0 {
+			s.Left = &left[0]
+		}
+		return s
+	}
+	for name, test := range map[string]struct {
+		steps []story.Step
+		want  bool
+	}{
+		"after it":                  {[]story.Step{step(story.StepGrant, "a", 500), step(story.StepEnd, "a", 0), step(story.StepZombie, "a", -20)}, true},
+		"before it":                 {[]story.Step{step(story.StepGrant, "a", 500), step(story.StepZombie, "a", 20)}, false},
+		"granted too late":          {[]story.Step{step(story.StepGrant, "a", -5), step(story.StepZombie, "a", -20)}, false},
+		"granted too late, at last": {[]story.Step{step(story.StepGrant, "a", 500), step(story.StepGrant, "a", -5), step(story.StepZombie, "a", -20)}, false},
+		"no deadline":               {[]story.Step{step(story.StepGrant, "a"), step(story.StepZombie, "a")}, false},
+		"the grant is not told":     {[]story.Step{step(story.StepGrant, "b", 500), step(story.StepZombie, "a", -20)}, false},
+		"one of two":                {[]story.Step{step(story.StepGrant, "a", 9), step(story.StepZombie, "a", -2), step(story.StepGrant, "b", 9), step(story.StepZombie, "b", 2)}, false},
+		"nobody is late":            {[]story.Step{step(story.StepGrant, "a", 500)}, false},
+	} {
+		if got := after(test.steps); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	e := Evidence{Property: "mutual-exclusion", Owed: checker.Unleased, Compared: true, Allowed: true}
+	if decision, why := Decide(e); decision != Allowed || why == "" {
+		t.Errorf("%s %s", decision, why)
 	}
 }

@@ -73,7 +73,8 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 		if p.Verdict != checker.Violated && !shaken(p, row) {
 			continue
 		}
-		c := &candidate{cause: causeOf(out.Setup, out.Ops, p), unfenced: row.Owed == checker.Data && !row.Fenced}
+		cause, allowed := causeOf(out.Setup, out.Ops, p)
+		c := &candidate{cause: cause, unfenced: row.Owed == checker.Data && !row.Fenced}
 		c.Evidence = Evidence{Property: p.Name, Owed: row.Owed, Compared: h.Reference != nil, Excuse: excuse(t, out.Setup.Clients)}
 		if v := firmest(p); v != nil {
 			c.message = v.Message
@@ -81,6 +82,7 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 		if row.Owed == checker.Unleased && !out.Setup.Promise.Ends() {
 			c.Owed = checker.Service
 		}
+		c.Allowed = allowed && c.stale()
 		all = append(all, c)
 	}
 	return all

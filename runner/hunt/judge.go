@@ -30,6 +30,8 @@ type Evidence struct {
 	Compared bool
 	// Excuse is a fault of the trial that takes from the service what it has promised; "": none does.
 	Excuse string
+	// Allowed: a client acted after the deadline that its lock had told it, and nothing else is wrong.
+	Allowed bool
 }
 
 // Decision is what evidence says.
@@ -42,6 +44,7 @@ const (
 	Shared   Decision = "shared"   // the reference lock shows it under the same trial, too
 	Passing  Decision = "passing"  // it did not come again often enough
 	Excused  Decision = "excused"  // nobody owes it under these faults
+	Allowed  Decision = "allowed"  // every lease allows it
 	Accepted Decision = "accepted" // the file of --known accepts it
 )
 
@@ -53,6 +56,8 @@ func Decide(e Evidence) (Decision, string) {
 	owed := e.owed()
 	missed := e.Found.Of - e.Found.Seen
 	switch {
+	case e.Allowed && !owed:
+		return Allowed, "its client acted after the deadline that it had been told, which every lease allows"
 	case !e.Compared && !owed && e.Excuse != "" && e.Owed == checker.Service:
 		return Excused, "no reference lock to compare with, and its " + e.Excuse + " is an excuse"
 	case !e.Compared && !owed:
