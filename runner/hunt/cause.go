@@ -78,7 +78,7 @@ func after(steps []story.Step) (some bool) {
 		some = true
 		inTime := false
 		for _, s := range steps[:i] { // its last grant counts
-			if s.Kind == story.StepGrant && s.Node == late.Node {
+			if s.Kind == story.StepGrant && s.Who == late.Who {
 				inTime = s.Left != nil && *s.Left > 0
 			}
 		}
@@ -92,13 +92,13 @@ func after(steps []story.Step) (some bool) {
 // whom a fault struck, by the steps of the story.
 func whom(setup history.Setup, ops []history.Op, steps []story.Step, fault int) Whom {
 	struck := ops[fault].Fault.Target
-	late := slices.IndexFunc(steps, func(s story.Step) bool { return s.Kind == story.StepZombie && s.Node == struck })
+	late := slices.IndexFunc(steps, func(s story.Step) bool { return s.Kind == story.StepZombie && s.Who == struck })
 	switch {
 	case slices.Contains(setup.Servers, struck):
 		return Server
 	case late < 0:
 		return ""
-	case slices.ContainsFunc(steps[:late], func(s story.Step) bool { return s.Kind == story.StepGrant && s.Node == struck && s.Op < fault }):
+	case slices.ContainsFunc(steps[:late], func(s story.Step) bool { return s.Kind == story.StepGrant && s.Who == struck && s.Op < fault }):
 		return Holder
 	}
 	return Waiter

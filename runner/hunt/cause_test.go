@@ -7,6 +7,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/reports/sample"
 	"github.com/dlmtest/dlmtest/reports/story"
 )
 
@@ -18,8 +19,8 @@ func TestWhomAFaultStruck(t *testing.T) {
 		return history.Op{F: history.Fault, Fault: &history.FaultNote{Kind: "pause", Target: target}}
 	}
 	ops := []history.Op{fault("client-1"), {F: history.Acquire, Node: "client-1"}, fault("client-1"), fault("client-2"), fault("etcd-1"), {F: history.Write, Node: "client-1"}}
-	steps := []story.Step{{Kind: story.StepFault, Op: 0}, {Kind: story.StepGrant, Node: "client-1", Op: 1}, {Kind: story.StepFault, Op: 2},
-		{Kind: story.StepZombie, Node: "client-1", Op: 5}}
+	steps := []story.Step{{Kind: story.StepFault, Op: 0}, {Kind: story.StepGrant, Who: "client-1", Node: "client-1", Op: 1}, {Kind: story.StepFault, Op: 2},
+		{Kind: story.StepZombie, Who: "client-1", Node: "resource", Op: 5}}
 	for at, want := range map[int]Whom{0: Waiter, 2: Holder, 3: "", 4: Server} {
 		if got := whom(setup, ops, steps, at); got != want {
 			t.Errorf("the fault of %d is %q, want %q", at, got, want)
@@ -74,8 +75,11 @@ func TestSameCause(t *testing.T) {
 // A client that acts after the deadline that it was told does what every lease allows. One that acts before it does not, nor one that was
 // told of a grant whose lease was over, nor one that was told no deadline.
 func TestAfterTheDeadline(t *testing.T) {
-	step := func(kind story.Kind, node string, left ...time.Duration) story.Step {
-		s := story.Step{Kind: kind, Node: node}
+	step := func(kind story.Kind, who string, left ...time.Duration) story.Step {
+		s := story.Step{Kind: kind, Who: who, Node: who}
+		if kind == story.StepZombie { // its write arrives
+			s.Node = "resource"
+		}
 		if len(left) > 0 {
 			s.Left = &left[0]
 		}
@@ -101,5 +105,16 @@ func TestAfterTheDeadline(t *testing.T) {
 	e := Evidence{Property: "mutual-exclusion", Owed: checker.Unleased, Compared: true, Allowed: true}
 	if decision, why := Decide(e); decision != Allowed || why == "" {
 		t.Errorf("%s %s", decision, why)
+	}
+}
+
+// In the history of a real run a holder is paused between its read and its write, and its write arrives at the resource.
+func TestCauseOfARealRun(t *testing.T) {
+	t.Chdir("../../reports/story") // where the histories of reports are beside
+	setup, ops := sample.Recorded(t, "gc-pause-etcd")
+	result := checker.Judge(setup, ops)
+	c, allowed := causeOf(setup, ops, *result.Property("mutual-exclusion"))
+	if !allowed || !slices.Contains(c.Struck, Struck{"pause", Holder}) {
+		t.Errorf("%s, allowed: %v", c.Name, allowed)
 	}
 }
