@@ -159,6 +159,11 @@ var schedules = []schedule{
 			return among(f.Fault, "hold-answer", "blackhole") && f.Target == "holder" && f.On == "renewing" && n > 1.05
 		})
 	}},
+	{name: "the second request of a renewal comes after its lease", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Renew && t.Patience != scenarios.Impatient && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Fault == "hold-request" && f.When.Skip == 1 && f.Target == "holder" && f.On == "renewing" && n > 1.05
+		})
+	}},
 	{name: "one renewal is lost", backend: "etcd", messages: etcdMessages, has: func(t scenarios.Scenario) bool {
 		return contended(t) && t.Renew && of(t, t.Work) > 0.7 && hit(t, func(f scenarios.Fault, n float64) bool {
 			return among(f.Fault, "hold-answer", "hold-request", "blackhole", "reset", "cut-link") && f.Target == "holder" && f.On == "renewing" && n < 0.7

@@ -30,19 +30,22 @@ func lateAcquire(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 // lates are the messages that one trial delays.
 const lates = 5
 
-// lateRenewal holds up renewals, or their answers, of holders that wait for them: one until the lease is over, and one so that it is not.
+// lateRenewal holds up renewals, or their answers, of holders that wait for them: one until the lease is over, and one so that it is not;
+// and of one that asks twice, as by GET and then PEXPIRE, the second request.
 func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if d.visit%2 == 1 && slices.Contains(s.Workloads, "watchdog") {
 		return lateWatchdog(d, t)
 	}
 	d.visit /= 2
 	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
-	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(3, 8)), leases(d.log(5, 7))
+	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(3, 8)), leases(d.log(6, 8))
 	kinds := []string{"hold-answer", "reset", "blackhole", "hold-request", "stall-worker"}
-	for n, length := range []float64{d.log(0.2, 0.7), d.log(1.05, 2)} {
-		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kinds[(d.visit+2*n)%len(kinds)], Target: "holder", On: "renewing",
-			At: leases(0.1 + 1.5*float64(n)), For: span(leases(length))})
+	late := func(kind string, at, length float64, when scenarios.When) {
+		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kind, Target: "holder", On: "renewing", When: when, At: leases(at), For: span(leases(length))})
 	}
+	late(kinds[d.visit%len(kinds)], 0.1, d.log(0.2, 0.7), scenarios.When{})
+	late(kinds[(d.visit+2)%len(kinds)], 1.6, d.log(1.05, 2), scenarios.When{})
+	late("hold-request", 3.9, d.log(1.05, 2), scenarios.When{Contains: "key-1", Skip: 1})
 	return t
 }
 
