@@ -44,21 +44,23 @@ func pipe(path string) error {
 	return syscall.Mkfifo(path, 0o644)
 }
 
+// commandsOfMatrices read the runs of a matrix, and some write into its folders.
+var commandsOfMatrices = map[string]func(dir string) []string{
+	"check": func(dir string) []string { return []string{"check", dir} },
+	"gate --of": func(dir string) []string {
+		return []string{"gate", "--of", dir, "--config", filepath.Join(dir, "gate.yaml")}
+	},
+	"gate init": func(dir string) []string { return []string{"gate", "init", dir} },
+	"diff":      func(dir string) []string { return []string{"diff", dir, dir} },
+	"report":    func(dir string) []string { return []string{"report", dir, "--format", "md", "-o", "-"} },
+	"merge":     func(dir string) []string { return []string{"report", "merge", dir, "-o", dir + "-whole"} },
+}
+
 // No command that reads the runs of a matrix goes through a link in it, or waits for what
 // is no file. The same run without the bait is read by all of them.
 func TestMatrixIsReadWithoutLinks(t *testing.T) {
 	t.Parallel()
-	commands := map[string]func(dir string) []string{
-		"check": func(dir string) []string { return []string{"check", dir} },
-		"gate --of": func(dir string) []string {
-			return []string{"gate", "--of", dir, "--config", filepath.Join(dir, "gate.yaml")}
-		},
-		"gate init": func(dir string) []string { return []string{"gate", "init", dir} },
-		"diff":      func(dir string) []string { return []string{"diff", dir, dir} },
-		"report":    func(dir string) []string { return []string{"report", dir, "--format", "md", "-o", "-"} },
-		"merge":     func(dir string) []string { return []string{"report", "merge", dir, "-o", dir + "-whole"} },
-	}
-	for command, args := range commands {
+	for command, args := range commandsOfMatrices {
 		t.Run(command, func(t *testing.T) {
 			if said, _ := runBounded(t, args(baited(t, nil))); strings.Contains(said, "is a link") || strings.Contains(said, "cannot be") {
 				t.Errorf("without a bait: %s", said)

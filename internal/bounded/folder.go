@@ -1,6 +1,7 @@
 package bounded
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,43 +11,57 @@ import (
 	"syscall"
 )
 
-// Below is the path of what an index says lies in a folder: an index is what somebody
-// wrote, so nothing is read or written outside of the folder, through a link in it, or
-// where it holds a pipe, a socket or a device. What is not there its reader will tell.
-func Below(dir, name string) (path string, err error) {
+// Below opens the folder that an index says lies in another: an index is what somebody wrote, so nothing is read or
+// written outside of the folder, through a link in it, or where it holds a pipe, a socket or a device. Who puts a link
+// there once it is open leads nobody out of it.
+func Below(in *os.Root, name string) (*os.Root, error) {
 	name = filepath.FromSlash(name)
 	if !filepath.IsLocal(name) {
-		return "", fmt.Errorf("its folder %q is not below this one; put it there, or name it by itself", name)
+		return nil, fmt.Errorf("its folder %q is not below this one; put it there, or name it by itself", name)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
 	at := ""
 	for part := range strings.SplitSeq(filepath.Clean(name), string(filepath.Separator)) {
 		at = filepath.Join(at, part)
-		info, err := root.Lstat(at)
-		if os.IsNotExist(err) {
-			return filepath.Join(dir, name), nil
-		}
+		info, err := in.Lstat(at)
 		if err == nil {
 			err = plain(at, info.Mode())
 		}
 		if err != nil {
-			return "", err
+			return nil, named(in, at, err)
 		}
 	}
-	err = fs.WalkDir(root.FS(), filepath.ToSlash(at), func(file string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(in.FS(), filepath.ToSlash(at), func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		return plain(file, entry.Type())
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return filepath.Join(dir, name), nil
+	below, err := in.OpenRoot(name)
+	return below, named(in, name, err)
+}
+
+// Made is Below of a folder that is made where it is not there.
+func Made(in *os.Root, name string) (*os.Root, error) {
+	if err := in.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, named(in, name, err)
+	}
+	return Below(in, name)
+}
+
+// named gives an error about what lies in a folder its whole path, which the error of an os.Root has not.
+func named(in *os.Root, name string, err error) error {
+	var of *fs.PathError
+	if !errors.As(err, &of) || filepath.IsAbs(of.Path) {
+		return err
+	}
+	path := filepath.Join(in.Name(), name)
+	if info, wrong := in.Lstat(name); wrong == nil && info.Mode()&fs.ModeSymlink != 0 && !errors.Is(err, fs.ErrNotExist) {
+		return plain(path, info.Mode())
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: of.Err}
 }
 
 // plain refuses what is neither a file nor a folder.
@@ -97,7 +112,8 @@ func ReadFile(path string, max int64) ([]byte, error) {
 
 // OpenIn is Open of what lies in a root, which no link leads out of.
 func OpenIn(root *os.Root, name string) (*os.File, error) {
-	return regular(root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	f, err := regular(root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	return f, named(root, name, err)
 }
 
 // mostCopied is more than any file of a run has: its history ends at 1 GB.
