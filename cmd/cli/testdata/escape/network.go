@@ -41,6 +41,24 @@ var networkProbes = []probe{
 	{"any-socket", func() (string, error) { return any(socketFiles("/run", "/var", "/tmp"), dialUnix) }},
 	{"raw-socket", func() (string, error) { return "raw packets", socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_TCP) }},
 	{"raw-icmp", func() (string, error) { return "raw packets", socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP) }},
+	{"raw-icmp6", func() (string, error) {
+		return "neighbour advertisements", socket(unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_ICMPV6)
+	}},
+	{"raw-ip6", func() (string, error) { return "raw packets", socket(unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_RAW) }},
+	{"old-packet-socket", func() (string, error) { return "frames", socket(unix.AF_INET, unix.SOCK_PACKET, 0x0300) }}, // ETH_P_ALL
+	{"route-neighbour", func() (string, error) {
+		return "who answers for an address", onRoutes(unix.RTM_NEWNEIGH, make([]byte, unix.SizeofNdMsg))
+	}},
+	{"route-neighbour6", func() (string, error) {
+		message := make([]byte, unix.SizeofNdMsg)
+		message[0] = unix.AF_INET6
+		return "who answers for an address", onRoutes(unix.RTM_NEWNEIGH, message)
+	}},
+	{"route-address6", func() (string, error) {
+		message := make([]byte, unix.SizeofIfAddrmsg)
+		message[0] = unix.AF_INET6
+		return "another's address", onRoutes(unix.RTM_NEWADDR, message)
+	}},
 	{"packet-socket", func() (string, error) { return "frames", socket(unix.AF_PACKET, unix.SOCK_RAW, 0) }},
 	{"packet-dgram", func() (string, error) { return "frames", socket(unix.AF_PACKET, unix.SOCK_DGRAM, 0) }},
 	{"vsock", func() (string, error) { return "the machine's host", dialVsock() }},
@@ -154,6 +172,30 @@ func socket(domain, kind, protocol int) error {
 	fd, err := unix.Socket(domain, kind|unix.SOCK_CLOEXEC, protocol)
 	if err == nil {
 		_ = unix.Close(fd)
+	}
+	return err
+}
+
+// onRoutes asks the kernel for a change of addresses, and takes any answer but a refusal for one that would be made.
+func onRoutes(kind uint16, message []byte) error {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	request := binary.NativeEndian.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(message)))
+	request = binary.NativeEndian.AppendUint16(request, kind)
+	request = binary.NativeEndian.AppendUint16(request, unix.NLM_F_REQUEST|unix.NLM_F_ACK)
+	request = append(append(request, make([]byte, 8)...), message...)
+	answer := make([]byte, 4096)
+	if err := unix.Sendto(fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return err
+	}
+	n, err := unix.Read(fd, answer)
+	if err == nil && n >= unix.SizeofNlMsghdr+4 {
+		if errno := unix.Errno(-int32(binary.NativeEndian.Uint32(answer[unix.SizeofNlMsghdr:]))); errno == unix.EPERM {
+			return errno
+		}
 	}
 	return err
 }
