@@ -141,22 +141,32 @@ func runBounded(t *testing.T, args []string) (said string, ended bool) {
 	return string(out), ctx.Err() == nil
 }
 
-// A folder of another suite's histories is waited for as little as one of runs: what was found in it, and not named.
+// A folder of another suite's histories is waited for as little as one of runs: what was found in it, and not named. And no link leads out of it.
 func TestFoundHistoriesDoNotWait(t *testing.T) {
 	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("geheim\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	baits := map[string]func(path string) error{
+		"is a pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"is a link": func(path string) error { return os.Symlink(secret, path) },
+	}
 	for _, name := range []string{"client-1/operations.json", "client-1/operations.json.gz", "history.jsonl"} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), syscall.Mkfifo(path, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		for _, args := range [][]string{{"check", "--model", "mutex", dir}, {"check", "--model", "mutex", dir, dir},
-			{"explain", "--model", "mutex", dir}, {"convert", dir, "--to", "edn"}} {
-			if args[0] == "convert" && name == "history.jsonl" {
-				continue // it takes no folder of a run
+		for want, bait := range baits {
+			dir := t.TempDir()
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), bait(path)); err != nil {
+				t.Fatal(err)
 			}
-			if said, ended := runBounded(t, args); !ended || !strings.Contains(said, "is a pipe") {
-				t.Errorf("%q with %s: ended %v: %s", args, name, ended, said)
+			for _, args := range [][]string{{"check", "--model", "mutex", dir}, {"check", "--model", "mutex", dir, dir},
+				{"explain", "--model", "mutex", dir}, {"convert", dir, "--to", "edn"}} {
+				if args[0] == "convert" && name == "history.jsonl" {
+					continue // it takes no folder of a run
+				}
+				if said, ended := runBounded(t, args); !ended || !strings.Contains(said, want) || strings.Contains(said, "geheim") {
+					t.Errorf("%q with %s: ended %v: %s", args, name, ended, said)
+				}
 			}
 		}
 	}

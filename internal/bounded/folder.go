@@ -79,10 +79,15 @@ func notRegular(path string) error {
 	return fmt.Errorf("%s is a pipe, a socket or a device, which is not read: put the file itself in its place", path)
 }
 
-// Open opens a file of a folder that somebody else may have made. It never waits: what
+// Open opens a file of a folder that somebody else may have made; no link leads out of that. It never waits: what
 // is no regular file is refused, as a pipe has no end before its writer and a device may have none.
-func Open(path string) (*os.File, error) {
-	return regular(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+func Open(dir, name string) (*os.File, error) {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := OpenIn(in, name)
+	return f, errors.Join(err, in.Close())
 }
 
 func regular(f *os.File, err error) (*os.File, error) {
@@ -100,9 +105,9 @@ func regular(f *os.File, err error) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile reads a file of a folder, as Open does, of at most max bytes.
+// ReadFile reads a file that nobody has named, of at most max bytes. It follows links, and waits as little as Open.
 func ReadFile(path string, max int64) ([]byte, error) {
-	f, err := Open(path)
+	f, err := regular(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +115,7 @@ func ReadFile(path string, max int64) ([]byte, error) {
 	return read(f, path, max)
 }
 
-// OpenIn is Open of what lies in a root, which no link leads out of.
+// OpenIn is Open of what lies in a folder that is held.
 func OpenIn(root *os.Root, name string) (*os.File, error) {
 	f, err := regular(root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
 	return f, named(root, name, err)
@@ -131,7 +136,7 @@ func Copy(to io.Writer, f *os.File) (int64, error) {
 	return io.Copy(to, io.LimitReader(f, info.Size()))
 }
 
-// ReadIn is ReadFile of what lies in a root, which no link leads out of.
+// ReadIn is ReadFile of what lies in a folder that is held; no link leads out of that.
 func ReadIn(root *os.Root, name string, max int64) ([]byte, error) {
 	f, err := OpenIn(root, name)
 	if err != nil {

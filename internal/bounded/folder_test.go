@@ -89,7 +89,7 @@ func TestFilesOfFoldersDoNotWait(t *testing.T) {
 			"ReadFile": func() error { _, err := ReadFile(filepath.Join(dir, name), 1<<20); return err },
 			"ReadIn":   func() error { _, err := ReadIn(root, name, 1<<20); return err },
 			"Open": func() error {
-				f, err := Open(filepath.Join(dir, name))
+				f, err := Open(dir, name)
 				if err == nil {
 					_ = f.Close()
 				}
@@ -136,7 +136,7 @@ func TestCopyHasAnEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer more.Close()
-	f, err := Open(path)
+	f, err := Open(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		t.Fatal(err)
 	}
