@@ -138,7 +138,8 @@ func inPlace(ctx context.Context, in *os.Root) error {
 	if err := unix.Renameat2(at, freshDir, at, violationsDir, unix.RENAME_EXCHANGE); err == nil {
 		return in.RemoveAll(freshDir)
 	}
-	return errors.Join(in.RemoveAll(violationsDir), in.Rename(freshDir, violationsDir)) // there is no old, or no exchange on this file system
+	// There is no old evidence, or no exchange on this file system.
+	return errors.Join(in.RemoveAll(violationsDir), in.Rename(freshDir, violationsDir))
 }
 
 // forget names no files of evidence that was not saved.

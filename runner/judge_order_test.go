@@ -170,8 +170,8 @@ func violating(t *testing.T, dir string) {
 	}
 }
 
-// A run's folder that is exchanged for a link once its verdict is saved has all the rest that is saved, and nothing comes
-// where the link leads.
+// A run's folder that is exchanged for a link once its verdict is saved has all the rest that is saved, and nothing
+// comes where the link leads.
 func TestExchangedWhileJudged(t *testing.T) {
 	dir, outside := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	if err := os.Mkdir(dir, 0o755); err != nil {

@@ -89,8 +89,8 @@ func (w *walker) entries(path string, node *yaml.Node, elem reflect.Type) {
 func (w *walker) pairs(path string, node *yaml.Node, visit func(key, value *yaml.Node)) {
 	if node.Kind != yaml.MappingNode {
 		is := kindOf(node)
-		if path == "" && node.Kind == yaml.ScalarNode { // a gate of somebody's may name any file, and what is in it is nobody's business
-			is = "a text"
+		if path == "" && node.Kind == yaml.ScalarNode {
+			is = "a text" // which is not shown: somebody's gate file may name any file
 		}
 		w.problem(path, node.Line, "%swant a map of fields, not %s", prefix(path), is)
 		return

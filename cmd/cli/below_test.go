@@ -141,7 +141,8 @@ func runBounded(t *testing.T, args []string) (said string, ended bool) {
 	return string(out), ctx.Err() == nil
 }
 
-// A folder of another suite's histories is waited for as little as one of runs: what was found in it, and not named. And no link leads out of it.
+// A folder of another suite's histories is waited for as little as one of runs: what was found in it, and not named. And
+// no link leads out of it.
 func TestFoundHistoriesDoNotWait(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")

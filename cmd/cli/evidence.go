@@ -98,7 +98,9 @@ func (e *evidence) one(ctx context.Context, mini *models.Minimizer, r *models.Re
 	}
 	name := fmt.Sprintf("%d.edn", i+1)
 	minimal.File = filepath.Join(e.dir, name)
-	err := whole.At(minimal.File, runner.Text(func(w io.Writer) error { return formats.WriteEDN(w, each(events), formats.Lines) }))
+	err := whole.At(minimal.File, runner.Text(func(w io.Writer) error {
+		return formats.WriteEDN(w, each(events), formats.Lines)
+	}))
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func copyAside(in *os.Root, name, to string) error {
 	})
 }
 
-// hold opens the folder of what is shown, and chooses where the report goes: into the same folder, if nobody has said that.
+// hold opens the folder of what is shown, and chooses where the report goes: into that folder, if nobody has said it.
 func (f *reportFlags) hold(dir, otherwise string) (*os.Root, error) {
 	in, err := os.OpenRoot(dir)
 	if err != nil {

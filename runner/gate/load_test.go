@@ -143,8 +143,8 @@ func TestSetCount(t *testing.T) {
 	}
 }
 
-// A gate that somebody else wrote may name any file as a scenario: a pipe is not waited for, and what is no scenario is not
-// shown.
+// A gate that somebody else wrote may name any file as a scenario: a pipe is not waited for, and what is no scenario is
+// not shown.
 func TestScenariosOfAForeignGate(t *testing.T) {
 	dir := t.TempDir()
 	path, secret := filepath.Join(dir, "gate.yaml"), filepath.Join(dir, "key.yaml")

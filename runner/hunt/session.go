@@ -51,10 +51,12 @@ func New(spec Spec) (*Hunt, error) {
 	return h, nil
 }
 
-// itsOwn refuses a folder of which a part is a link, or of which another user could make a link while the hunt goes on: a
-// hunt removes the runs of sessions that were killed, cuts and lengthens the list of its trials, and has runs made below it.
+// itsOwn refuses a folder of which a part is a link, or of which another user could make a link while the hunt goes on.
+// A hunt removes the runs of sessions that were killed, cuts and lengthens the list of its trials, and has runs made
+// below its folder.
 func itsOwn(in *os.Root) error {
-	for name, folder := range map[string]bool{".": true, runsDir: true, findingsDir: true, trialsFile: false, ReportFile: false} {
+	parts := map[string]bool{".": true, runsDir: true, findingsDir: true, trialsFile: false, ReportFile: false}
+	for name, folder := range parts {
 		if err := isPart(in, name, folder); err != nil {
 			return err
 		}

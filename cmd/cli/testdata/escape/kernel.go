@@ -230,8 +230,8 @@ func arpEntry(device net.Interface, request []byte) {
 	copy(request[52:52+15], device.Name) // arp_dev
 }
 
-// foreignSource6 sends a packet over IPv6 from an address that is not the node's: there it needs no capability, and all that
-// stands in the way is that no node has IPv6 on its network.
+// foreignSource6 sends a packet over IPv6 from an address that is not the node's: there it needs no capability, and all
+// that stands in the way is that no node has IPv6 on its network.
 func foreignSource6() (string, error) {
 	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -250,7 +250,8 @@ func foreignSource6() (string, error) {
 		everybody, somebody := [16]byte{0: 0xff, 1: 0x02, 15: 1}, [16]byte{0: 0xfe, 1: 0x80, 15: 0x42}
 		to := unix.SockaddrInet6{Port: 9, ZoneId: uint32(device.Index), Addr: everybody}
 		from := unix.SockaddrInet6{ZoneId: uint32(device.Index), Addr: somebody}
-		return errors.Join(unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_FREEBIND, 1), unix.Bind(fd, &from), unix.Sendto(fd, []byte("?"), 0, &to))
+		return errors.Join(unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_FREEBIND, 1), unix.Bind(fd, &from),
+			unix.Sendto(fd, []byte("?"), 0, &to))
 	})
 }
 

@@ -46,7 +46,9 @@ var networkProbes = []probe{
 		return "neighbour advertisements", socket(unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_ICMPV6)
 	}},
 	{"raw-ip6", func() (string, error) { return "raw packets", socket(unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_RAW) }},
-	{"old-packet-socket", func() (string, error) { return "frames", socket(unix.AF_INET, unix.SOCK_PACKET, 0x0300) }}, // ETH_P_ALL
+	{"old-packet-socket", func() (string, error) {
+		return "frames", socket(unix.AF_INET, unix.SOCK_PACKET, 0x0300) // ETH_P_ALL
+	}},
 	{"route-neighbour", func() (string, error) {
 		return "who answers for an address", onRoutes(unix.RTM_NEWNEIGH, make([]byte, unix.SizeofNdMsg))
 	}},
