@@ -13,6 +13,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/text"
@@ -30,7 +31,7 @@ func pauseOnEtcd(t *testing.T) (saved, map[string]checker.Expectation) {
 	if err := os.WriteFile(filepath.Join(dir, historyFile), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	h, err := readHistory(dir)
+	h, err := readHistory(golden.Root(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func TestEarlyEndIsTold(t *testing.T) {
 			}
 			dir := t.TempDir()
 			run := reports.Run{Format: reports.Format, State: reports.Ended, Backend: "etcd", Resolved: string(scenario.YAML())}
-			if err := errors.Join(saveRun(dir, run), saveHistory(dir, h.setup, ops)); err != nil {
+			if err := errors.Join(saveRun(golden.Root(t, dir), run), saveHistory(golden.Root(t, dir), h.setup, ops)); err != nil {
 				t.Fatal(err)
 			}
 			out, err := Check(t.Context(), dir, checker.Oracle{})

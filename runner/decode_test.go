@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/internal/golden"
 )
 
 // What stands beside a history is read as strictly as it.
@@ -43,7 +44,7 @@ func TestFilesOfAFolderAreStrict(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, runFile), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readRun(dir); err == nil || !strings.Contains(err.Error(), "run.json: ") || !strings.Contains(err.Error(), want) {
+		if _, err := readRun(golden.Root(t, dir)); err == nil || !strings.Contains(err.Error(), "run.json: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

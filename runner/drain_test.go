@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/internal/golden"
 )
 
 // The history says of each source that has ended how many records it made, with those that
@@ -72,7 +73,7 @@ func TestResultsHaveAnEnd(t *testing.T) {
 	if err := errors.Join(f.Truncate(mostOfResults+1), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readResults(dir); !errors.Is(err, bounded.ErrTooLarge) {
+	if _, err := readResults(golden.Root(t, dir)); !errors.Is(err, bounded.ErrTooLarge) {
 		t.Error(err)
 	}
 }

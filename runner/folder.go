@@ -26,6 +26,15 @@ const (
 // roomNeeded is the free space below which a run does not start.
 const roomNeeded = 64 << 20
 
+// openFolder holds the folder of a run. The path may be a link, as runs/latest is; once it is open nobody exchanges it.
+func openFolder(dir string) (*os.Root, error) {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
+	}
+	return in, nil
+}
+
 // newFolder makes the folder of a run, with its logs folder. It fails before
 // anything is started if the run could not be saved.
 func newFolder(out, scenario, backend string, now time.Time) (string, error) {

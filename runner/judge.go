@@ -26,13 +26,14 @@ import (
 // judge decides a history, and saves it and all that is made from it. The verdict comes
 // first: it is saved, and judged is told of it, before anything is looked for that only
 // shows it better, and that a cancel of ctx ends. What is known is returned with an error of saving, too.
-func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup, ops []history.Op, doubts []string,
+func judge(ctx context.Context, in *os.Root, run reports.Run, setup history.Setup, ops []history.Op, doubts []string,
 	oracle checker.Oracle, judged func(*Outcome)) (*Outcome, error) {
 	ops = history.Mend(setup, ops)
+	dir := in.Name()
 	out := &Outcome{Dir: dir, Run: run, Setup: setup, Ops: ops}
 	if err := history.Validate(setup, ops); err != nil {
 		err = fmt.Errorf("the history breaks dlmtest's own rules, so it is not judged: %w; it is kept in %s", err, dir)
-		return nil, errors.Join(err, draw(out, err))
+		return nil, errors.Join(err, draw(in, out, err))
 	}
 	if run.Interrupted != "" {
 		doubts = append(doubts, run.Interrupted)
@@ -45,7 +46,7 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 	checker.Doubt(setup, &out.Result, doubts)
 	checker.Await(&out.Result)
 	out.Figures = figures.Measure(setup, ops, out.Result)
-	err := saveVerdict(out)
+	err := saveVerdict(in, out)
 	if judged != nil {
 		judged(out)
 	}
@@ -53,12 +54,12 @@ func judge(ctx context.Context, dir string, run reports.Run, setup history.Setup
 		return out, fmt.Errorf("the verdict is not saved: %w; free some room, or see that %s can be written, then dlmtest check %s", err, dir, dir)
 	}
 	known := len(out.Result.Doubts)
-	err = evidence(ctx, out, oracle)
+	err = evidence(ctx, in, out, oracle)
 	if len(out.Result.Doubts) > known {
 		checker.Doubt(setup, &out.Result, nil)
 		out.Figures = figures.Measure(setup, ops, out.Result) // a doubt is a part of them
 	}
-	return out, errors.Join(err, NoRoom(save(out), "dlmtest check "+dir+", which writes the report again"))
+	return out, errors.Join(err, NoRoom(save(in, out), "dlmtest check "+dir+", which writes the report again"))
 }
 
 // expected is what the scenario of a run expects of its lock, by property; nil where it says nothing.
@@ -87,15 +88,14 @@ func (out *Outcome) Verdict() string {
 // evidence finds what shows the violations best, and has Porcupine confirm and draw it.
 // That of an earlier judgement stays until the new is whole: who is killed, or finds the
 // disk full, loses nothing.
-func evidence(ctx context.Context, out *Outcome, oracle checker.Oracle) error {
-	fresh := filepath.Join(out.Dir, violationsDir+".new")
-	if err := os.RemoveAll(fresh); err != nil {
+func evidence(ctx context.Context, in *os.Root, out *Outcome, oracle checker.Oracle) error {
+	if err := in.RemoveAll(freshDir); err != nil {
 		return err
 	}
-	err := minimize(ctx, fresh, out)
+	err := minimize(ctx, in, out)
 	oracle.Save = func(number int, page string) (string, error) {
 		name := fmt.Sprintf("%d.html", number)
-		err := Write(fresh, name, func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
+		err := writeFresh(in, name, func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
 		return violationsDir + "/" + name, err
 	}
 	if err == nil {
@@ -103,24 +103,43 @@ func evidence(ctx context.Context, out *Outcome, oracle checker.Oracle) error {
 	}
 	if err != nil {
 		forget(&out.Result)
-		return errors.Join(err, os.RemoveAll(fresh))
+		return errors.Join(err, in.RemoveAll(freshDir))
 	}
-	return inPlace(ctx, fresh, filepath.Join(out.Dir, violationsDir))
+	return inPlace(ctx, in)
+}
+
+// freshDir is where new evidence is until it is whole.
+const freshDir = violationsDir + ".new"
+
+// writeFresh writes a file of the new evidence.
+func writeFresh(in *os.Root, name string, render func(io.Writer) error) error {
+	fresh, err := bounded.Made(in, freshDir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Write(fresh, name, render), fresh.Close())
 }
 
 // inPlace puts new evidence where that of an earlier judgement is. An interrupt may have
 // come before there was any; then the old stays.
-func inPlace(ctx context.Context, fresh, old string) error {
-	if _, err := os.Stat(fresh); errors.Is(err, os.ErrNotExist) {
+func inPlace(ctx context.Context, in *os.Root) error {
+	if _, err := in.Lstat(freshDir); errors.Is(err, os.ErrNotExist) {
 		if ctx.Err() != nil {
 			return nil
 		}
-		return os.RemoveAll(old) // nothing is violated any more
+		return in.RemoveAll(violationsDir) // nothing is violated any more
 	}
-	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, old, unix.RENAME_EXCHANGE); err == nil {
-		return os.RemoveAll(fresh)
+	dir, err := in.Open(".")
+	if err != nil {
+		return err
 	}
-	return errors.Join(os.RemoveAll(old), os.Rename(fresh, old)) // there is no old, or no exchange on this file system
+	defer func() { _ = dir.Close() }() // a folder
+	at := int(dir.Fd())
+	if err := unix.Renameat2(at, freshDir, at, violationsDir, unix.RENAME_EXCHANGE); err == nil {
+		return in.RemoveAll(freshDir)
+	}
+	// There is no old evidence, or no exchange on this file system.
+	return errors.Join(in.RemoveAll(violationsDir), in.Rename(freshDir, violationsDir))
 }
 
 // forget names no files of evidence that was not saved.
@@ -136,14 +155,14 @@ func forget(r *checker.Result) {
 
 // draw writes the report of a history that is not judged, with the reason: a drawing is
 // needed most where something is wrong.
-func draw(out *Outcome, why error) error {
+func draw(in *os.Root, out *Outcome, why error) error {
 	reason := why.Error()
 	const not = "Not judged."
 	r := checker.Result{Sentences: checker.Sentences{Promise: not, Unfenced: not, Fenced: not, WentOn: not}, Doubts: []string{reason}}
 	if out.Run.Interrupted != "" {
 		r.Doubts = append(r.Doubts, out.Run.Interrupted)
 	}
-	return Write(out.Dir, reportFile, func(w io.Writer) error { return pages.HTML(w, out.Run, out.Setup, out.Ops, r) })
+	return Write(in, reportFile, func(w io.Writer) error { return pages.HTML(w, out.Run, out.Setup, out.Ops, r) })
 }
 
 // Check judges a saved run again, with no cluster. The history itself is left as
@@ -151,21 +170,31 @@ func draw(out *Outcome, why error) error {
 // where it is given, is told of the verdict as soon as it is saved, before evidence is
 // looked for. With an error of saving comes what is known.
 func Check(ctx context.Context, dir string, oracle checker.Oracle, judged ...func(*Outcome)) (*Outcome, error) {
-	saved, err := readHistory(dir)
+	in, err := openFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	run, err := readRun(dir)
+	out, err := CheckIn(ctx, in, oracle, judged...)
+	return out, errors.Join(err, in.Close())
+}
+
+// CheckIn is Check of a folder that is held: nothing is read or written outside of it.
+func CheckIn(ctx context.Context, in *os.Root, oracle checker.Oracle, judged ...func(*Outcome)) (*Outcome, error) {
+	saved, err := readHistory(in)
+	if err != nil {
+		return nil, err
+	}
+	run, err := readRun(in)
 	if err != nil {
 		return nil, err
 	}
 	run.History = nil // it may be another by now
 	var unsaved error
 	if saved.part {
-		unsaved = Write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
+		unsaved = Write(in, historyFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
 	}
 	doubts := append(slices.Clone(run.Doubts), saved.doubts...)
-	out, err := judge(ctx, dir, run, saved.setup, saved.ops, doubts, oracle, func(out *Outcome) {
+	out, err := judge(ctx, in, run, saved.setup, saved.ops, doubts, oracle, func(out *Outcome) {
 		for _, tell := range judged {
 			tell(out)
 		}
@@ -182,25 +211,22 @@ type saved struct {
 }
 
 // readHistory reads a finished history, or what a killed run has left.
-func readHistory(dir string) (saved, error) {
+func readHistory(in *os.Root) (saved, error) {
 	var h saved
-	if _, err := os.Stat(dir); err != nil {
-		return h, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
+	if StillGoing(in) {
+		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", in.Name())
 	}
-	if StillGoing(dir) {
-		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", dir)
-	}
-	f, err := bounded.Open(filepath.Join(dir, historyFile))
+	f, err := bounded.OpenIn(in, historyFile)
 	if errors.Is(err, os.ErrNotExist) {
 		h.part = true
-		f, err = bounded.Open(filepath.Join(dir, partFile))
+		f, err = bounded.OpenIn(in, partFile)
 	}
 	if err != nil {
 		return h, fmt.Errorf("%w; DIR is the folder of a run, such as runs/latest", err)
 	}
 	defer f.Close()
 	if h.part && syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == syscall.EWOULDBLOCK {
-		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", dir)
+		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", in.Name())
 	}
 	h.setup, h.ops, err = history.Decode(f)
 	if errors.Is(err, history.ErrTruncated) {
@@ -218,31 +244,30 @@ func readHistory(dir string) (saved, error) {
 // mostOfARun is many times what run.json has of the largest scenario.
 const mostOfARun = 64 << 20
 
-func readRun(dir string) (reports.Run, error) {
+func readRun(in *os.Root) (reports.Run, error) {
 	var run reports.Run
-	data, err := bounded.ReadFile(filepath.Join(dir, runFile), mostOfARun)
+	data, err := bounded.ReadIn(in, runFile, mostOfARun)
 	if errors.Is(err, os.ErrNotExist) { // killed before it could say more
-		return reports.Run{Format: reports.Format, ID: filepath.Base(dir), State: reports.Killed, Interrupted: wasKilled}, nil
+		return reports.Run{Format: reports.Format, ID: filepath.Base(in.Name()), State: reports.Killed, Interrupted: wasKilled}, nil
 	}
 	if err != nil {
 		return run, err
 	}
-	if run, err = DecodeRun(filepath.Join(dir, runFile), data); err != nil {
+	if run, err = DecodeRun(filepath.Join(in.Name(), runFile), data); err != nil {
 		return run, err
 	}
 	return settled(run), nil
 }
 
-// minimize saves the smallest history of each of the first violations in N.jsonl of a
-// folder, which will be that of the run's violations.
-func minimize(ctx context.Context, dir string, out *Outcome) error {
+// minimize saves the smallest history of each of the first violations in N.jsonl of the new evidence.
+func minimize(ctx context.Context, in *os.Root, out *Outcome) error {
 	return checker.Minimize(ctx, out.Setup, out.Ops, &out.Result,
 		func(number int, setup history.Setup, ops []history.Op) (string, history.Setup, []history.Op, error) {
 			name := fmt.Sprintf("%d.jsonl", number)
 			var text bytes.Buffer
-			err := errors.Join(os.MkdirAll(dir, 0o755), history.Encode(&text, setup, ops))
+			err := history.Encode(&text, setup, ops)
 			if err == nil {
-				err = Write(dir, name, func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err })
+				err = writeFresh(in, name, func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err })
 			}
 			if err == nil {
 				setup, ops, err = history.Decode(&text)

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/internal/shapes"
 )
 
@@ -103,15 +103,7 @@ func TestVerdictComesFirst(t *testing.T) {
 // of who judges again, loses nothing. What is left half made goes with the next.
 func TestOldEvidenceStays(t *testing.T) {
 	dir := t.TempDir()
-	i := slices.IndexFunc(shapes.All, func(s shapes.Shape) bool { return s.Name == "zombies" })
-	setup, ops := shapes.All[i].Make(2000)
-	var text bytes.Buffer
-	if err := history.Encode(&text, setup, ops); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, historyFile), text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	violating(t, dir)
 	names := func() (all []string) {
 		entries, err := os.ReadDir(filepath.Join(dir, violationsDir))
 		if err != nil {
@@ -165,5 +157,40 @@ func TestVerdictOnAFullDisk(t *testing.T) {
 	out, err := Check(t.Context(), dir, checker.Oracle{})
 	if err == nil || out == nil || out.Result.Verdict != checker.Violated {
 		t.Errorf("%v, %v", err, out)
+	}
+}
+
+// violating puts the history of a run that violates something into a folder.
+func violating(t *testing.T, dir string) {
+	t.Helper()
+	i := slices.IndexFunc(shapes.All, func(s shapes.Shape) bool { return s.Name == "zombies" })
+	setup, ops := shapes.All[i].Make(2000)
+	if err := saveHistory(golden.Root(t, dir), setup, ops); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run's folder that is exchanged for a link once its verdict is saved has all the rest that is saved, and nothing
+// comes where the link leads.
+func TestExchangedWhileJudged(t *testing.T) {
+	dir, outside := filepath.Join(t.TempDir(), "run"), t.TempDir()
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	violating(t, dir)
+	if _, err := Check(t.Context(), dir, checker.Oracle{}, func(*Outcome) {
+		if err := errors.Join(os.Rename(dir, dir+".was"), os.Symlink(outside, dir)); err != nil {
+			t.Fatal(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if came, err := os.ReadDir(outside); err != nil || len(came) > 0 {
+		t.Errorf("it wrote outside: %v, %v", came, err)
+	}
+	for _, name := range []string{reportFile, junitFile, filepath.Join(violationsDir, "1.jsonl")} {
+		if _, err := os.Stat(filepath.Join(dir+".was", name)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -21,19 +21,30 @@ var ErrNotJudged = errors.New("the run was not judged")
 // that is cut off is a doubt, also where the judgement is older than the damage, and so
 // is one that is not as it was judged: what held there need not hold here.
 func Open(dir string) (*Outcome, error) {
-	saved, err := readHistory(dir)
+	in, err := openFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Dir: dir, Setup: saved.setup, Ops: saved.ops}
-	if out.Run, err = readRun(dir); err != nil {
+	defer func() { _ = in.Close() }() // it was read
+	return OpenIn(in)
+}
+
+// OpenIn is Open of a folder that is held: nothing is read outside of it.
+func OpenIn(in *os.Root) (*Outcome, error) {
+	saved, err := readHistory(in)
+	if err != nil {
 		return nil, err
 	}
-	if out.Result, err = readResults(dir); err != nil {
+	dir := in.Name()
+	out := &Outcome{Dir: dir, Setup: saved.setup, Ops: saved.ops}
+	if out.Run, err = readRun(in); err != nil {
+		return nil, err
+	}
+	if out.Result, err = readResults(in); err != nil {
 		return nil, err
 	}
 	doubts := saved.doubts
-	if len(doubts) == 0 && !sameHistory(dir, out.Run.History) {
+	if len(doubts) == 0 && !sameHistory(in, out.Run.History) {
 		doubts = []string{"The history is not the one that was judged: dlmtest check judges it as it is now."}
 	}
 	doubts = slices.DeleteFunc(doubts, func(d string) bool { return slices.Contains(out.Result.Doubts, d) })
@@ -52,15 +63,15 @@ func Open(dir string) (*Outcome, error) {
 
 // sameHistory says whether a run's history is as run.json has it; an older dlmtest
 // noted nothing of it there.
-func sameHistory(dir string, was *reports.HistoryFile) bool {
+func sameHistory(in *os.Root, was *reports.HistoryFile) bool {
 	if was == nil {
 		return true
 	}
-	info, err := os.Stat(filepath.Join(dir, historyFile))
+	info, err := in.Stat(historyFile)
 	if err != nil || info.Size() != was.Bytes {
 		return err != nil // what a killed run has left was never judged
 	}
-	is, err := historyFileOf(dir)
+	is, err := historyFileOf(in)
 	return err == nil && is.SHA256 == was.SHA256
 }
 
@@ -68,9 +79,9 @@ func sameHistory(dir string, was *reports.HistoryFile) bool {
 const mostOfResults = 256 << 20
 
 // readResults reads the judgement of a run.
-func readResults(dir string) (r checker.Result, err error) {
-	path := filepath.Join(dir, resultsFile)
-	data, err := bounded.ReadFile(path, mostOfResults)
+func readResults(in *os.Root) (r checker.Result, err error) {
+	dir, path := in.Name(), filepath.Join(in.Name(), resultsFile)
+	data, err := bounded.ReadIn(in, resultsFile, mostOfResults)
 	if errors.Is(err, os.ErrNotExist) {
 		return r, fmt.Errorf("%s: %w: dlmtest check %s", path, ErrNotJudged, dir)
 	}

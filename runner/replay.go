@@ -32,20 +32,19 @@ type Saved struct {
 // to do instead. It is ErrTrust where the folder names programs, files, images or
 // endpoints, which are neither built in nor given nor trusted.
 func Replayable(dir string, given Given) (*Saved, error) {
-	if info, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%w: %s is a file; want the folder of a run, such as runs/latest", ErrUsage, dir)
+	in, err := openFolder(dir)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, runFile)); err != nil {
+	defer func() { _ = in.Close() }() // it was read
+	if _, err := in.Stat(runFile); err != nil {
 		return nil, fmt.Errorf("%w: this is no run's folder, or an older dlmtest was killed; without %s it cannot be done again", err, runFile)
 	}
-	if StillGoing(dir) {
+	if StillGoing(in) {
 		return nil, fmt.Errorf("%s: the run is still going on; do it again when it has ended", dir)
 	}
 	s := &Saved{Dir: dir}
-	var err error
-	if s.Run, err = readRun(dir); err != nil {
+	if s.Run, err = readRun(in); err != nil {
 		return nil, err
 	}
 	r := s.Run.Repeat
@@ -53,8 +52,8 @@ func Replayable(dir string, given Given) (*Saved, error) {
 		return nil, fmt.Errorf("%s: an older dlmtest wrote %s, without all that decides the run; repeat it by its command instead: %s",
 			dir, runFile, visible.Line(say.Shell(s.Run.Command)))
 	}
-	if s.Result, err = readResults(dir); errors.Is(err, ErrNotJudged) && s.Run.State == reports.Killed {
-		s.Result, err = glance(dir, s.Run)
+	if s.Result, err = readResults(in); errors.Is(err, ErrNotJudged) && s.Run.State == reports.Killed {
+		s.Result, err = glance(in, s.Run)
 	}
 	if err != nil {
 		return nil, err

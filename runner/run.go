@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -48,6 +49,11 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 		return nil, err
 	}
 	defer scratch.Hold(dir)()
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }() // all that was written is closed
 	rec, err := newRecorder(filepath.Join(dir, partFile), plan.setup)
 	if err != nil {
 		return nil, err
@@ -56,15 +62,15 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	started, timed := time.Now(), &phases{Progress: p}
 	p = timed
 	run := plan.begun(dir, plan.Runtime, started)
-	if err := saveRun(dir, run); err != nil {
+	if err := saveRun(in, run); err != nil {
 		return nil, NoRoom(err, o.startAgain())
 	}
 	stage, err := up(ctx, plan, rec, dir, p)
 	if err != nil {
 		_, recErr := rec.close()
-		return nil, errors.Join(err, recErr, neverUp(dir, run, err, rec.hide))
+		return nil, errors.Join(err, recErr, neverUp(in, run, err, rec.hide))
 	}
-	if err := saveRun(dir, stage.describe(started, false)); err != nil { // with its nodes
+	if err := saveRun(in, stage.describe(started, false)); err != nil { // with its nodes
 		return nil, errors.Join(NoRoom(err, o.startAgain()), stage.down(context.WithoutCancel(ctx)))
 	}
 	if !o.Part {
@@ -83,9 +89,9 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	}
 	run = stage.describe(started, interrupted)
 	run.State = reports.Ended
-	saveErr := saveBoth(dir, plan.setup, ops, run) // the verdict comes all the same
+	saveErr := saveBoth(in, plan.setup, ops, run) // the verdict comes all the same
 	p.Phase("Judging")
-	out, err := judge(ctx, dir, run, plan.setup, ops, rec.doubted(), plan.oracle(), func(out *Outcome) {
+	out, err := judge(ctx, in, run, plan.setup, ops, rec.doubted(), plan.oracle(), func(out *Outcome) {
 		out.Run.Phases = timed.over()
 		if len(out.Result.Found()) > 0 {
 			p.Phase(out.Verdict() + "; looking for the smallest histories that show it")
@@ -98,12 +104,12 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 }
 
 // saveBoth saves the history and the run before the judgement: a run that is killed while it is judged has ended.
-func saveBoth(dir string, setup history.Setup, ops []history.Op, run reports.Run) error {
-	err := saveHistory(dir, setup, ops)
+func saveBoth(in *os.Root, setup history.Setup, ops []history.Op, run reports.Run) error {
+	err := saveHistory(in, setup, ops)
 	if err != nil {
-		err = fmt.Errorf("%w; what was recorded is in %s", err, filepath.Join(dir, partFile))
+		err = fmt.Errorf("%w; what was recorded is in %s", err, filepath.Join(in.Name(), partFile))
 	}
-	return NoRoom(errors.Join(err, saveRun(dir, run)), "dlmtest check "+dir)
+	return NoRoom(errors.Join(err, saveRun(in, run)), "dlmtest check "+in.Name())
 }
 
 // startAgain is what to do where the disk is full before anything was recorded; "": whoever asked for the run says that.

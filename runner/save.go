@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -22,34 +21,34 @@ import (
 
 // saveHistory writes the history in the order of time, then drops the file that
 // was written as it came.
-func saveHistory(dir string, setup history.Setup, ops []history.Op) error {
-	err := Write(dir, historyFile, func(w io.Writer) error { return history.Encode(w, setup, ops) })
+func saveHistory(in *os.Root, setup history.Setup, ops []history.Op) error {
+	err := Write(in, historyFile, func(w io.Writer) error { return history.Encode(w, setup, ops) })
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(dir, partFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := in.Remove(partFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
 // saveVerdict writes what a program reads of a judgement.
-func saveVerdict(out *Outcome) (err error) {
+func saveVerdict(in *os.Root, out *Outcome) (err error) {
 	if out.Run.History == nil {
-		if out.Run.History, err = historyFileOf(out.Dir); err != nil {
+		if out.Run.History, err = historyFileOf(in); err != nil {
 			return err
 		}
 	}
 	return errors.Join(
-		Write(out.Dir, runFile, func(w io.Writer) error { return writeJSON(w, out.Run) }),
-		Write(out.Dir, resultsFile, func(w io.Writer) error { return writeJSON(w, results{out.Result, out.Figures}) }))
+		Write(in, runFile, func(w io.Writer) error { return writeJSON(w, out.Run) }),
+		Write(in, resultsFile, func(w io.Writer) error { return writeJSON(w, results{out.Result, out.Figures}) }))
 }
 
 // save writes everything that a person or a program reads.
-func save(out *Outcome) error {
-	return errors.Join(saveVerdict(out),
-		Write(out.Dir, junitFile, func(w io.Writer) error { return junit.Write(w, out.Run, out.Result) }),
-		Write(out.Dir, reportFile, func(w io.Writer) error { return pages.HTML(w, out.Run, out.Setup, out.Ops, out.Result) }))
+func save(in *os.Root, out *Outcome) error {
+	return errors.Join(saveVerdict(in, out),
+		Write(in, junitFile, func(w io.Writer) error { return junit.Write(w, out.Run, out.Result) }),
+		Write(in, reportFile, func(w io.Writer) error { return pages.HTML(w, out.Run, out.Setup, out.Ops, out.Result) }))
 }
 
 // results is results.json: the judgement, and the figures that docs/figures.md names.
@@ -59,8 +58,8 @@ type results struct {
 }
 
 // historyFileOf says how large the history is, and its digest.
-func historyFileOf(dir string) (*reports.HistoryFile, error) {
-	f, err := bounded.Open(filepath.Join(dir, historyFile))
+func historyFileOf(in *os.Root) (*reports.HistoryFile, error) {
+	f, err := bounded.OpenIn(in, historyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -76,15 +75,16 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Write makes a text file whole or not at all. What is hidden in the text is escaped.
-func Write(dir, name string, render func(io.Writer) error) error {
-	return whole.Write(dir, name, func(w io.Writer) error {
-		text := visible.File(w)
-		return errors.Join(render(text), text.Flush())
-	})
+// Write makes a text file of a folder whole or not at all, and nowhere else: see whole.Write. What is hidden in the text
+// is escaped.
+func Write(in *os.Root, name string, render func(io.Writer) error) error {
+	return whole.Write(in, name, Text(render))
 }
 
-// WriteBinary is Write for what is no text, such as a picture.
-func WriteBinary(dir, name string, render func(io.Writer) error) error {
-	return whole.Write(dir, name, render)
+// Text has what is hidden in a text escaped as it is written.
+func Text(render func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		text := visible.File(w)
+		return errors.Join(render(text), text.Flush())
+	}
 }

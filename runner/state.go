@@ -17,28 +17,28 @@ import (
 const wasKilled = "The run was killed before its end."
 
 // saveRun writes run.json.
-func saveRun(dir string, run reports.Run) error {
-	return Write(dir, runFile, func(w io.Writer) error { return writeJSON(w, run) })
+func saveRun(in *os.Root, run reports.Run) error {
+	return Write(in, runFile, func(w io.Writer) error { return writeJSON(w, run) })
 }
 
 // neverUp notes why a run had no cluster. Of one that was refused nothing is left:
 // nothing has happened that anybody could look at.
-func neverUp(dir string, run reports.Run, why error, hide *strings.Replacer) error {
+func neverUp(in *os.Root, run reports.Run, why error, hide *strings.Replacer) error {
 	var refused *Refused
 	if errors.As(why, &refused) || errors.Is(why, ErrUsage) {
-		return os.RemoveAll(dir)
+		return os.RemoveAll(in.Name())
 	}
 	first, _, _ := strings.Cut(why.Error(), "\n")
 	if hide != nil { // it may quote a node
 		first = hide.Replace(first)
 	}
 	run.State, run.Interrupted = reports.Ended, "dlmtest failed before the load: "+first
-	return saveRun(dir, run)
+	return saveRun(in, run)
 }
 
 // StillGoing says whether a living process works in the folder of a run or of a matrix.
-func StillGoing(dir string) bool {
-	f, err := os.Open(dir)
+func StillGoing(in *os.Root) bool {
+	f, err := in.Open(".")
 	if err != nil {
 		return false
 	}
@@ -56,8 +56,8 @@ func settled(run reports.Run) reports.Run {
 }
 
 // glance judges what a killed run has left, and writes nothing.
-func glance(dir string, run reports.Run) (checker.Result, error) {
-	h, err := readHistory(dir)
+func glance(in *os.Root, run reports.Run) (checker.Result, error) {
+	h, err := readHistory(in)
 	if err == nil {
 		err = history.Validate(h.setup, h.ops)
 	}

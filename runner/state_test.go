@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/reports"
@@ -34,7 +35,7 @@ func killedRun(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := saveRun(dir, p.begun(dir, "auto", time.Now())); err != nil {
+	if err := saveRun(golden.Root(t, dir), p.begun(dir, "auto", time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -104,18 +105,18 @@ func TestStillGoing(t *testing.T) {
 // A run without a cluster has ended, and says why; of one that was refused nothing is left.
 func TestNeverUp(t *testing.T) {
 	dir := killedRun(t)
-	run, err := readRun(dir)
+	run, err := readRun(golden.Root(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := neverUp(dir, run, errors.New("timeout of geheim\nand more"), strings.NewReplacer("geheim", "…")); err != nil {
+	if err := neverUp(golden.Root(t, dir), run, errors.New("timeout of geheim\nand more"), strings.NewReplacer("geheim", "…")); err != nil {
 		t.Fatal(err)
 	}
 	var now reports.Run
 	if err := json.Unmarshal([]byte(content(t, dir, runFile)), &now); err != nil || now.State != reports.Ended || !strings.HasSuffix(now.Interrupted, ": timeout of …") {
 		t.Errorf("%v %+v", err, now)
 	}
-	if err := neverUp(dir, run, ErrUsage, nil); err != nil || StillGoing(dir) {
+	if err := neverUp(golden.Root(t, dir), run, ErrUsage, nil); err != nil || StillGoing(golden.Root(t, dir)) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); err == nil {

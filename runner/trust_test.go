@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/internal/secret"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
@@ -195,10 +196,10 @@ func TestComposeOfTheFolder(t *testing.T) {
 // rewrite changes the run.json of a folder.
 func rewrite(t *testing.T, dir string, change func(*reports.Repeat)) {
 	t.Helper()
-	run, err := readRun(dir)
+	run, err := readRun(golden.Root(t, dir))
 	if err == nil {
 		change(run.Repeat)
-		err = Write(dir, runFile, func(w io.Writer) error { return writeJSON(w, run) })
+		err = Write(golden.Root(t, dir), runFile, func(w io.Writer) error { return writeJSON(w, run) })
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func edit(pairs ...string) string { return strings.NewReplacer(pairs...).Replace
 var bad = []struct{ file, want string }{
 	{"", "line 1: the file is empty"},
 	{"[]", "line 1: want a map of fields, not a list"},
-	{"hello", `line 1: want a map of fields, not "hello"`},
+	{"hello", `line 1: want a map of fields, not a text`},
 	{edit("lease: 2s", "leese: 2s"), "line 7: unknown field \"leese\"; did you mean \"lease\"?"},
 	{edit("    target", "    targte"), `line 15: unknown field "targte"; did you mean "target"?`},
 	{edit("min: 1 lease", "xyz: 1 lease"), `line 19: unknown field "xyz"; there are max, min, until`},

@@ -88,7 +88,11 @@ func (w *walker) entries(path string, node *yaml.Node, elem reflect.Type) {
 // stands there once.
 func (w *walker) pairs(path string, node *yaml.Node, visit func(key, value *yaml.Node)) {
 	if node.Kind != yaml.MappingNode {
-		w.problem(path, node.Line, "%swant a map of fields, not %s", prefix(path), kindOf(node))
+		is := kindOf(node)
+		if path == "" && node.Kind == yaml.ScalarNode {
+			is = "a text" // which is not shown: somebody's gate file may name any file
+		}
+		w.problem(path, node.Line, "%swant a map of fields, not %s", prefix(path), is)
 		return
 	}
 	seen := map[string]int{}

@@ -41,6 +41,23 @@ func TestBadAdapter(t *testing.T) {
 	}
 }
 
+// An adapter that makes up its fencing tokens is told by them. Those that rise with the machine's clock rise as those of a
+// service do, and it is told by what they do not prevent.
+func TestForgedTokens(t *testing.T) {
+	t.Parallel()
+	const rising = "fencing-monotonic"
+	for way, want := range map[string]string{"token-same": rising, "token-own": rising, "token-falls": rising, "token-last": rising,
+		"token-rises": "mutual-exclusion"} {
+		t.Run(way, func(t *testing.T) {
+			f := runScenario(t, "--scenario", "baseline", "--backend", "redis", "--runtime", "local", "--lease", "1s",
+				"--clients", "2", "--adapter", "sh /adapter/bad.sh "+way, "--adapter-files", "testdata/adapter")
+			if f.code != exitViolated || f.verdict(want) != "violated" {
+				t.Errorf("exit %d, %s %s\n%s", f.code, want, f.verdict(want), f.stderr)
+			}
+		})
+	}
+}
+
 // noneMarked wants no process with mark in its command line.
 func noneMarked(t *testing.T, mark string) {
 	t.Helper()

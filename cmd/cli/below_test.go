@@ -44,21 +44,23 @@ func pipe(path string) error {
 	return syscall.Mkfifo(path, 0o644)
 }
 
+// commandsOfMatrices read the runs of a matrix, and some write into its folders.
+var commandsOfMatrices = map[string]func(dir string) []string{
+	"check": func(dir string) []string { return []string{"check", dir} },
+	"gate --of": func(dir string) []string {
+		return []string{"gate", "--of", dir, "--config", filepath.Join(dir, "gate.yaml")}
+	},
+	"gate init": func(dir string) []string { return []string{"gate", "init", dir} },
+	"diff":      func(dir string) []string { return []string{"diff", dir, dir} },
+	"report":    func(dir string) []string { return []string{"report", dir, "--format", "md", "-o", "-"} },
+	"merge":     func(dir string) []string { return []string{"report", "merge", dir, "-o", dir + "-whole"} },
+}
+
 // No command that reads the runs of a matrix goes through a link in it, or waits for what
 // is no file. The same run without the bait is read by all of them.
 func TestMatrixIsReadWithoutLinks(t *testing.T) {
 	t.Parallel()
-	commands := map[string]func(dir string) []string{
-		"check": func(dir string) []string { return []string{"check", dir} },
-		"gate --of": func(dir string) []string {
-			return []string{"gate", "--of", dir, "--config", filepath.Join(dir, "gate.yaml")}
-		},
-		"gate init": func(dir string) []string { return []string{"gate", "init", dir} },
-		"diff":      func(dir string) []string { return []string{"diff", dir, dir} },
-		"report":    func(dir string) []string { return []string{"report", dir, "--format", "md", "-o", "-"} },
-		"merge":     func(dir string) []string { return []string{"report", "merge", dir, "-o", dir + "-whole"} },
-	}
-	for command, args := range commands {
+	for command, args := range commandsOfMatrices {
 		t.Run(command, func(t *testing.T) {
 			if said, _ := runBounded(t, args(baited(t, nil))); strings.Contains(said, "is a link") || strings.Contains(said, "cannot be") {
 				t.Errorf("without a bait: %s", said)
@@ -139,22 +141,33 @@ func runBounded(t *testing.T, args []string) (said string, ended bool) {
 	return string(out), ctx.Err() == nil
 }
 
-// A folder of another suite's histories is waited for as little as one of runs: what was found in it, and not named.
+// A folder of another suite's histories is waited for as little as one of runs: what was found in it, and not named. And
+// no link leads out of it.
 func TestFoundHistoriesDoNotWait(t *testing.T) {
 	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("geheim\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	baits := map[string]func(path string) error{
+		"is a pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"is a link": func(path string) error { return os.Symlink(secret, path) },
+	}
 	for _, name := range []string{"client-1/operations.json", "client-1/operations.json.gz", "history.jsonl"} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), syscall.Mkfifo(path, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		for _, args := range [][]string{{"check", "--model", "mutex", dir}, {"check", "--model", "mutex", dir, dir},
-			{"explain", "--model", "mutex", dir}, {"convert", dir, "--to", "edn"}} {
-			if args[0] == "convert" && name == "history.jsonl" {
-				continue // it takes no folder of a run
+		for want, bait := range baits {
+			dir := t.TempDir()
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), bait(path)); err != nil {
+				t.Fatal(err)
 			}
-			if said, ended := runBounded(t, args); !ended || !strings.Contains(said, "is a pipe") {
-				t.Errorf("%q with %s: ended %v: %s", args, name, ended, said)
+			for _, args := range [][]string{{"check", "--model", "mutex", dir}, {"check", "--model", "mutex", dir, dir},
+				{"explain", "--model", "mutex", dir}, {"convert", dir, "--to", "edn"}} {
+				if args[0] == "convert" && name == "history.jsonl" {
+					continue // it takes no folder of a run
+				}
+				if said, ended := runBounded(t, args); !ended || !strings.Contains(said, want) || strings.Contains(said, "geheim") {
+					t.Errorf("%q with %s: ended %v: %s", args, name, ended, said)
+				}
 			}
 		}
 	}

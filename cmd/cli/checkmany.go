@@ -172,9 +172,14 @@ func sourceVerdict(path string) (verdict, file string) {
 // is written with the parts first.
 func verdictBeside(path string) (found string) {
 	const most = 1 << 24
-	text, err := bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"), most) // nobody has named it
+	beside, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		if text, err = bounded.ReadFile(filepath.Join(filepath.Dir(path), "results.edn"+packedAs), most); err != nil {
+		return ""
+	}
+	defer func() { _ = beside.Close() }()                    // it was read
+	text, err := bounded.ReadIn(beside, "results.edn", most) // nobody has named it
+	if err != nil {
+		if text, err = bounded.ReadIn(beside, "results.edn"+packedAs, most); err != nil {
 			return ""
 		}
 		in, _, err := history.Unpack(bytes.NewReader(text), 1)

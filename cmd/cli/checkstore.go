@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -22,10 +23,10 @@ func historyIn(dir string) string {
 	return filepath.Join(dir, "history.jsonl")
 }
 
-// etcdFiles are what the clients of etcd's robustness tests recorded, each its own part.
+// etcdFiles are what the clients of etcd's robustness tests recorded, each its own part, by their ways below a folder.
 func etcdFiles(dir string) []string {
-	files, _ := filepath.Glob(filepath.Join(dir, "client-*", "operations.json")) // fails only for a bad pattern
-	more, _ := filepath.Glob(filepath.Join(dir, "client-*", "operations.json"+packedAs))
+	files, _ := fs.Glob(os.DirFS(dir), "client-*/operations.json") // fails only for a bad pattern
+	more, _ := fs.Glob(os.DirFS(dir), "client-*/operations.json"+packedAs)
 	return append(files, more...)
 }
 

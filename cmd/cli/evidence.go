@@ -13,6 +13,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/checker/formats"
 	"github.com/dlmtest/dlmtest/checker/models"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
@@ -96,18 +97,20 @@ func (e *evidence) one(ctx context.Context, mini *models.Minimizer, r *models.Re
 		return err
 	}
 	name := fmt.Sprintf("%d.edn", i+1)
-	err := runner.Write(e.dir, name, func(w io.Writer) error { return formats.WriteEDN(w, each(events), formats.Lines) })
+	minimal.File = filepath.Join(e.dir, name)
+	err := whole.At(minimal.File, runner.Text(func(w io.Writer) error {
+		return formats.WriteEDN(w, each(events), formats.Lines)
+	}))
 	if err != nil {
 		return err
 	}
-	minimal.File = filepath.Join(e.dir, name)
 	if minimal.Oracle != models.Confirmed {
 		return nil
 	}
 	if page, err := mini.Draw(ctx, e.Self, events); err == nil { // else it is confirmed all the same
 		name = fmt.Sprintf("%d.html", i+1)
 		minimal.Drawing = filepath.Join(e.dir, name)
-		return runner.Write(e.dir, name, func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
+		return whole.At(minimal.Drawing, runner.Text(func(w io.Writer) error { _, err := io.WriteString(w, page); return err }))
 	}
 	return nil
 }

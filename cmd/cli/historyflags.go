@@ -149,13 +149,13 @@ func (h *historyFlags) openHistory(path string) (io.ReadCloser, error) {
 	info, err := os.Stat(path)
 	switch {
 	case h.found && (err != nil || !info.IsDir()):
-		return bounded.Open(path)
+		return bounded.Open(filepath.Dir(path), filepath.Base(path))
 	case err != nil || !info.IsDir():
 		return os.Open(path)
 	}
 	all := &several{}
 	for _, name := range etcdFiles(path) {
-		file, err := bounded.Open(name)
+		file, err := bounded.Open(path, name)
 		if err != nil {
 			return nil, errors.Join(err, all.Close())
 		}

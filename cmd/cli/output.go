@@ -11,16 +11,18 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/internal/visible"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports/text"
 	"github.com/dlmtest/dlmtest/runner"
 )
 
 // output is where a report goes.
 type output struct {
-	path  string // "-": standard output
-	force bool   // replace what is no report, too
-	bytes bool   // it is no text
-	ours  bool   // the path is a usual one, which nobody named
+	path  string   // "-": standard output
+	force bool     // replace what is no report, too
+	bytes bool     // it is no text
+	ours  bool     // the path is a usual one, which nobody named
+	in    *os.Root // the folder of that, held since it was read; nil: the path says it
 }
 
 // recordsOfRuns are never replaced: what is in them cannot be made again.
@@ -86,35 +88,37 @@ func isReport(path string) (bool, error) {
 // write renders to the path, whole or not at all. A device or a pipe that was named is
 // written to, not replaced.
 func (o output) write(out io.Writer, render func(io.Writer) error) error {
-	save := runner.Write
-	if o.bytes {
-		save = runner.WriteBinary
+	raw := render
+	if !o.bytes {
+		render = runner.Text(render)
 	}
 	switch {
 	case o.path == "-" && o.bytes && out == stdout:
-		return render(pixels)
+		return raw(pixels)
 	case o.path == "-":
-		return render(out)
+		return raw(out)
+	case o.in != nil:
+		return whole.Write(o.in, filepath.Base(o.path), render)
 	case o.ours:
-		return save(filepath.Dir(o.path), filepath.Base(o.path), render)
+		return whole.At(o.path, render)
 	}
 	path := o.path
-	if whole, err := filepath.EvalSymlinks(path); err == nil {
-		path = whole // the file changes, not the link
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file // the file changes, not the link
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().IsRegular() {
-		return save(filepath.Dir(path), filepath.Base(path), render)
+		return whole.At(path, render)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
 	if o.bytes {
-		return errors.Join(render(f), f.Close())
+		return errors.Join(raw(f), f.Close())
 	}
 	to := visible.Console(f) // /dev/stdout, say
-	return errors.Join(render(to), to.Close())
+	return errors.Join(raw(to), to.Close())
 }
 
 // unhurried says what goes on once it has taken two seconds. The function that it

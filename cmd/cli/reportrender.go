@@ -38,17 +38,18 @@ func (f *reportFlags) done(cmd *cobra.Command, render func(io.Writer) error) err
 }
 
 // opened reads a saved run, and judges it only if nobody has.
-func opened(cmd *cobra.Command, dir string) (*runner.Outcome, error) {
+func opened(cmd *cobra.Command, in *os.Root) (*runner.Outcome, error) {
+	dir := in.Name()
 	defer unhurried("reading %s", dir)()
-	out, err := runner.Open(dir)
+	out, err := runner.OpenIn(in)
 	if !errors.Is(err, runner.ErrNotJudged) {
 		return out, err
 	}
 	oracle := checker.Oracle{Self: []string{self(), "oracle"}}
-	out, err = runner.Check(cmd.Context(), dir, oracle)
+	out, err = runner.CheckIn(cmd.Context(), in, oracle)
 	if sealed(err) {
 		fmt.Fprintf(stderr, "%s was not judged: it is judged now, and nothing of that is saved, as the folder cannot be written\n", dir)
-		return judgedAside(cmd, dir, oracle)
+		return judgedAside(cmd, in, oracle)
 	}
 	fmt.Fprintf(stderr, "%s was not judged: it is judged now, as dlmtest check does, and its results are saved\n", dir)
 	return out, err
@@ -58,7 +59,7 @@ func opened(cmd *cobra.Command, dir string) (*runner.Outcome, error) {
 func sealed(err error) bool { return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) }
 
 // judgedAside judges a copy of a run whose own folder cannot be written.
-func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runner.Outcome, err error) {
+func judgedAside(cmd *cobra.Command, in *os.Root, oracle checker.Oracle) (_ *runner.Outcome, err error) {
 	aside, remove, err := whole.Folder("", "judged")
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runn
 		return nil, err
 	}
 	for _, name := range []string{"run.json", "history.jsonl", "history.jsonl.part"} {
-		if err := copyAside(filepath.Join(dir, name), filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := copyAside(in, name, filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -77,7 +78,7 @@ func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runn
 	if out == nil {
 		return nil, err
 	}
-	out.Dir = dir
+	out.Dir = in.Name()
 	for _, p := range out.Result.Properties {
 		for _, v := range p.Violations {
 			if v.Minimal != nil { // its files went with the copy
@@ -88,16 +89,31 @@ func judgedAside(cmd *cobra.Command, dir string, oracle checker.Oracle) (_ *runn
 	return out, err
 }
 
-func copyAside(from, to string) error {
-	in, err := bounded.Open(from)
+func copyAside(in *os.Root, name, to string) error {
+	from, err := bounded.OpenIn(in, name)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	return whole.Write(filepath.Dir(to), filepath.Base(to), func(w io.Writer) error {
-		_, err := bounded.Copy(w, in)
+	defer from.Close()
+	return whole.At(to, func(w io.Writer) error {
+		_, err := bounded.Copy(w, from)
 		return err
 	})
+}
+
+// hold opens the folder of what is shown, and chooses where the report goes: into that folder, if nobody has said it.
+func (f *reportFlags) hold(dir, otherwise string) (*os.Root, error) {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.to(otherwise); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	if f.ours {
+		f.in = in
+	}
+	return in, nil
 }
 
 // one renders the report of one run.
@@ -112,10 +128,12 @@ func (f *reportFlags) one(cmd *cobra.Command, dir string) error {
 			otherwise = filepath.Join(dir, fmt.Sprintf("violation-%d.%s", f.violation, f.format))
 		}
 	}
-	if err := f.to(otherwise); err != nil {
+	in, err := f.hold(dir, otherwise)
+	if err != nil {
 		return err
 	}
-	out, err := opened(cmd, dir)
+	defer func() { _ = in.Close() }() // all that was written is closed
+	out, err := opened(cmd, in)
 	if err != nil {
 		return err
 	}
@@ -159,10 +177,12 @@ func (f *reportFlags) matrix(cmd *cobra.Command, dir string) error {
 	if f.format == "html" {
 		otherwise = filepath.Join(dir, matrix.PageFile)
 	}
-	if err := f.to(otherwise); err != nil {
+	in, err := f.hold(dir, otherwise)
+	if err != nil {
 		return err
 	}
-	x, err := matrix.Open(dir)
+	defer func() { _ = in.Close() }() // all that was written is closed
+	x, err := matrix.OpenIn(in)
 	if err != nil {
 		return err
 	}
@@ -174,13 +194,13 @@ func (f *reportFlags) matrix(cmd *cobra.Command, dir string) error {
 			}
 		}
 	}
-	render := map[string]func(io.Writer, pages.Index) error{"html": pages.IndexHTML, "md": indexMarkdown(dir), "json": pages.IndexJSON}[f.format]
+	render := map[string]func(io.Writer, pages.Index) error{"html": pages.IndexHTML, "md": indexMarkdown(in), "json": pages.IndexJSON}[f.format]
 	return f.done(cmd, func(w io.Writer) error { return render(w, x) })
 }
 
 // indexMarkdown writes the table of a matrix, and the story of one violation. A run
 // that cannot be read has none; the table is worth something without it.
-func indexMarkdown(dir string) func(io.Writer, pages.Index) error {
+func indexMarkdown(in *os.Root) func(io.Writer, pages.Index) error {
 	return func(w io.Writer, x pages.Index) error {
 		if err := pages.IndexMarkdown(w, x); err != nil {
 			return err
@@ -189,7 +209,7 @@ func indexMarkdown(dir string) func(io.Writer, pages.Index) error {
 		if !ok || r.Dir == "" {
 			return nil
 		}
-		out, err := openedBelow(dir, r.Dir)
+		out, err := openedBelow(in, r.Dir)
 		if err != nil {
 			fmt.Fprintf(stderr, "no story of %s: %v\n", c.RunName(r), err)
 			return nil
@@ -199,12 +219,13 @@ func indexMarkdown(dir string) func(io.Writer, pages.Index) error {
 }
 
 // openedBelow reads the run that an index names.
-func openedBelow(dir, name string) (*runner.Outcome, error) {
-	own, err := bounded.Below(dir, name)
+func openedBelow(in *os.Root, name string) (*runner.Outcome, error) {
+	own, err := bounded.Below(in, name)
 	if err != nil {
 		return nil, err
 	}
-	return runner.Open(own)
+	defer func() { _ = own.Close() }() // it was read
+	return runner.OpenIn(own)
 }
 
 // compare renders several runs side by side. One history at a time is in memory.
@@ -218,13 +239,17 @@ func (f *reportFlags) compare(cmd *cobra.Command, dirs []string) error {
 	}
 	c := pages.NewComparison(pages.Align(f.align))
 	for _, dir := range dirs {
-		out, err := opened(cmd, dir)
+		in, err := os.OpenRoot(dir)
 		if err != nil {
 			return err
 		}
+		out, err := opened(cmd, in)
 		link := ""
-		if _, err := os.Stat(filepath.Join(dir, "report.html")); err == nil {
+		if _, wrong := in.Stat("report.html"); wrong == nil {
 			link = along(f.way(dir), "report.html")
+		}
+		if err = errors.Join(err, in.Close()); err != nil {
+			return err
 		}
 		c.Add(out.Run, out.Setup, out.Ops, out.Result, link)
 	}

@@ -1,6 +1,7 @@
 package bounded
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,43 +11,57 @@ import (
 	"syscall"
 )
 
-// Below is the path of what an index says lies in a folder: an index is what somebody
-// wrote, so nothing is read or written outside of the folder, through a link in it, or
-// where it holds a pipe, a socket or a device. What is not there its reader will tell.
-func Below(dir, name string) (path string, err error) {
+// Below opens the folder that an index says lies in another: an index is what somebody wrote, so nothing is read or
+// written outside of the folder, through a link in it, or where it holds a pipe, a socket or a device. Who puts a link
+// there once it is open leads nobody out of it.
+func Below(in *os.Root, name string) (*os.Root, error) {
 	name = filepath.FromSlash(name)
 	if !filepath.IsLocal(name) {
-		return "", fmt.Errorf("its folder %q is not below this one; put it there, or name it by itself", name)
+		return nil, fmt.Errorf("its folder %q is not below this one; put it there, or name it by itself", name)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
 	at := ""
 	for part := range strings.SplitSeq(filepath.Clean(name), string(filepath.Separator)) {
 		at = filepath.Join(at, part)
-		info, err := root.Lstat(at)
-		if os.IsNotExist(err) {
-			return filepath.Join(dir, name), nil
-		}
+		info, err := in.Lstat(at)
 		if err == nil {
 			err = plain(at, info.Mode())
 		}
 		if err != nil {
-			return "", err
+			return nil, named(in, at, err)
 		}
 	}
-	err = fs.WalkDir(root.FS(), filepath.ToSlash(at), func(file string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(in.FS(), filepath.ToSlash(at), func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		return plain(file, entry.Type())
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return filepath.Join(dir, name), nil
+	below, err := in.OpenRoot(name)
+	return below, named(in, name, err)
+}
+
+// Made is Below of a folder that is made where it is not there.
+func Made(in *os.Root, name string) (*os.Root, error) {
+	if err := in.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, named(in, name, err)
+	}
+	return Below(in, name)
+}
+
+// named gives an error about what lies in a folder its whole path, which the error of an os.Root has not.
+func named(in *os.Root, name string, err error) error {
+	var of *fs.PathError
+	if !errors.As(err, &of) || filepath.IsAbs(of.Path) {
+		return err
+	}
+	path := filepath.Join(in.Name(), name)
+	if info, wrong := in.Lstat(name); wrong == nil && info.Mode()&fs.ModeSymlink != 0 && !errors.Is(err, fs.ErrNotExist) {
+		return plain(path, info.Mode())
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: of.Err}
 }
 
 // plain refuses what is neither a file nor a folder.
@@ -64,10 +79,15 @@ func notRegular(path string) error {
 	return fmt.Errorf("%s is a pipe, a socket or a device, which is not read: put the file itself in its place", path)
 }
 
-// Open opens a file of a folder that somebody else may have made. It never waits: what
+// Open opens a file of a folder that somebody else may have made; no link leads out of that. It never waits: what
 // is no regular file is refused, as a pipe has no end before its writer and a device may have none.
-func Open(path string) (*os.File, error) {
-	return regular(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+func Open(dir, name string) (*os.File, error) {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := OpenIn(in, name)
+	return f, errors.Join(err, in.Close())
 }
 
 func regular(f *os.File, err error) (*os.File, error) {
@@ -85,9 +105,9 @@ func regular(f *os.File, err error) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile reads a file of a folder, as Open does, of at most max bytes.
+// ReadFile reads a file that nobody has named, of at most max bytes. It follows links, and waits as little as Open.
 func ReadFile(path string, max int64) ([]byte, error) {
-	f, err := Open(path)
+	f, err := regular(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +115,10 @@ func ReadFile(path string, max int64) ([]byte, error) {
 	return read(f, path, max)
 }
 
-// OpenIn is Open of what lies in a root, which no link leads out of.
+// OpenIn is Open of what lies in a folder that is held.
 func OpenIn(root *os.Root, name string) (*os.File, error) {
-	return regular(root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	f, err := regular(root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0))
+	return f, named(root, name, err)
 }
 
 // mostCopied is more than any file of a run has: its history ends at 1 GB.
@@ -115,7 +136,7 @@ func Copy(to io.Writer, f *os.File) (int64, error) {
 	return io.Copy(to, io.LimitReader(f, info.Size()))
 }
 
-// ReadIn is ReadFile of what lies in a root, which no link leads out of.
+// ReadIn is ReadFile of what lies in a folder that is held; no link leads out of that.
 func ReadIn(root *os.Root, name string, max int64) ([]byte, error) {
 	f, err := OpenIn(root, name)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package golden compares what a test made with a file, and writes the file anew when the
-// test is run with -update.
+// Package golden is what tests do with files: it compares what a test made with one, writes that anew when the
+// test is run with -update, and holds folders.
 package golden
 
 import (
@@ -28,4 +28,15 @@ func Compare(t testing.TB, path string, got []byte) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs; if it is right, go test -update writes it anew:\n%s", path, got)
 	}
+}
+
+// Root holds a folder for the length of a test.
+func Root(t testing.TB, dir string) *os.Root {
+	t.Helper()
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close() })
+	return in
 }

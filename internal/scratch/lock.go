@@ -41,16 +41,21 @@ func lockFile(path string) (*os.File, error) {
 	} else if !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return hold(path, syscall.LOCK_EX|syscall.LOCK_NB)
+	return holdAt(path, syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
 // Hold marks a folder as one that this process still works in, until free is called or
 // the process ends. A file system without locks is no reason not to work.
 func Hold(dir string) (free func()) {
-	held, err := hold(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return func() {}
+	}
+	defer func() { _ = in.Close() }() // a folder
+	held, err := hold(in, ".", syscall.LOCK_EX|syscall.LOCK_NB)
 	for tries := 0; errors.Is(err, syscall.EWOULDBLOCK) && tries < 100; tries++ { // somebody asks whether it is held
 		time.Sleep(time.Millisecond)
-		held, err = hold(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+		held, err = hold(in, ".", syscall.LOCK_EX|syscall.LOCK_NB)
 	}
 	if err != nil {
 		return func() {}

@@ -43,7 +43,7 @@ func newFolder(parent, begins string) (*Folder, error) {
 		if err != nil {
 			return nil, err
 		}
-		held, err := hold(path, syscall.LOCK_EX)
+		held, err := holdAt(path, syscall.LOCK_EX)
 		if errors.Is(err, errGone) { // a sweep came in between
 			continue
 		}
@@ -65,30 +65,47 @@ func Sweep() { SweepIn(os.TempDir(), prefix) }
 // names that begin so. It follows no link and touches nothing of another user's, as
 // TMPDIR is everybody's. What cannot be removed takes up space and no more.
 func SweepIn(parent, begins string) {
-	entries, _ := os.ReadDir(parent)
+	if in, err := os.OpenRoot(parent); err == nil {
+		defer func() { _ = in.Close() }() // a folder
+		sweepAll(in, begins)
+	}
+}
+
+func sweepAll(in *os.Root, begins string) {
+	entries, _ := fs.ReadDir(in.FS(), ".")
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), begins) {
-			_ = sweep(filepath.Join(parent, e.Name()))
+			_ = sweep(in, e.Name())
 		}
 	}
 }
 
-func sweep(path string) error {
-	held, err := hold(path, syscall.LOCK_EX|syscall.LOCK_NB)
+func sweep(in *os.Root, name string) error {
+	held, err := hold(in, name, syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
 		return err // alive, or not ours
 	}
 	defer release(held)
-	return os.RemoveAll(path)
+	return in.RemoveAll(name)
 }
 
 // errGone says that a path is no longer what was locked.
 var errGone = errors.New("removed in the meantime")
 
-// hold locks a plain file or a folder of this user's until it is closed. What the path
-// names afterwards is what is locked.
-func hold(path string, how int) (*os.File, error) {
-	before, err := os.Lstat(path)
+// holdAt is hold of what a path names.
+func holdAt(path string, how int) (*os.File, error) {
+	in, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }() // a folder
+	return hold(in, filepath.Base(path), how)
+}
+
+// hold locks a plain file or a folder of this user's until it is closed. What the name
+// leads to afterwards is what is locked.
+func hold(in *os.Root, name string, how int) (*os.File, error) {
+	before, err := in.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errGone
 	}
@@ -96,7 +113,7 @@ func hold(path string, how int) (*os.File, error) {
 		return nil, errors.Join(err, fs.ErrPermission)
 	}
 	// No FIFO or device can have come there meanwhile that would block.
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	file, err := in.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errGone
 	}
@@ -108,7 +125,7 @@ func hold(path string, how int) (*os.File, error) {
 		return nil, err
 	}
 	is, err := file.Stat()
-	now, errNow := os.Lstat(path)
+	now, errNow := in.Lstat(name)
 	if err != nil || errNow != nil || !os.SameFile(is, now) || !ours(is) {
 		_ = file.Close()
 		return nil, errGone

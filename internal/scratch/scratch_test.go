@@ -240,7 +240,7 @@ func TestHold(t *testing.T) {
 // A program that is being started while a lock is given back has the file, too, until it runs.
 func TestFreeBesideAProgramThatStarts(t *testing.T) {
 	dir := t.TempDir()
-	held, err := hold(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+	held, err := holdAt(dir, syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
 		t.Fatal(err)
 	}

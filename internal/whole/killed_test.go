@@ -2,6 +2,7 @@ package whole
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dlmtest/dlmtest/internal/golden"
 )
 
 // TestMain is also a process that is killed while it writes.
@@ -19,7 +24,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	_ = Write(dir, "file", func(w io.Writer) error {
+	_ = At(filepath.Join(dir, "file"), func(w io.Writer) error {
 		_, _ = io.WriteString(w, "half")
 		fmt.Println("half")
 		time.Sleep(time.Minute)
@@ -48,7 +53,7 @@ func names(t *testing.T, dir string) string {
 // a process that still writes does not.
 func TestKilledWhileWriting(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(dir, "file", text("old")); err != nil {
+	if err := At(filepath.Join(dir, "file"), text("old")); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe")
@@ -64,7 +69,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "half\n" {
 		t.Fatalf("%q %v", line, err)
 	}
-	if err := Write(dir, "file", text("new")); err != nil || strings.Count(names(t, dir), "file") != 2 {
+	if err := At(filepath.Join(dir, "file"), text("new")); err != nil || strings.Count(names(t, dir), "file") != 2 {
 		t.Errorf("beside one that still writes: %v, %s", err, names(t, dir))
 	}
 	_ = cmd.Process.Kill()
@@ -72,8 +77,50 @@ func TestKilledWhileWriting(t *testing.T) {
 	if now, err := os.ReadFile(filepath.Join(dir, "file")); string(now) != "new" {
 		t.Errorf("%q %v", now, err)
 	}
-	if err := Write(dir, "file", text("newer")); err != nil || names(t, dir) != "file" {
+	if err := At(filepath.Join(dir, "file"), text("newer")); err != nil || names(t, dir) != "file" {
 		t.Errorf("after a kill: %v, %s", err, names(t, dir))
+	}
+}
+
+// A folder that is exchanged for a link while files are written into it, thousands of times, has them; where the link
+// leads nothing comes.
+func TestExchangedForALink(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	folder, link := filepath.Join(dir, "folder"), filepath.Join(dir, "link")
+	if err := errors.Join(os.MkdirAll(filepath.Join(folder, "below"), 0o755), os.Symlink(outside, link)); err != nil {
+		t.Fatal(err)
+	}
+	in := golden.Root(t, folder)
+	parts := []string{folder, filepath.Join(folder, "below")}
+	for n := range 4000 {
+		at, next := parts[n%2], n+1
+		exchange := func() {
+			if err := unix.Renameat2(unix.AT_FDCWD, link, unix.AT_FDCWD, at, unix.RENAME_EXCHANGE); err != nil {
+				t.Fatal(err)
+			}
+		}
+		below, err := in.OpenRoot("below")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []*os.Root{in, below} {
+			err = errors.Join(err, Write(to, "file", func(w io.Writer) error {
+				exchange() // with the half that is written, and back again once it is whole
+				_, err := fmt.Fprint(w, next)
+				return err
+			}))
+			exchange()
+			text, wrong := to.ReadFile("file")
+			if err = errors.Join(err, wrong); err != nil || string(text) != fmt.Sprint(next) {
+				t.Fatalf("%q %v", text, err)
+			}
+		}
+		if err := below.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(t, outside); got != "" {
+			t.Fatal(got)
+		}
 	}
 }
 
@@ -84,7 +131,7 @@ func TestWriteTogether(t *testing.T) {
 	for n := range 8 {
 		all.Go(func() {
 			for range 50 {
-				if err := Write(dir, "file", text(strings.Repeat(fmt.Sprint(n), 9))); err != nil {
+				if err := At(filepath.Join(dir, "file"), text(strings.Repeat(fmt.Sprint(n), 9))); err != nil {
 					t.Error(err)
 				}
 			}

@@ -14,21 +14,22 @@ import (
 	"github.com/dlmtest/dlmtest/internal/scratch"
 )
 
-// making is what is under way: paths that must not outlive this process.
+// making removes what is under way, by its path: it must not outlive this process.
 var (
 	mu     sync.Mutex
-	making = map[string]bool{}
+	making = map[string]func() error{}
 )
 
-// Write makes a file whole or not at all.
-func Write(dir, name string, render func(io.Writer) error) error {
-	f, err := temp(dir, ".dlmtest-tmp-"+name+"-")
+// Write makes a file of a folder, whole or not at all. The folder is held, and not named: who exchanges it, or what it
+// lies in, for a link meanwhile has nothing written where that leads. A link that has the file's name is replaced.
+func Write(in *os.Root, name string, render func(io.Writer) error) error {
+	f, as, err := temp(in, ".dlmtest-tmp-"+name+"-")
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", filepath.Join(in.Name(), name), err)
 	}
 	err = errors.Join(f.Chmod(0o644), render(f))
 	if err == nil {
-		err = move(f.Name(), filepath.Join(dir, name))
+		err = move(in, f, as, name)
 	}
 	err = errors.Join(err, f.Close()) // not before: a sweep would come in between
 	if err != nil {
@@ -38,23 +39,31 @@ func Write(dir, name string, render func(io.Writer) error) error {
 	return nil
 }
 
-func temp(dir, begins string) (*os.File, error) {
+// At is Write for a path that the user named, through the links that are in it now.
+func At(path string, render func(io.Writer) error) error {
+	in, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(Write(in, filepath.Base(path), render), in.Close())
+}
+
+func temp(in *os.Root, begins string) (f *os.File, name string, err error) {
 	mu.Lock()
 	defer mu.Unlock()
-	f, err := scratch.File(dir, begins)
-	if err == nil {
-		making[f.Name()] = true
+	if f, name, err = scratch.File(in, begins); err == nil {
+		making[f.Name()] = func() error { return in.Remove(name) }
 	}
-	return f, err
+	return f, name, err
 }
 
 // move gives a file its name. It waits for ever once all is abandoned.
-func move(from, to string) error {
+func move(in *os.Root, f *os.File, from, to string) error {
 	mu.Lock()
 	defer mu.Unlock()
-	err := os.Rename(from, to)
+	err := in.Rename(from, to)
 	if err == nil {
-		delete(making, from)
+		delete(making, f.Name())
 	}
 	return err
 }
@@ -74,22 +83,27 @@ func Folder(parent, begins string) (path string, done func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	making[f.Path] = true
+	making[f.Path] = func() error { return os.RemoveAll(f.Path) }
 	return f.Path, func() error { return errors.Join(drop(f.Path), f.Remove()) }, nil
 }
 
+// drop removes what is not to become whole.
 func drop(path string) error {
 	mu.Lock()
 	defer mu.Unlock()
+	remove, under := making[path]
+	if !under {
+		return nil
+	}
 	delete(making, path)
-	return os.RemoveAll(path)
+	return remove()
 }
 
 // Abandon removes what is not whole yet, and lets nothing become whole any more: the
 // process is about to end. Who goes on writing waits for that.
 func Abandon() {
 	mu.Lock()
-	for path := range making {
-		_ = os.RemoveAll(path) // there is nobody to tell
+	for _, remove := range making {
+		_ = remove() // there is nobody to tell
 	}
 }

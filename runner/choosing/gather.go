@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,13 +43,14 @@ var told = []string{quiet, stopped, between, clocks, amnesia, parted, charged, c
 func Gather(dirs []string) (e Evidence, err error) {
 	newest := time.Time{}
 	for _, dir := range dirs {
-		x, err := matrix.Open(dir)
+		in, x, err := held(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			return e, fmt.Errorf("%s is no saved matrix: %w; dlmtest run --scenario gc-pause,baseline --backend all makes one", dir, err)
 		}
 		if err != nil {
 			return e, err
 		}
+		defer func() { _ = in.Close() }() // it was read
 		if x.Started.After(newest) {
 			newest = x.Started
 		}
@@ -57,7 +59,7 @@ func Gather(dirs []string) (e Evidence, err error) {
 			return e, fmt.Errorf("%w: %s is of dlmtest %s, and others are of %s", errThin, dir, x.Version, e.Version)
 		}
 		for _, c := range x.Cells {
-			if err := e.gather(dir, c); err != nil {
+			if err := e.gather(in, c); err != nil {
 				return e, err
 			}
 		}
@@ -65,6 +67,19 @@ func Gather(dirs []string) (e Evidence, err error) {
 	e.Date = newest.UTC().Format(time.DateOnly)
 	slices.SortStableFunc(e.Locks, func(a, b Lock) int { return cmp.Compare(place(a), place(b)) })
 	return e, e.enough()
+}
+
+// held opens the folder of a matrix, and reads its index.
+func held(dir string) (*os.Root, pages.Index, error) {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, pages.Index{}, err
+	}
+	x, err := matrix.OpenIn(in)
+	if err != nil {
+		err = errors.Join(err, in.Close())
+	}
+	return in, x, err
 }
 
 // place sorts the reference locks before the libraries.
@@ -76,21 +91,21 @@ func place(l Lock) int {
 }
 
 // gather adds a cell. One that makes no sense, or was not judged, shows nothing.
-func (e *Evidence) gather(dir string, c pages.Cell) error {
+func (e *Evidence) gather(in *os.Root, c pages.Cell) error {
 	i := slices.IndexFunc(c.Runs, func(r pages.CellRun) bool { return r.Dir != "" && r.Answers != nil && !r.Repeated })
 	if i < 0 {
 		return nil
 	}
-	own, err := bounded.Below(dir, c.Runs[i].Dir)
+	own, err := bounded.Below(in, c.Runs[i].Dir)
 	if err != nil {
 		return err
 	}
-	out, err := runner.Open(own)
-	if err != nil {
+	out, err := runner.OpenIn(own)
+	if err = errors.Join(err, own.Close()); err != nil {
 		return err
 	}
 	if out.Run.Repeat == nil {
-		return fmt.Errorf("%w: %s was written by an older dlmtest", errThin, own)
+		return fmt.Errorf("%w: %s was written by an older dlmtest", errThin, own.Name())
 	}
 	l := e.lock(out)
 	e.Runtime, e.Machine = out.Run.Repeat.Runtime, kernelBuild.ReplaceAllString(out.Run.Machine, "$1")

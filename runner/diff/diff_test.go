@@ -258,7 +258,7 @@ func TestLoadRefuses(t *testing.T) {
 	if _, err := Load(t.Context(), dir, true, read); err == nil || !strings.Contains(err.Error(), "want the folder of a run") {
 		t.Error(err)
 	}
-	if err := runner.Write(dir, "index.json", func(w io.Writer) error {
+	if err := runner.Write(golden.Root(t, dir), "index.json", func(w io.Writer) error {
 		_, err := io.WriteString(w, `{"dlmtest_index":1,"cells":[{"scenario":"a","backend":"b","runs":[{"seed":1,"dir":"../out","properties":[{"name":"fairness","verdict":"holds"}]}]}]}`)
 		return err
 	}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -49,7 +50,12 @@ func Load(ctx context.Context, dir string, latency bool, read func(done, of int)
 		s.Cells = []Cell{{Name: out.Run.Scenario + " × " + history.LockName(out.Run.Backend, out.Run.Library), Runs: []Run{of(out, latency)}}}
 		return s, nil
 	}
-	x, err := matrix.Open(dir)
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return s, err
+	}
+	defer func() { _ = in.Close() }() // it was read
+	x, err := matrix.OpenIn(in)
 	if err != nil {
 		return s, err
 	}
@@ -76,12 +82,12 @@ func Load(ctx context.Context, dir string, latency bool, read func(done, of int)
 					cell.Runs = append(cell.Runs, Run{Verdicts: map[string]checker.Verdict{}}.violates(stays))
 				}
 			default:
-				own, err := bounded.Below(dir, r.Dir)
+				own, err := bounded.Below(in, r.Dir)
 				if err != nil {
 					return s, fmt.Errorf("%s: %s: %w", dir, c.Name(), err)
 				}
-				out, err := runner.Open(own)
-				if err != nil {
+				out, err := runner.OpenIn(own)
+				if err = errors.Join(err, own.Close()); err != nil {
 					return s, err
 				}
 				cell.Runs = append(cell.Runs, of(out, latency).violates(stays))

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,15 +41,20 @@ func From(dir string, read func(command []string) (Asked, error)) (c *Config, no
 		return nil, nil, err
 	}
 	c = &Config{Name: "the gate of " + filepath.Base(filepath.Clean(dir))}
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = in.Close() }() // it was read
 	if !matrix.Is(dir) {
-		cell, notes, err := cellFrom([]string{dir}, 1, read)
+		cell, notes, err := cellFrom(in, []string{"."}, 1, read)
 		if err != nil {
 			return nil, nil, err
 		}
 		c.Cells = []Cell{cell}
 		return c, notes, nil
 	}
-	x, err := matrix.Open(dir)
+	x, err := matrix.OpenIn(in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,12 +65,16 @@ func From(dir string, read func(command []string) (Asked, error)) (c *Config, no
 			if r.Dir == "" || len(r.Properties) == 0 || r.Repeated && r.Verdict != reports.Violates {
 				continue
 			}
-			own, err := bounded.Below(dir, r.Dir)
-			if err != nil {
+			own, err := bounded.Below(in, r.Dir)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				notes = append(notes, fmt.Sprintf("%s: its run with the seed %d is left out: %v", is.Name(), r.Seed, err))
 				continue
 			}
-			dirs = append(dirs, own)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%w; want the runs of a matrix that has ended", err)
+			}
+			_ = own.Close() // thousands may not be open at a time
+			dirs = append(dirs, r.Dir)
 			if !r.Repeated { // one that was counts for what it violated alone, as in a gate
 				count++
 			}
@@ -73,7 +83,7 @@ func From(dir string, read func(command []string) (Asked, error)) (c *Config, no
 			notes = append(notes, fmt.Sprintf("%s is left out: no run of it was judged (%s)", is.Name(), cmp.Or(is.Reason, string(is.Verdict))))
 			continue
 		}
-		cell, more, err := cellFrom(dirs, count, read)
+		cell, more, err := cellFrom(in, dirs, count, read)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -87,10 +97,19 @@ func From(dir string, read func(command []string) (Asked, error)) (c *Config, no
 }
 
 // cellFrom makes a cell of the runs of one, count of which were no repeats.
-func cellFrom(dirs []string, count int, read func([]string) (Asked, error)) (cell Cell, notes []string, err error) {
-	for i, dir := range dirs {
-		run, result, err := readRun(dir)
+func cellFrom(in *os.Root, dirs []string, count int, read func([]string) (Asked, error)) (cell Cell, notes []string, err error) {
+	for i, name := range dirs {
+		open := bounded.Below
+		if name == "." { // the user has named it, whatever lies in it
+			open = (*os.Root).OpenRoot
+		}
+		own, err := open(in, name)
 		if err != nil {
+			return cell, nil, err
+		}
+		dir := filepath.Join(in.Name(), name)
+		run, result, err := readRun(own)
+		if err = errors.Join(err, own.Close()); err != nil {
 			return cell, nil, err
 		}
 		if i == 0 {
@@ -208,10 +227,11 @@ func seen(p checker.Property) string {
 // mostOfAFile is many times what a file of the largest run has.
 const mostOfAFile = 256 << 20
 
-func readRun(dir string) (run reports.Run, result checker.Result, err error) {
+func readRun(in *os.Root) (run reports.Run, result checker.Result, err error) {
+	dir := in.Name()
 	files := map[string][]byte{"run.json": nil, "results.json": nil}
 	for name := range files {
-		files[name], err = bounded.ReadFile(filepath.Join(dir, name), mostOfAFile)
+		files[name], err = bounded.ReadIn(in, name, mostOfAFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			return run, result, fmt.Errorf("%w; want the folder of a run or a matrix that has ended, such as "+
 				"runs/latest (dlmtest check %s judges one that was killed)", err, dir)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,16 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the gate's file: %w; dlmtest gate init writes one from a run", err)
 	}
-	return Parse(path, data)
+	c, err := Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	for i, cell := range c.Cells { // somebody else may have written it, and a pipe in place of a file has no end
+		if info, err := os.Stat(cell.Scenario); isPath(cell.Scenario) && err == nil && !info.Mode().IsRegular() {
+			return nil, c.ProblemAt(fmt.Sprintf("cells[%d].scenario", i), fmt.Errorf("%s is no file", cell.Scenario))
+		}
+	}
+	return c, nil
 }
 
 // Parse is Load of what was read. name is the file's path: scenarios that are files

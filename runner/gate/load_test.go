@@ -3,7 +3,9 @@ package gate
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,5 +140,23 @@ func TestSetCount(t *testing.T) {
 	}
 	if err := c.SetCount(3); err == nil || !strings.Contains(err.Error(), "at least 4 runs") {
 		t.Error(err)
+	}
+}
+
+// A gate that somebody else wrote may name any file as a scenario: a pipe is not waited for, and what is no scenario is
+// not shown.
+func TestScenariosOfAForeignGate(t *testing.T) {
+	dir := t.TempDir()
+	path, secret := filepath.Join(dir, "gate.yaml"), filepath.Join(dir, "key.yaml")
+	err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600), os.WriteFile(secret, []byte("geheim"), 0o600),
+		os.WriteFile(path, []byte("cells: [{scenario: pipe.yaml, backend: redis}]\n"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "pipe.yaml is no file") {
+		t.Errorf("a pipe: %v", err)
+	}
+	if _, err := scenarios.Load(secret); err == nil || strings.Contains(err.Error(), "geheim") {
+		t.Errorf("what is no scenario: %v", err)
 	}
 }

@@ -3,9 +3,13 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -15,7 +19,12 @@ import (
 // of many machines' that were merged. fits says whether a run was done with the flags
 // of a cell; where one was not, nothing is decided. The report is saved in the folder.
 func Of(s Spec, dir string, fits func(Cell, []string) error) (Report, error) {
-	x, err := matrix.Open(dir)
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("%w; want the folder of a matrix or a gate", err)
+	}
+	defer func() { _ = in.Close() }() // all that was written is closed
+	x, err := matrix.OpenIn(in)
 	if err != nil {
 		return Report{}, fmt.Errorf("%w; want the folder of a matrix or a gate", err)
 	}
@@ -31,12 +40,17 @@ func Of(s Spec, dir string, fits func(Cell, []string) error) (Report, error) {
 			if len(r.Properties) == 0 {
 				continue // it has no verdict
 			}
-			own, err := bounded.Below(dir, r.Dir)
-			if err != nil {
+			own, err := bounded.Below(in, r.Dir)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				matrix.Doubt(r, "its verdict cannot be looked at: "+err.Error())
 				continue
 			}
-			run, result, err := readRun(own)
+			var run reports.Run
+			var result checker.Result
+			if err == nil {
+				run, result, err = readRun(own)
+				_ = own.Close() // it was read
+			}
 			if err == nil {
 				err = errors.Join(fits(cell, run.Command), sameScenario(s.Cells[i].Scenario, run.Resolved))
 			}
@@ -52,7 +66,7 @@ func Of(s Spec, dir string, fits func(Cell, []string) error) (Report, error) {
 	if !x.Ended || x.Stopped != "" {
 		r.stop("These runs ended early, or still go on.")
 	}
-	return r, Save(dir, r)
+	return r, Save(in, r)
 }
 
 // sameScenario refuses a run of another scenario that has the same name: a file that

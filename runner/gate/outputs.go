@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/reports"
@@ -27,19 +28,19 @@ const (
 )
 
 // Save writes every form of a report, each whole or not at all.
-func Save(dir string, r Report) error {
+func Save(in *os.Root, r Report) error {
 	return errors.Join(
-		runner.Write(dir, reportFile, func(w io.Writer) error {
+		runner.Write(in, reportFile, func(w io.Writer) error {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")
 			return e.Encode(r)
 		}),
-		runner.Write(dir, linesFile, func(w io.Writer) error { return Lines(w, r) }),
-		runner.Write(dir, textFile, func(w io.Writer) error { return Text(w, dir, r, true) }),
-		runner.Write(dir, markdownFile, func(w io.Writer) error { return Markdown(w, r) }),
-		runner.Write(dir, junitFile, func(w io.Writer) error { return JUnit(w, r) }),
-		runner.Write(dir, sarifFile, func(w io.Writer) error { return SARIF(w, r) }),
-		runner.Write(dir, pageFile, func(w io.Writer) error { return Page(w, r) }),
+		runner.Write(in, linesFile, func(w io.Writer) error { return Lines(w, r) }),
+		runner.Write(in, textFile, func(w io.Writer) error { return Text(w, in.Name(), r, true) }),
+		runner.Write(in, markdownFile, func(w io.Writer) error { return Markdown(w, r) }),
+		runner.Write(in, junitFile, func(w io.Writer) error { return JUnit(w, r) }),
+		runner.Write(in, sarifFile, func(w io.Writer) error { return SARIF(w, r) }),
+		runner.Write(in, pageFile, func(w io.Writer) error { return Page(w, r) }),
 	)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -60,7 +61,11 @@ func Run(ctx context.Context, s Spec, see matrix.Watcher) (dir string, r Report,
 	case r.State != Pass && (g.late || within.Err() != nil):
 		r.stop(fmt.Sprintf("The budget of %v was used up before the end.", s.Budget))
 	}
-	return dir, r, errors.Join(err, Save(dir, r))
+	in, unsaved := os.OpenRoot(dir)
+	if unsaved == nil {
+		unsaved = errors.Join(Save(in, r), in.Close())
+	}
+	return dir, r, errors.Join(err, unsaved)
 }
 
 // gate is one that runs.

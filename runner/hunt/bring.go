@@ -16,30 +16,23 @@ import (
 
 // bring brings what the findings of a part lead to into the folder of the whole. A run that is not there,
 // or that does not show the violation, is told.
-func bring(m matrix.Merging, p part, r *Report, dir string) error {
+func bring(m matrix.Merging, p part, r *Report, into *os.Root) error {
 	from, err := os.OpenRoot(p.dir) // no link leads out of it
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close() }() // it was read
-	to := filepath.Join(dir, p.name)
-	if m.Link {
-		target, err := matrix.Relative(dir, p.dir)
-		if err == nil {
-			err = os.Symlink(target, to)
-		}
-		if err != nil {
-			return err
-		}
-	} else if err := os.Mkdir(to, 0o755); err != nil {
+	to, err := m.Room(p.name, p.dir, into)
+	if err != nil {
 		return err
 	}
+	defer func() { _ = to.Close() }() // all that was written is closed
 	for _, f := range r.Findings {
 		if f.from != p.name {
 			continue
 		}
 		for _, file := range []string{f.Scenario, f.picture()} {
-			if err := copyFile(from, file, dir); err != nil && (file == f.Scenario || !errors.Is(err, fs.ErrNotExist)) {
+			if err := copyFile(from, file, into); err != nil && (file == f.Scenario || !errors.Is(err, fs.ErrNotExist)) {
 				return err
 			}
 		}
@@ -59,7 +52,7 @@ func bring(m matrix.Merging, p part, r *Report, dir string) error {
 }
 
 // bringRun brings the run that shows a finding.
-func bringRun(m matrix.Merging, from *os.Root, f *Finding, to string) error {
+func bringRun(m matrix.Merging, from *os.Root, f *Finding, to *os.Root) error {
 	if info, err := from.Stat(f.Run); f.Run == "" || err != nil || !info.IsDir() {
 		f.Run, f.Note = "", strings.TrimPrefix(f.Note+"; the run that shows it is missing", "; ")
 		return nil
@@ -81,10 +74,10 @@ func bringRun(m matrix.Merging, from *os.Root, f *Finding, to string) error {
 }
 
 // copyFile copies a plain file into a folder.
-func copyFile(from *os.Root, name, to string) error {
+func copyFile(from *os.Root, name string, into *os.Root) error {
 	data, err := bounded.ReadIn(from, name, mostOfAPicture)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(to, name), data, 0o644)
+	return into.WriteFile(name, data, 0o644)
 }

@@ -65,8 +65,9 @@ type Hunt struct {
 	Spec
 	Report *Report
 	begun  time.Time
-	before float64 // seconds of earlier sessions
-	trials *os.File
+	before float64       // seconds of earlier sessions
+	in     *os.Root      // its folder
+	trials *os.File      // in it
 	slots  chan struct{} // one for each run at a time
 	less   int           // how many of them the machine does not bear
 	single sync.RWMutex  // held for writing by a run that nothing may go on beside
@@ -97,7 +98,7 @@ const searching = 0.7
 // Go hunts until the time is over, ctx ends, or no trial can be run. What it has learnt is
 // saved as it goes. An error is dlmtest's own.
 func (h *Hunt) Go(ctx context.Context) error {
-	defer h.trials.Close()
+	defer func() { _ = errors.Join(h.trials.Close(), h.in.Close()) }() // each line was written at once
 	defer scratch.Hold(h.Dir)()
 	h.begun = time.Now()
 	h.slots = make(chan struct{}, max(h.Parallel, 1))
@@ -233,7 +234,7 @@ func (h *Hunt) spent() float64 { return h.before + time.Since(h.begun).Seconds()
 func (h *Hunt) save() error {
 	h.Report.Seconds, h.Report.Features = h.spent(), h.pool.Features()
 	h.Report.Next = h.number()
-	return h.Report.Save(h.Dir)
+	return h.Report.Save(h.in)
 }
 
 // Least are the trials below which finding nothing says nothing.

@@ -235,11 +235,42 @@ func TestResumeOfAnotherLock(t *testing.T) {
 	dir := t.TempDir()
 	h := hunting(t, &world{}, dir, 1)
 	h.Report.Lock = "etcd"
-	if err := h.Report.Save(dir); err != nil {
+	if err := h.Report.Save(golden.Root(t, dir)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := New(h.Spec); !errors.Is(err, runner.ErrUsage) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Another user who may change a hunt's folder could make a link of a part while it goes on.
+func TestResumeOfSomebodysFolder(t *testing.T) {
+	for _, name := range []string{".", runsDir, findingsDir} {
+		dir := t.TempDir()
+		h := hunting(t, &world{}, dir, 1)
+		part := filepath.Join(dir, name)
+		if err := errors.Join(h.Report.Save(golden.Root(t, dir)), os.MkdirAll(part, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		refused := func(why string) {
+			if _, err := New(h.Spec); !errors.Is(err, runner.ErrUsage) || !strings.Contains(err.Error(), "another user can change") {
+				t.Errorf("%s, %s: %v", name, why, err)
+			}
+		}
+		if err := os.Chmod(part, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		refused("everybody may write")
+		if err := errors.Join(os.Chmod(part, 0o755), os.Chown(part, 12345, -1)); err == nil { // as root
+			refused("it is another user's")
+			err = os.Chown(part, os.Getuid(), -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := New(h.Spec); err != nil {
+			t.Errorf("%s, its own again: %v", name, err)
+		}
 	}
 }
 
@@ -249,7 +280,7 @@ func TestResumeFollowsNoLink(t *testing.T) {
 		dir, outside := t.TempDir(), t.TempDir()
 		h := hunting(t, &world{}, dir, 1)
 		precious, link := filepath.Join(outside, "notes"), filepath.Join(dir, name)
-		err := errors.Join(h.Report.Save(dir), os.WriteFile(precious, []byte("no line end"), 0o600), os.MkdirAll(filepath.Dir(link), 0o755), os.RemoveAll(link))
+		err := errors.Join(h.Report.Save(golden.Root(t, dir)), os.WriteFile(precious, []byte("no line end"), 0o600), os.MkdirAll(filepath.Dir(link), 0o755), os.RemoveAll(link))
 		to := outside
 		if filepath.Ext(name) != "" {
 			to = precious
@@ -289,7 +320,7 @@ func TestReportGolden(t *testing.T) {
 	}
 	r.cover(fault, []history.Op{note(1, history.Missed), note(2, history.Observed), note(3, history.Skipped)})
 	picture := []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "mine.svg"), picture, 0o644), r.Save(dir)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "mine.svg"), picture, 0o644), r.Save(golden.Root(t, dir))); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{ReportFile, "index.md", "index.html"} {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"sync"
 	"time"
@@ -62,8 +62,9 @@ func (h *Hunt) shrink(ctx context.Context, f *Finding, budget time.Duration) err
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(h.Dir, findingsDir, fmt.Sprintf("trial-%d-%s", f.Trial, filepath.Base(f.Property)))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	own := filepath.Join(findingsDir, fmt.Sprintf("trial-%d-%s", f.Trial, filepath.Base(f.Property)))
+	dir := filepath.Join(h.Dir, own)
+	if err := h.in.MkdirAll(own, 0o755); err != nil {
 		return err
 	}
 	o := h.Options
@@ -227,7 +228,7 @@ func (h *Hunt) write(f *Finding, s scenarios.Scenario, note string) error {
 		From: reports.Run{ID: filepath.Base(h.Dir), Scenario: "hunt", Started: h.Report.Started}}
 	path := filepath.Join(h.Dir, name+".yaml")
 	f.Scenario, f.Size, f.Command = name+".yaml", shrink.Size(s), shrink.Command(o, path)
-	return r.Save(path, r.Scenario(s))
+	return runner.Write(h.in, f.Scenario, func(w io.Writer) error { return r.Write(w, r.Scenario(s)) })
 }
 
 // watching passes on what a search for the smallest tells.

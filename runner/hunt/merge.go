@@ -61,7 +61,12 @@ func Merge(m matrix.Merging) (*Report, error) {
 
 // open reads a part with its trials.
 func open(dir string) (p part, err error) {
-	if p.Report, err = Read(dir); err != nil {
+	in, err := os.OpenRoot(dir)
+	if err == nil {
+		defer func() { _ = in.Close() }() // it was read
+		p.Report, err = readIn(in)
+	}
+	if err != nil {
 		return p, fmt.Errorf("%w: %s: %w; want the folder of a hunt with --shard", runner.ErrUsage, dir, err)
 	}
 	if p.dir = dir; p.Shard == "" {
@@ -70,7 +75,7 @@ func open(dir string) (p part, err error) {
 	if p.shard, err = matrix.ParseShard(p.Shard); err != nil {
 		return p, err
 	}
-	if p.trials, _, err = readTrials(dir); err != nil {
+	if p.trials, _, err = readTrials(in); err != nil {
 		return p, err
 	}
 	judged := 0
@@ -115,20 +120,20 @@ func build(m matrix.Merging, parts []part) (*Report, error) {
 		return nil, err
 	}
 	r := union(parts)
-	return r, matrix.Whole(out, func(dir string) (err error) {
+	return r, matrix.Whole(out, func(in *os.Root) (err error) {
 		for _, p := range parts {
-			if err := bring(m, p, r, dir); err != nil {
+			if err := bring(m, p, r, in); err != nil {
 				return fmt.Errorf("%s: %w", p.dir, err)
 			}
 		}
-		h := &Hunt{Spec: Spec{Dir: dir}}
-		if h.trials, err = os.Create(filepath.Join(dir, trialsFile)); err != nil {
+		h := &Hunt{}
+		if h.trials, err = in.Create(trialsFile); err != nil {
 			return err
 		}
 		for _, t := range r.tried {
 			err = errors.Join(err, h.keep(t))
 		}
-		return errors.Join(err, h.trials.Close(), r.Save(dir))
+		return errors.Join(err, h.trials.Close(), r.Save(in))
 	})
 }
 

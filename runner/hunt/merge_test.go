@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 )
@@ -69,10 +70,10 @@ func TestMergeRefuses(t *testing.T) {
 		if change != nil {
 			r := *parts[1]
 			change(&r)
-			if err := r.Save(dirs[1]); err != nil {
+			if err := r.Save(golden.Root(t, dirs[1])); err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = parts[1].Save(dirs[1]) }()
+			defer func() { _ = parts[1].Save(golden.Root(t, dirs[1])) }()
 		}
 		return Merge(matrix.Merging{Dirs: dirs, Out: filepath.Join(t.TempDir(), "whole")})
 	}
@@ -100,7 +101,7 @@ func TestMergeRefuses(t *testing.T) {
 	if r, err = merge(func(*Report) {}, dirs[1:][0], dirs[1]); err == nil {
 		t.Errorf("%+v", r)
 	}
-	if err := parts[1].Save(dirs[1]); err != nil {
+	if err := parts[1].Save(golden.Root(t, dirs[1])); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = merge(nil, dirs[1]); err != nil || r.Little == "" {

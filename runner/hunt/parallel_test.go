@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -17,7 +18,7 @@ import (
 // triedIn are the trials of a hunt's folder, by their numbers.
 func triedIn(t *testing.T, dir string) map[int]string {
 	t.Helper()
-	all, _, err := readTrials(dir)
+	all, _, err := readTrials(golden.Root(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -24,18 +25,31 @@ const (
 
 // Is says whether a folder is a hunt's.
 func Is(dir string) bool {
-	_, err := bounded.ReadFile(filepath.Join(dir, ReportFile), mostOfAReport)
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = in.Close() }() // it was read
+	_, err = bounded.ReadIn(in, ReportFile, mostOfAReport)
 	return err == nil
 }
 
 // Read reads the report of an earlier hunt.
 func Read(dir string) (*Report, error) {
-	path := filepath.Join(dir, ReportFile)
-	data, err := bounded.ReadFile(path, mostOfAReport)
+	in, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	return Decode(path, data)
+	defer func() { _ = in.Close() }() // it was read
+	return readIn(in)
+}
+
+func readIn(in *os.Root) (*Report, error) {
+	data, err := bounded.ReadIn(in, ReportFile, mostOfAReport)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(filepath.Join(in.Name(), ReportFile), data)
 }
 
 // Decode reads the hunt.json of a name, strictly: what is unknown or missing in it, or cannot be, is an

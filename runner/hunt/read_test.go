@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/internal/golden"
 )
 
 // hunt.json is read strictly: an error names the file and the field.
@@ -64,7 +65,7 @@ func TestTornTrials(t *testing.T) {
 	if err := os.WriteFile(path, append(whole, `{"number": 2, "se`...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Report.Save(dir); err != nil {
+	if err := h.Report.Save(golden.Root(t, dir)); err != nil {
 		t.Fatal(err)
 	}
 	again, err := New(h.Spec)
@@ -120,7 +121,7 @@ func TestTrialsHaveAnEnd(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if all, _, err := readTrials(dir); !errors.Is(err, bounded.ErrTooLarge) || len(all) > 0 {
+		if all, _, err := readTrials(golden.Root(t, dir)); !errors.Is(err, bounded.ErrTooLarge) || len(all) > 0 {
 			t.Errorf("%s: %d trials, %v", name, len(all), err)
 		}
 	}
@@ -172,7 +173,7 @@ func TestResumeKeepsTheRunsOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	h := hunting(t, &world{}, dir, 1)
 	mine, left := filepath.Join(dir, runsDir, "20261122T210000.000_baseline_redis"), filepath.Join(dir, runsDir, "7")
-	if err := errors.Join(h.Report.Save(dir), os.MkdirAll(mine, 0o755), os.MkdirAll(left, 0o755)); err != nil {
+	if err := errors.Join(h.Report.Save(golden.Root(t, dir)), os.MkdirAll(mine, 0o755), os.MkdirAll(left, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := New(h.Spec); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -195,17 +196,17 @@ func (r *Report) PerMinute() float64 {
 const ReportFile = "hunt.json"
 
 // Save writes all that is made of a report, each file whole or not at all.
-func (r *Report) Save(dir string) error {
+func (r *Report) Save(in *os.Root) error {
 	r.settle()
 	return errors.Join(
-		runner.Write(dir, ReportFile, func(w io.Writer) error {
+		runner.Write(in, ReportFile, func(w io.Writer) error {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")
 			return e.Encode(r)
 		}),
-		runner.Write(dir, "index.md", r.Markdown),
-		runner.Write(dir, "index.html", func(w io.Writer) error { return r.HTML(w, r.pictures(dir)) }),
-		runner.Write(dir, "junit.xml", r.junit))
+		runner.Write(in, "index.md", r.Markdown),
+		runner.Write(in, "index.html", func(w io.Writer) error { return r.HTML(w, r.pictures(in)) }),
+		runner.Write(in, "junit.xml", r.junit))
 }
 
 // junit writes a case for each finding, and one that fails the hunt in which too little was tried.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dlmtest/dlmtest/internal/bounded"
@@ -27,49 +29,75 @@ const (
 // New begins a hunt in its folder, or goes on with the one that is there.
 func New(spec Spec) (*Hunt, error) {
 	h := &Hunt{Spec: spec, taken: map[int]bool{}, looking: map[string]Cause{}}
-	if err := itsOwn(spec.Dir); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(spec.Dir, runsDir), 0o755); err != nil {
-		return nil, err
-	}
-	if err := h.resume(); err != nil {
+	if err := os.MkdirAll(spec.Dir, 0o755); err != nil {
 		return nil, err
 	}
 	var err error
-	h.trials, err = os.OpenFile(filepath.Join(spec.Dir, trialsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	return h, err
+	if h.in, err = os.OpenRoot(spec.Dir); err != nil {
+		return nil, err
+	}
+	if err = itsOwn(h.in); err == nil {
+		err = h.in.MkdirAll(runsDir, 0o755)
+	}
+	if err == nil {
+		err = h.resume()
+	}
+	if err == nil {
+		h.trials, err = h.in.OpenFile(trialsFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.in.Close())
+	}
+	return h, nil
 }
 
-// itsOwn refuses a folder of which a part is a link: a hunt removes the runs of sessions that were killed,
-// and cuts and lengthens the list of its trials, and the folder may be somebody else's.
-func itsOwn(dir string) error {
-	found, err := os.ReadDir(filepath.Join(dir, findingsDir))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	parts := map[string]bool{runsDir: true, findingsDir: true, trialsFile: false, ReportFile: false}
-	for _, e := range found {
-		parts[filepath.Join(findingsDir, e.Name())] = true
-	}
+// itsOwn refuses a folder of which a part is a link, or of which another user could make a link while the hunt goes on.
+// A hunt removes the runs of sessions that were killed, cuts and lengthens the list of its trials, and has runs made
+// below its folder.
+func itsOwn(in *os.Root) error {
+	parts := map[string]bool{".": true, runsDir: true, findingsDir: true, trialsFile: false, ReportFile: false}
 	for name, folder := range parts {
-		path := filepath.Join(dir, name)
-		info, err := os.Lstat(path)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case err != nil:
+		if err := isPart(in, name, folder); err != nil {
 			return err
-		case info.IsDir() != folder || !info.IsDir() && !info.Mode().IsRegular():
-			return fmt.Errorf("%w: %s is no part of a hunt's folder, as a link or a device is none: "+
-				"put the file or folder itself in its place", runner.ErrUsage, path)
 		}
+	}
+	found, err := fs.ReadDir(in.FS(), findingsDir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range found {
+		err = errors.Join(err, isPart(in, filepath.Join(findingsDir, e.Name()), true))
+	}
+	return err
+}
+
+func isPart(in *os.Root, name string, folder bool) error {
+	path := filepath.Join(in.Name(), name)
+	info, err := in.Lstat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir() != folder || !info.IsDir() && !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s is no part of a hunt's folder, as a link or a device is none: "+
+			"put the file or folder itself in its place", runner.ErrUsage, path)
+	case others(info):
+		return fmt.Errorf("%w: another user can change %s while the hunt works in it: copy the folder, and go on in the copy",
+			runner.ErrUsage, path)
 	}
 	return nil
 }
 
+// others says that another user than this one and root may change a folder.
+func others(folder fs.FileInfo) bool {
+	owner := folder.Sys().(*syscall.Stat_t).Uid
+	return folder.IsDir() && (owner != 0 && int(owner) != os.Geteuid() || folder.Mode()&0o002 != 0)
+}
+
 // resume reads what an earlier session has left; without one it begins anew.
 func (h *Hunt) resume() error {
-	r, err := Read(h.Dir)
+	r, err := readIn(h.in)
 	if errors.Is(err, os.ErrNotExist) {
 		h.Report = &Report{Format: Format, Lock: h.Options.Label(), Settings: brief(h.Options),
 			Version: h.Options.Version, Command: h.Command, Seed: h.Seed, Parallel: max(h.Parallel, 1),
@@ -100,7 +128,7 @@ func (h *Hunt) resume() error {
 
 // refill puts the trials of earlier sessions into the pool.
 func (h *Hunt) refill() error {
-	all, whole, err := readTrials(h.Dir)
+	all, whole, err := readTrials(h.in)
 	if err != nil {
 		return err
 	}
@@ -110,18 +138,21 @@ func (h *Hunt) refill() error {
 			h.pool.Add(t.Number, *s, t.Seen)
 		}
 	}
-	err = os.Truncate(filepath.Join(h.Dir, trialsFile), whole)
+	f, err := h.in.OpenFile(trialsFile, os.O_WRONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(whole), f.Close())
 }
 
 // readTrials reads trials.jsonl. whole is how much of it are lines with an end: the last is torn
 // where a hunt was killed.
-func readTrials(dir string) (all []Tried, whole int64, err error) {
-	path := filepath.Join(dir, trialsFile)
-	data, err := bounded.ReadFile(path, mostOfTrials)
+func readTrials(in *os.Root) (all []Tried, whole int64, err error) {
+	path := filepath.Join(in.Name(), trialsFile)
+	data, err := bounded.ReadIn(in, trialsFile, mostOfTrials)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, 0, nil
 	}
@@ -148,15 +179,14 @@ func readTrials(dir string) (all []Tried, whole int64, err error) {
 // clear removes the runs of a session that was killed, which show nothing that is kept. A hunt counts its folders: one of
 // another name is somebody else's, such as a run in the folder in which dlmtest run puts its own.
 func (h *Hunt) clear() error {
-	dir := filepath.Join(h.Dir, runsDir)
-	entries, err := os.ReadDir(dir)
+	entries, err := fs.ReadDir(h.in.FS(), runsDir)
 	for _, e := range entries {
 		own := filepath.Join(runsDir, e.Name())
 		kept := slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool {
 			return f.Run == own || strings.HasPrefix(f.Run, own+string(filepath.Separator))
 		})
 		if _, other := strconv.ParseUint(e.Name(), 10, 64); !kept && other == nil {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(h.Dir, own)))
+			err = errors.Join(err, h.in.RemoveAll(own))
 		}
 	}
 	return err

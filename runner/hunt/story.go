@@ -1,8 +1,10 @@
 package hunt
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -60,8 +62,12 @@ const mostTurns = 40
 
 // tell fills in the story of a finding from the run that shows it, and draws it beside its scenario.
 func (h *Hunt) tell(f *Finding) error {
-	out, err := runner.Open(filepath.Join(h.Dir, f.Run))
+	in, err := h.in.OpenRoot(f.Run)
 	if err != nil {
+		return fmt.Errorf("the story of %s cannot be told: %w", f.Property, err)
+	}
+	out, err := runner.OpenIn(in)
+	if err = errors.Join(err, in.Close()); err != nil {
 		return fmt.Errorf("the story of %s cannot be told: %w", f.Property, err)
 	}
 	p := out.Result.Property(f.Property)
@@ -78,7 +84,7 @@ func (h *Hunt) tell(f *Finding) error {
 		f.Story = append(f.Story, Turn{At: s.At.Seconds(), Who: s.Who, What: s.What})
 	}
 	picture := picture.New(out.Run, out.Setup, out.Ops, f.Property, v)
-	return runner.Write(h.Dir, f.picture(), func(w io.Writer) error { return picture.SVG(w) })
+	return runner.Write(h.in, f.picture(), func(w io.Writer) error { return picture.SVG(w) })
 }
 
 // picture is the file with the picture of a finding, beside its scenario.
@@ -88,10 +94,10 @@ func (f *Finding) picture() string { return strings.TrimSuffix(f.Scenario, ".yam
 const mostOfAPicture = 4 << 20
 
 // pictures are the drawings of a hunt's folder, by the findings whose they are.
-func (r *Report) pictures(dir string) map[*Finding][]byte {
+func (r *Report) pictures(in *os.Root) map[*Finding][]byte {
 	all := map[*Finding][]byte{}
 	for _, f := range r.Findings {
-		if data, err := bounded.ReadFile(filepath.Join(dir, f.picture()), mostOfAPicture); err == nil {
+		if data, err := bounded.ReadIn(in, f.picture(), mostOfAPicture); err == nil {
 			all[f] = data
 		}
 	}

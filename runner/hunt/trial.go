@@ -60,7 +60,7 @@ func (h *Hunt) run(ctx context.Context, o runner.Options, t scenarios.Scenario, 
 	out, err := h.within(ctx, o, quiet{}, alone)
 	switch {
 	case ctx.Err() != nil: // cut short: it says too little
-		return nil, errors.Join(ctx.Err(), os.RemoveAll(o.Out))
+		return nil, errors.Join(ctx.Err(), h.remove(o.Out))
 	case out != nil && slices.ContainsFunc(out.Ops, func(op history.Op) bool { return op.F == history.Adapter }):
 		err = errors.Join(errAdapter, err)
 		out = nil
@@ -139,7 +139,7 @@ func (h *Hunt) folder() string {
 	for {
 		h.folders++
 		dir := filepath.Join(h.Dir, runsDir, fmt.Sprint(h.folders))
-		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		if _, err := h.in.Lstat(filepath.Join(runsDir, fmt.Sprint(h.folders))); errors.Is(err, os.ErrNotExist) {
 			return dir
 		}
 	}
@@ -162,11 +162,20 @@ func (h *Hunt) keepLast(dir string) error {
 	if old == "" {
 		return nil
 	}
-	return os.RemoveAll(old)
+	return h.remove(old)
 }
 
 // forget removes a run with the folder that was made for it.
-func (h *Hunt) forget(run string) error { return os.RemoveAll(filepath.Dir(run)) }
+func (h *Hunt) forget(run string) error { return h.remove(filepath.Dir(run)) }
+
+// remove removes a folder of the hunt's.
+func (h *Hunt) remove(dir string) error {
+	name, err := filepath.Rel(h.Dir, dir)
+	if err != nil {
+		return err
+	}
+	return h.in.RemoveAll(name)
+}
 
 // mostBroken is how many trials in a row may fail: then each would.
 const mostBroken = 3

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
 )
@@ -33,7 +34,7 @@ func TestCheckFollowsNoLink(t *testing.T) {
 		"linked": "is a link", "c/out": "is a link", "a": "is a link", "b": "is a link", "../" + filepath.Base(outside): "not below", outside: "not below", "..": "not below", "c/d/../../..": "not below",
 		"c/d": "history.jsonl", // no link: it is only empty
 	} {
-		r := again(t.Context(), dir, pages.CellRun{Dir: name}, checker.Oracle{})
+		r := again(t.Context(), golden.Root(t, dir), pages.CellRun{Dir: name}, checker.Oracle{})
 		if r.Verdict != reports.Failed || !strings.Contains(r.Error, want) || strings.Contains(r.Error, "secret") {
 			t.Errorf("%s: %s %q, want %q", name, r.Verdict, r.Error, want)
 		}

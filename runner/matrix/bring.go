@@ -82,24 +82,17 @@ func ofPlan(x pages.Index, cells map[string]bool) error {
 
 // bring brings the runs of a part into the folder of the whole, and leads its index
 // there. A run whose folder is not there, or says otherwise, is not believed.
-func (m Merging) bring(p *part, whole string) error {
+func (m Merging) bring(p *part, into *os.Root) error {
 	from, err := os.OpenRoot(p.dir) // no link leads out of it
 	if err != nil {
 		return err
 	}
 	defer func() { _ = from.Close() }() // it was read
-	to := filepath.Join(whole, p.name)
-	if m.Link {
-		target, err := Relative(filepath.Dir(to), p.dir)
-		if err != nil {
-			return err
-		}
-		if err := os.Symlink(target, to); err != nil {
-			return err
-		}
-	} else if err := os.Mkdir(to, 0o755); err != nil {
+	to, err := m.Room(p.name, p.dir, into)
+	if err != nil {
 		return err
 	}
+	defer func() { _ = to.Close() }() // all that was written is closed
 	if m.Copying != nil && !m.Link {
 		m.Copying(p.dir, runsWithFolders(p.Index))
 	}
@@ -123,6 +116,24 @@ func (m Merging) bring(p *part, whole string) error {
 		}
 	}
 	return nil
+}
+
+// Room makes the folder of a part in that of the whole, or a link to the part; it has what is brought of the part.
+func (m Merging) Room(name, part string, into *os.Root) (*os.Root, error) {
+	if !m.Link {
+		if err := into.Mkdir(name, 0o755); err != nil {
+			return nil, err
+		}
+		return into.OpenRoot(name)
+	}
+	target, err := Relative(into.Name(), part)
+	if err != nil {
+		return nil, err
+	}
+	if err := into.Symlink(target, name); err != nil {
+		return nil, err
+	}
+	return into.OpenRoot(".") // nothing is brought
 }
 
 func runsWithFolders(x pages.Index) (n int) {
@@ -152,7 +163,7 @@ func Relative(from, to string) (string, error) {
 }
 
 // bringRun copies the folder of a run, if it is there, and compares what it says.
-func (m Merging) bringRun(from *os.Root, r *pages.CellRun, to string) error {
+func (m Merging) bringRun(from *os.Root, r *pages.CellRun, to *os.Root) error {
 	if info, err := from.Stat(r.Dir); err != nil || !info.IsDir() {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -249,12 +260,7 @@ func differs(all []pages.Decided, result checker.Result) string {
 }
 
 // CopyFolder copies a folder with plain files and folders in it; a link could lead anywhere.
-func CopyFolder(from *os.Root, dir, to string) error {
-	into, err := os.OpenRoot(to)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = into.Close() }() // a folder
+func CopyFolder(from *os.Root, dir string, into *os.Root) error {
 	return fs.WalkDir(from.FS(), path.Clean(dir), func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -34,16 +34,16 @@ func newFolder(out, kind string, now time.Time) (string, error) {
 
 // save writes every form of an index, each whole or not at all, so that a matrix
 // that is killed leaves a true one.
-func save(dir string, x pages.Index) error {
+func save(in *os.Root, x pages.Index) error {
 	return errors.Join(
-		runner.Write(dir, indexFile, func(w io.Writer) error {
+		runner.Write(in, indexFile, func(w io.Writer) error {
 			e := json.NewEncoder(w)
 			e.SetIndent("", "  ")
 			return e.Encode(x)
 		}),
-		runner.Write(dir, PageFile, func(w io.Writer) error { return pages.IndexHTML(w, x) }),
-		runner.Write(dir, "index.md", func(w io.Writer) error { return pages.IndexMarkdown(w, x) }),
-		runner.Write(dir, "junit.xml", func(w io.Writer) error { return pages.IndexJUnit(w, x) }),
+		runner.Write(in, PageFile, func(w io.Writer) error { return pages.IndexHTML(w, x) }),
+		runner.Write(in, "index.md", func(w io.Writer) error { return pages.IndexMarkdown(w, x) }),
+		runner.Write(in, "junit.xml", func(w io.Writer) error { return pages.IndexJUnit(w, x) }),
 	)
 }
 
@@ -58,18 +58,29 @@ const mostOfAnIndex = 256 << 20
 
 // Open reads the index of a matrix. Nothing is judged or written.
 func Open(dir string) (pages.Index, error) {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return pages.Index{}, err
+	}
+	defer func() { _ = in.Close() }() // it was read
+	return OpenIn(in)
+}
+
+// OpenIn is Open of a folder that is held.
+func OpenIn(in *os.Root) (pages.Index, error) {
 	var x pages.Index
-	data, err := bounded.ReadFile(filepath.Join(dir, indexFile), mostOfAnIndex)
+	path := filepath.Join(in.Name(), indexFile)
+	data, err := bounded.ReadIn(in, indexFile, mostOfAnIndex)
 	if err != nil {
 		return x, err
 	}
 	if format := bounded.Format(data, "dlmtest_index"); format > pages.IndexFormat {
 		return x, fmt.Errorf("%s: written by a newer dlmtest (format %d, this one knows %d); update dlmtest", indexFile, format, pages.IndexFormat)
 	}
-	if err := bounded.JSON(filepath.Join(dir, indexFile), data, &x); err != nil {
+	if err := bounded.JSON(path, data, &x); err != nil {
 		return x, err
 	}
-	return x, errors.Join(small(filepath.Join(dir, indexFile), x), apart(filepath.Join(dir, indexFile), x))
+	return x, errors.Join(small(path, x), apart(path, x))
 }
 
 // apart refuses an index in which a folder is that of two runs: one run would count as thousands that held.
@@ -102,15 +113,20 @@ func small(name string, x pages.Index) error {
 // Check judges all runs of a matrix again, with no cluster, and writes its index
 // anew. What a matrix that was killed has not run is no verdict. ended is called after each.
 func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(pages.Cell, pages.CellRun)) (pages.Index, error) {
-	x, err := Open(dir)
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return pages.Index{}, err
+	}
+	defer func() { _ = in.Close() }() // all that was written is closed
+	x, err := OpenIn(in)
 	if err != nil {
 		return x, err
 	}
-	if runner.StillGoing(dir) {
+	if runner.StillGoing(in) {
 		return x, fmt.Errorf("%s: the matrix is still going on; check it when it has ended", dir)
 	}
 	if !x.Ended {
-		closeKilled(dir, &x)
+		closeKilled(in, &x)
 	}
 	for i := range x.Cells {
 		c := &x.Cells[i]
@@ -118,7 +134,7 @@ func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(pa
 			if old.Dir == "" || ctx.Err() != nil {
 				continue
 			}
-			c.Runs[n] = again(ctx, dir, old, oracle)
+			c.Runs[n] = again(ctx, in, old, oracle)
 			ended(*c, c.Runs[n])
 		}
 		if c.Verdict != reports.NoSense {
@@ -128,23 +144,24 @@ func Check(ctx context.Context, dir string, oracle checker.Oracle, ended func(pa
 	if ctx.Err() != nil {
 		return x, fmt.Errorf("interrupted; the index is as it was: %w", ctx.Err())
 	}
-	if err := compareAll(ctx, dir, &x); err != nil {
+	if err := compareAll(ctx, in, &x); err != nil {
 		return x, err
 	}
-	return x, save(dir, x)
+	return x, save(in, x)
 }
 
 // again judges one run again. An error that it had while it ran stays.
-func again(ctx context.Context, dir string, old pages.CellRun, oracle checker.Oracle) pages.CellRun {
-	own, err := bounded.Below(dir, old.Dir)
+func again(ctx context.Context, in *os.Root, old pages.CellRun, oracle checker.Oracle) pages.CellRun {
+	own, err := bounded.Below(in, old.Dir)
 	if err != nil {
 		return pages.CellRun{Seed: old.Seed, Verdict: reports.Failed, Error: err.Error()}
 	}
-	out, err := runner.Check(ctx, own, oracle)
+	defer func() { _ = own.Close() }() // all that was written is closed
+	out, err := runner.CheckIn(ctx, own, oracle)
 	if err == nil && len(old.Properties) > 0 && old.Error != "" {
 		err = errors.New(old.Error)
 	}
-	r := judged(dir, out, err)
+	r := judged(in.Name(), out, err)
 	r.Seed, r.Took, r.Repeated, r.Dir = old.Seed, old.Took, old.Repeated, old.Dir
 	return r
 }

@@ -2,7 +2,9 @@ package matrix
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -13,8 +15,8 @@ import (
 
 // closeKilled makes the index of a matrix that was killed a whole one: the runs that
 // were going on get their folders, and what never began is not run.
-func closeKilled(dir string, x *pages.Index) {
-	for folder, run := range strangers(dir, *x) {
+func closeKilled(in *os.Root, x *pages.Index) {
+	for folder, run := range strangers(in, *x) {
 		if waiting := waitingFor(x, run); len(waiting) == 1 { // else nobody can tell which it is
 			waiting[0].Dir = folder
 		}
@@ -30,7 +32,7 @@ func closeKilled(dir string, x *pages.Index) {
 }
 
 // strangers are the runs in a folder that the index does not name yet. No link is followed.
-func strangers(dir string, x pages.Index) map[string]reports.Run {
+func strangers(in *os.Root, x pages.Index) map[string]reports.Run {
 	named := map[string]bool{}
 	for _, c := range x.Cells {
 		for _, r := range c.Runs {
@@ -38,14 +40,14 @@ func strangers(dir string, x pages.Index) map[string]reports.Run {
 		}
 	}
 	found := map[string]reports.Run{}
-	entries, _ := os.ReadDir(dir) // the index has just been read from there
+	entries, _ := fs.ReadDir(in.FS(), ".") // the index has just been read from there
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name(), "run.json")
-		if info, err := os.Lstat(path); !e.IsDir() || named[e.Name()] || err != nil || !info.Mode().IsRegular() {
+		name := path.Join(e.Name(), "run.json")
+		if info, err := in.Lstat(name); !e.IsDir() || named[e.Name()] || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		var run reports.Run
-		if data, err := bounded.ReadFile(path, mostOfAnIndex); err == nil && bounded.Values(path, data) == nil && json.Unmarshal(data, &run) == nil {
+		if data, err := bounded.ReadIn(in, name, mostOfAnIndex); err == nil && bounded.Values(name, data) == nil && json.Unmarshal(data, &run) == nil {
 			found[e.Name()] = run
 		}
 	}

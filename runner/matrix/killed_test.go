@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/internal/scratch"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
@@ -71,7 +72,7 @@ func TestCheckOfAKilledMatrix(t *testing.T) {
 		t.Fatalf("%+v", x)
 	}
 	done.Dir, done.Properties = "", nil // its folder was a fake
-	if err := save(m.dir, x); err != nil {
+	if err := save(golden.Root(t, m.dir), x); err != nil {
 		t.Fatal(err)
 	}
 	runFolder(t, m.dir, "20260101T000000.000_gc-pause_etcd", "gc-pause", "etcd", going.Seed)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -65,6 +66,7 @@ var ErrNothing = fmt.Errorf("%w: no scenario that was asked for makes sense on a
 type matrix struct {
 	spec Spec
 	dir  string
+	in   *os.Root // the same folder, held
 	run  func(context.Context, runner.Options, runner.Progress) (*runner.Outcome, error)
 	see  Watcher
 	warm *runner.Warm // nil: runs share no cluster
@@ -95,6 +97,10 @@ func Run(ctx context.Context, s Spec, see Watcher) (string, pages.Index, error) 
 		return "", m.index, err
 	}
 	defer scratch.Hold(m.dir)()
+	if m.in, err = os.OpenRoot(m.dir); err != nil {
+		return m.dir, m.index, err
+	}
+	defer func() { _ = m.in.Close() }() // all that was written is closed
 	m.index.ID = filepath.Base(m.dir)
 	err = m.all(ctx)
 	if err == nil || !errors.Is(m.err, syscall.ENOSPC) { // of a disk that was full before, both tell the same
@@ -168,7 +174,7 @@ func side(c pages.Cell) int {
 
 // all runs every cell.
 func (m *matrix) all(ctx context.Context) error {
-	if err := errors.Join(save(m.dir, m.index), runner.Link(m.dir, "latest-"+cmp.Or(m.spec.Kind, "matrix"))); err != nil {
+	if err := errors.Join(save(m.in, m.index), runner.Link(m.dir, "latest-"+cmp.Or(m.spec.Kind, "matrix"))); err != nil {
 		return err
 	}
 	m.see.Planned(m.dir, m.index, m.state.Total)
@@ -206,7 +212,7 @@ func (m *matrix) all(ctx context.Context) error {
 		}
 	}
 	if m.spec.Kind == "" { // a gate compares nothing
-		if err := compareAll(ctx, m.dir, &m.index); err != nil {
+		if err := compareAll(ctx, m.in, &m.index); err != nil {
 			return errors.Join(closed, err)
 		}
 	}
@@ -281,5 +287,5 @@ func (m *matrix) note(j job, r pages.CellRun, again bool) {
 // save writes the index as it is.
 func (m *matrix) save() error {
 	m.index.Took = time.Since(m.index.Started)
-	return save(m.dir, m.index)
+	return save(m.in, m.index)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
@@ -92,6 +93,7 @@ func playBefore(t *testing.T, ctx context.Context, w *witness, s Spec, run func(
 	if m.dir, err = newFolder(s.Out, "matrix", m.index.Started); err != nil {
 		t.Fatal(err)
 	}
+	m.in = golden.Root(t, m.dir)
 	if err := m.all(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +226,7 @@ func TestCheckStaysBelow(t *testing.T) {
 	dir := t.TempDir()
 	x := pages.Index{Format: pages.IndexFormat, Started: time.Now(), Cells: []pages.Cell{{Scenario: "a", Backend: "b",
 		Runs: []pages.CellRun{{Verdict: reports.Good, Dir: "../elsewhere"}}}}}
-	if err := save(dir, x); err != nil {
+	if err := save(golden.Root(t, dir), x); err != nil {
 		t.Fatal(err)
 	}
 	x, err := Check(t.Context(), dir, checker.Oracle{}, func(pages.Cell, pages.CellRun) {})

@@ -150,7 +150,7 @@ func name(parts []part) {
 
 // Whole makes the folder out beside where it goes, and moves it there once fill has filled it: it is
 // made whole or not at all.
-func Whole(out string, fill func(dir string) error) (err error) {
+func Whole(out string, fill func(in *os.Root) error) (err error) {
 	if err := Vacant(out); err != nil {
 		return err
 	}
@@ -162,7 +162,11 @@ func Whole(out string, fill func(dir string) error) (err error) {
 		return fmt.Errorf("the folder of the whole: %w; choose another with -o", err)
 	}
 	defer func() { err = errors.Join(err, done()) }() // after its rename there is nothing to remove
-	if err := errors.Join(fill(dir), os.Chmod(dir, 0o755)); err != nil {
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fill(in), in.Close(), os.Chmod(dir, 0o755)); err != nil {
 		return err
 	}
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty one
@@ -177,18 +181,18 @@ func (m Merging) build(parts []part) (x pages.Index, err error) {
 	if err != nil {
 		return x, err
 	}
-	err = Whole(out, func(dir string) error {
+	err = Whole(out, func(in *os.Root) error {
 		for i := range parts {
-			if err := m.bring(&parts[i], dir); err != nil {
+			if err := m.bring(&parts[i], in); err != nil {
 				return fmt.Errorf("%s: %w", parts[i].dir, err)
 			}
 		}
 		x = union(parts)
 		x.ID = filepath.Base(out)
-		if err := compareAll(context.Background(), dir, &x, parts...); err != nil {
+		if err := compareAll(context.Background(), in, &x, parts...); err != nil {
 			return err
 		}
-		return save(dir, x)
+		return save(in, x)
 	})
 	return x, err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
@@ -80,7 +81,7 @@ func put(t *testing.T, dir string, x pages.Index) string {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := save(dir, x); err != nil {
+	if err := save(golden.Root(t, dir), x); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path"
@@ -15,8 +16,8 @@ import (
 
 // compareAll writes a page for each scenario that sets its backends side by side, by a run of each, and
 // enters them into the index. A scenario that ran on one backend only has none, and a run that cannot be
-// read is left out: its own report says why. A run lies below the folder of the first part that has its name, or below dir.
-func compareAll(ctx context.Context, dir string, x *pages.Index, parts ...part) error {
+// read is left out: its own report says why. A run lies below the folder of the first part that has its name, or below in.
+func compareAll(ctx context.Context, in *os.Root, x *pages.Index, parts ...part) error {
 	x.Compared = nil
 	for _, scenario := range x.Scenarios {
 		if ctx.Err() != nil {
@@ -29,8 +30,9 @@ func compareAll(ctx context.Context, dir string, x *pages.Index, parts ...part) 
 				continue
 			}
 			if r, ok := cell.Typical(); ok {
-				if own, err := below(dir, r.Dir, parts); err == nil {
+				if own, err := below(in, r.Dir, parts); err == nil {
 					add(c, own, path.Join("..", r.Dir, "report.html"))
+					_ = own.Close() // it was read
 				}
 			}
 		}
@@ -38,15 +40,13 @@ func compareAll(ctx context.Context, dir string, x *pages.Index, parts ...part) 
 			continue
 		}
 		const folder = "side-by-side"
-		own, err := bounded.Below(dir, folder) // a matrix that somebody sent may have a link there
-		if err == nil {
-			err = os.MkdirAll(own, 0o755)
-		}
+		own, err := bounded.Made(in, folder) // a matrix that somebody sent may have a link there
 		if err != nil {
 			return err
 		}
 		name := filepath.Base(scenario) + ".html"
-		if err := runner.Write(own, name, func(w io.Writer) error { return c.HTML(w) }); err != nil {
+		err = runner.Write(own, name, func(w io.Writer) error { return c.HTML(w) })
+		if err = errors.Join(err, own.Close()); err != nil {
 			return err
 		}
 		if x.Compared == nil {
@@ -58,17 +58,22 @@ func compareAll(ctx context.Context, dir string, x *pages.Index, parts ...part) 
 }
 
 // below is where a run lies: a link to a part is followed, as a user has named the part, and none within it.
-func below(dir, run string, parts []part) (string, error) {
+func below(in *os.Root, run string, parts []part) (*os.Root, error) {
 	for _, p := range parts {
 		if within, ok := strings.CutPrefix(run, p.name+"/"); ok {
-			return bounded.Below(p.dir, within)
+			from, err := os.OpenRoot(p.dir)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { _ = from.Close() }() // the run is open
+			return bounded.Below(from, within)
 		}
 	}
-	return bounded.Below(dir, run)
+	return bounded.Below(in, run)
 }
 
-func add(c *pages.Comparison, dir, link string) {
-	out, err := runner.Open(dir)
+func add(c *pages.Comparison, in *os.Root, link string) {
+	out, err := runner.OpenIn(in)
 	if err != nil {
 		return
 	}

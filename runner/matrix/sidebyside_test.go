@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dlmtest/dlmtest/checker"
+	"github.com/dlmtest/dlmtest/internal/golden"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
@@ -27,7 +28,7 @@ func TestSideBySide(t *testing.T) {
 			x.Cells = append(x.Cells, c)
 		}
 	}
-	if err := compareAll(t.Context(), dir, &x); err != nil {
+	if err := compareAll(t.Context(), golden.Root(t, dir), &x); err != nil {
 		t.Fatal(err)
 	}
 	if len(x.Compared) != 1 || x.Compared["both"] != "side-by-side/both.html" {
@@ -52,7 +53,7 @@ func TestMergeComparesBackends(t *testing.T) {
 			c.Settle()
 			x.Cells = append(x.Cells, c)
 		}
-		if err := save(dir, x); err != nil {
+		if err := save(golden.Root(t, dir), x); err != nil {
 			t.Fatal(err)
 		}
 		whole, err := Merge(Merging{Dirs: []string{dir}, Out: out, Link: link})
@@ -105,7 +106,7 @@ func TestSideBySideFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "side-by-side")); err != nil {
 		t.Fatal(err)
 	}
-	if err := compareAll(t.Context(), dir, &x); err == nil || !strings.Contains(err.Error(), "side-by-side is a link") {
+	if err := compareAll(t.Context(), golden.Root(t, dir), &x); err == nil || !strings.Contains(err.Error(), "side-by-side is a link") {
 		t.Errorf("%v", err)
 	}
 	if left, _ := os.ReadDir(outside); len(left) > 0 {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/stats"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -125,5 +125,5 @@ func said(s scenarios.Scenario, o runner.Options) scenarios.Scenario {
 
 // Save writes the file of a regression, whole or not at all.
 func (r Regression) Save(path string, s scenarios.Scenario) error {
-	return runner.Write(filepath.Dir(path), filepath.Base(path), func(w io.Writer) error { return r.Write(w, s) })
+	return whole.At(path, runner.Text(func(w io.Writer) error { return r.Write(w, s) }))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/stats"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/runner/matrix"
 	"github.com/dlmtest/dlmtest/scenarios"
@@ -128,7 +129,7 @@ func (l *Live) candidate(s scenarios.Scenario) (Candidate, error) {
 	c := Candidate{Number: l.Tried + 1, Scenario: s, Size: Size(s)}
 	file := said(s, l.Options)
 	c.File = filepath.Join(l.Dir, fmt.Sprintf("candidate-%d.yaml", c.Number))
-	return c, runner.Write(l.Dir, filepath.Base(c.File), func(w io.Writer) error { _, err := w.Write(file.YAML()); return err })
+	return c, whole.At(c.File, runner.Text(func(w io.Writer) error { _, err := w.Write(file.YAML()); return err }))
 }
 
 // run runs a candidate once more. A run that the machine disturbed does not count,

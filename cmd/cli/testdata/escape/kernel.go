@@ -59,6 +59,7 @@ var kernelProbes = []probe{
 	{"hardware-address", func() (string, error) { return "another's frames", onDevices(unix.SIOCSIFHWADDR, sameDevice) }},
 	{"own-address", func() (string, error) { return "another's address", onDevices(unix.SIOCSIFADDR, sameDevice) }},
 	{"foreign-source", foreignSource},
+	{"foreign-source6", foreignSource6},
 	{"shared-queue", func() (string, error) {
 		return met(func(client int, flags int) error {
 			name, _ := unix.BytePtrFromString(fmt.Sprint("escape-", client)) // it has no NUL
@@ -227,6 +228,31 @@ func arpEntry(device net.Interface, request []byte) {
 	copy(request[18:24], "\x02escap")    // an address that was made up
 	request[32] = 2                      // ATF_COM
 	copy(request[52:52+15], device.Name) // arp_dev
+}
+
+// foreignSource6 sends a packet over IPv6 from an address that is not the node's: there it needs no capability, and all
+// that stands in the way is that no node has IPv6 on its network.
+func foreignSource6() (string, error) {
+	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	devices, _ := net.Interfaces()
+	return any(names(devices), func(name string) error {
+		device, err := net.InterfaceByName(name)
+		if err != nil {
+			return err
+		}
+		if device.Flags&net.FlagLoopback != 0 {
+			return errors.New("its own loopback")
+		}
+		everybody, somebody := [16]byte{0: 0xff, 1: 0x02, 15: 1}, [16]byte{0: 0xfe, 1: 0x80, 15: 0x42}
+		to := unix.SockaddrInet6{Port: 9, ZoneId: uint32(device.Index), Addr: everybody}
+		from := unix.SockaddrInet6{ZoneId: uint32(device.Index), Addr: somebody}
+		return errors.Join(unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_FREEBIND, 1), unix.Bind(fd, &from),
+			unix.Sendto(fd, []byte("?"), 0, &to))
+	})
 }
 
 // foreignSource sends a packet from an address that is not the node's.

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -41,8 +42,29 @@ var networkProbes = []probe{
 	{"any-socket", func() (string, error) { return any(socketFiles("/run", "/var", "/tmp"), dialUnix) }},
 	{"raw-socket", func() (string, error) { return "raw packets", socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_TCP) }},
 	{"raw-icmp", func() (string, error) { return "raw packets", socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP) }},
+	{"raw-icmp6", func() (string, error) {
+		return "neighbour advertisements", socket(unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_ICMPV6)
+	}},
+	{"raw-ip6", func() (string, error) { return "raw packets", socket(unix.AF_INET6, unix.SOCK_RAW, unix.IPPROTO_RAW) }},
+	{"old-packet-socket", func() (string, error) {
+		return "frames", socket(unix.AF_INET, unix.SOCK_PACKET, 0x0300) // ETH_P_ALL
+	}},
+	{"route-neighbour", func() (string, error) {
+		return "who answers for an address", onRoutes(unix.RTM_NEWNEIGH, make([]byte, unix.SizeofNdMsg))
+	}},
+	{"route-neighbour6", func() (string, error) {
+		message := make([]byte, unix.SizeofNdMsg)
+		message[0] = unix.AF_INET6
+		return "who answers for an address", onRoutes(unix.RTM_NEWNEIGH, message)
+	}},
+	{"route-address6", func() (string, error) {
+		message := make([]byte, unix.SizeofIfAddrmsg)
+		message[0] = unix.AF_INET6
+		return "another's address", onRoutes(unix.RTM_NEWADDR, message)
+	}},
 	{"packet-socket", func() (string, error) { return "frames", socket(unix.AF_PACKET, unix.SOCK_RAW, 0) }},
 	{"packet-dgram", func() (string, error) { return "frames", socket(unix.AF_PACKET, unix.SOCK_DGRAM, 0) }},
+	{"name-service", nameService},
 	{"vsock", func() (string, error) { return "the machine's host", dialVsock() }},
 	{"network-device", func() (string, error) {
 		all, _ := net.Interfaces()
@@ -154,6 +176,44 @@ func socket(domain, kind, protocol int) error {
 	fd, err := unix.Socket(domain, kind|unix.SOCK_CLOEXEC, protocol)
 	if err == nil {
 		_ = unix.Close(fd)
+	}
+	return err
+}
+
+// nameService answers for names where a program asks that has no list of them. In Docker everybody may: there nothing of
+// dlmtest's own asks for the name of what it trusts.
+func nameService() (string, error) {
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+	if first, wrong := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && wrong == nil && first <= 53 {
+		return "", errors.New("every user may, and nobody asks")
+	}
+	c, err := net.ListenPacket("udp", "127.0.0.1:53")
+	if err == nil {
+		_ = c.Close()
+	}
+	return "answers for names", err
+}
+
+// onRoutes asks the kernel for a change of addresses, and takes any answer but a refusal for one that would be made.
+func onRoutes(kind uint16, message []byte) error {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	request := binary.NativeEndian.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(message)))
+	request = binary.NativeEndian.AppendUint16(request, kind)
+	request = binary.NativeEndian.AppendUint16(request, unix.NLM_F_REQUEST|unix.NLM_F_ACK)
+	request = append(append(request, make([]byte, 8)...), message...)
+	answer := make([]byte, 4096)
+	if err := unix.Sendto(fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return err
+	}
+	n, err := unix.Read(fd, answer)
+	if err == nil && n >= unix.SizeofNlMsghdr+4 {
+		if errno := unix.Errno(-int32(binary.NativeEndian.Uint32(answer[unix.SizeofNlMsghdr:]))); errno == unix.EPERM {
+			return errno
+		}
 	}
 	return err
 }
