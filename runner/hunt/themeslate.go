@@ -41,7 +41,8 @@ func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(3, 8)), leases(d.log(6, 8))
 	kinds := []string{"hold-answer", "reset", "blackhole", "hold-request", "stall-worker"}
 	late := func(kind string, at, length float64, when scenarios.When) {
-		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kind, Target: "holder", On: "renewing", When: when, At: leases(at), For: span(leases(length))})
+		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kind, Target: "holder", On: "renewing", When: when,
+			At: leases(at), For: span(leases(length))})
 	}
 	late(kinds[d.visit%len(kinds)], 0.1, d.log(0.2, 0.7), scenarios.When{})
 	late(kinds[(d.visit+2)%len(kinds)], 1.6, d.log(1.05, 2), scenarios.When{})
