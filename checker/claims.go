@@ -61,7 +61,7 @@ func (r *run) claimsLost(f *found, c trace.Success) bool {
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, by), Operations: []int{g.Op, by.Op, c.Invoke, c.Done}},
 			"%s was told ok to its %s of %q at %s, but %s had been granted it at %s, before that was asked.",
 			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), by.Who(), r.seconds(by.OK))
-	case g.Released >= 0 && g.Released < c.Invoke:
+	case g.Released >= 0 && g.Released < c.Invoke && !r.KeepsSome(g, c.Invoke):
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, g.Released, c.Invoke, c.Done}},
 			"%s was told ok to its %s of %q at %s, but it had released it by %s.",
 			g.Who(), op.F, g.Key.Name, r.seconds(op.Time), r.seconds(r.Ops[g.Released].Time))

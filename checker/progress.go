@@ -138,10 +138,10 @@ func (r *run) keepsUntil(g *trace.Grant) int64 {
 }
 
 // ungiven says that the belief in g is over and its lease may not be: its holder died, or ended without giving it back,
-// or was not told how its release ended.
+// or was not told how its release ended, or that of a part before.
 func (r *run) ungiven(g *trace.Grant) bool {
 	unknown := g.Release >= 0 && g.Released < 0 && (g.Done < 0 || r.Ops[g.Done].Type == history.Info)
-	return g.Killed || g.Left && !r.Setup.Promise.Session || unknown
+	return g.Killed || g.Left && !r.Setup.Promise.Session || unknown || r.KeepsSome(g, g.Released)
 }
 
 // patientUntil is for how long the final acquire of a key may wait: one of a lease that is longer than that of the run may

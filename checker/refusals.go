@@ -43,7 +43,7 @@ func (r *run) attempts(k *keyLog) []attempt {
 		switch {
 		case w.Done < 0:
 			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
-		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info && !r.Overdrawn(g, g.Release):
+		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info && !r.Overdrawn(g, g.Release) && !r.KeepsSome(g, g.Released):
 			if a.to = r.Ops[g.Done].Time; r.Ops[g.Done].Type == history.Fail {
 				a.to = min(a.to, r.overBy(g, a.to))
 			}
@@ -140,7 +140,7 @@ func honestRefusal(r *run) outcome {
 // shares are what an attempt may have taken until a time: of a grant as much as it had by then.
 func (r *run) shares(a attempt, until int64, k *keyLog) []trace.Share {
 	if a.grant != nil {
-		return r.Taken(nil, a.grant, a.from, until)
+		return r.taken(a.grant, a.from, until)
 	}
 	op := &r.Ops[k.Waits[a.wait].Invoke]
 	return []trace.Share{{From: a.from, To: until, Permits: max(1, int(op.Permits)), Exclusive: !r.mayShare(op)}}
@@ -245,7 +245,7 @@ func (r *run) gaveBack(g *trace.Grant, look *history.Op) bool {
 // freeBy says that the last release of g had been answered before a time. A request of unknown outcome may have come late, and
 // have been one hold more.
 func (r *run) freeBy(g *trace.Grant, by int64) bool {
-	if g.Released < 0 || r.Ops[g.Released].Time >= by {
+	if g.Released < 0 || r.Ops[g.Released].Time >= by || r.KeepsSome(g, g.Released) {
 		return false
 	}
 	return r.Setup.Kind != history.Reentrant || r.Ops[g.Released].Depth == 0 && g.Nest.Open == 0 && !trace.Meets(r.unknownOf(g), g.Invoked, by)

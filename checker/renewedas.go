@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
 // heldAs is how a grant is held, as far as its client was told or had asked for.
@@ -14,7 +15,9 @@ type heldAs struct {
 	last int        // completion of the latest of those that have ended
 	// unknown are the invokes of changes and releases of a part of which nobody was told how they ended. Each may come late, once.
 	unknown []int
-	doubted bool // there was one
+	came    []came // of releases of a part: which of them may have come by now, each of these a way
+	doubted bool   // there was one
+	given   int    // the ok to the release of all that its client had been told it has; 0: there is none
 }
 
 // renewedOther finds renewals that tell another mode, or another number of permits, than their client held and asked to
@@ -32,7 +35,7 @@ func (r *run) renewedOther(f *found) {
 		g := r.ByOwner[op.Owner]
 		if g != nil && g.Op == i {
 			asked := &r.Ops[g.Invoke]
-			held[g.Owner] = &heldAs{ops: []int{g.Invoke, i}, last: i,
+			held[g.Owner] = &heldAs{ops: []int{g.Invoke, i}, last: i, came: []came{0},
 				said: history.Op{Mode: cmp.Or(op.Mode, asked.Mode), Permits: cmp.Or(op.Permits, asked.Permits)}}
 			continue
 		}
@@ -43,9 +46,13 @@ func (r *run) renewedOther(f *found) {
 		asked := &r.Ops[invoke]
 		switch h := held[asked.Owner]; {
 		case h == nil || asked.Key != "" && asked.Key != r.ByOwner[asked.Owner].Key.Name:
+		case h.given > 0 && h.given < invoke && op.Type == history.OK && r.KeepsSome(r.ByOwner[asked.Owner], invoke): // else see claimsLost
+			f.add(r, Violation{Key: r.ByOwner[asked.Owner].Key.Name, At: op.Time, Operations: append([]int{invoke, i}, h.ops...)},
+				"%s was told ok to its %s of %q at %s, but had given back by %s all that it had been told to have.",
+				r.ByOwner[asked.Owner].Who(), asked.F, r.ByOwner[asked.Owner].Key.Name, r.seconds(op.Time), r.seconds(r.Ops[h.given].Time))
 		case asked.F == history.Change || asked.F == history.Release:
-			if asked.F == history.Release && op.Type == history.OK && asked.Permits > 0 && asked.Permits >= h.said.Permits {
-				r.roomless(f, h, asked, op)
+			if asked.F == history.Release && op.Type == history.OK && asked.Permits > 0 && h.doubted && h.said.Permits > 0 {
+				r.gaveMore(f, h, asked, op)
 			}
 			h.takes(asked, op)
 		case asked.F == history.Extend && op.Type == history.OK && h.open == 0 && h.last < invoke:
@@ -54,6 +61,9 @@ func (r *run) renewedOther(f *found) {
 			}
 			was := history.Op{Mode: cmp.Or(h.said.Mode, asked.Mode), Permits: cmp.Or(h.said.Permits, asked.Permits)}
 			if r.settles(h, &was, op) {
+				if other(&r.Setup, &was, op) {
+					h.ops = append(h.ops, invoke, i)
+				}
 				r.roomless(f, h, asked, op)
 				continue
 			}
@@ -65,6 +75,18 @@ func (r *run) renewedOther(f *found) {
 	}
 }
 
+// gaveMore records a release that was told ok of more permits than its client had been told that it has, or than others left.
+func (r *run) gaveMore(f *found, h *heldAs, asked, op *history.Op) {
+	g := r.ByOwner[asked.Owner]
+	if asked.Permits <= h.said.Permits || int(asked.Permits) > r.LeftBy(g, asked.Index) { // the latter: see tooMany
+		r.roomless(f, h, asked, op)
+		return
+	}
+	f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append([]int{asked.Index, op.Index}, h.ops...)},
+		"%s was told ok at %s to its release of %s of %q, and had been told before that it has %d.",
+		g.Who(), r.seconds(op.Time), nouns.Count(int(asked.Permits), "permit"), g.Key.Name, h.said.Permits)
+}
+
 // takes follows a change, or a release, which may be of a part.
 func (h *heldAs) takes(asked, op *history.Op) {
 	if op.Type == history.Invoke {
@@ -72,6 +94,9 @@ func (h *heldAs) takes(asked, op *history.Op) {
 		return
 	}
 	part := asked.F == history.Change || asked.Permits > 0 && asked.Permits < h.said.Permits
+	if !part && op.Type == history.OK && h.given == 0 && h.doubted && h.said.Permits > 0 {
+		h.given, h.ops = op.Index, append(h.ops, asked.Index, op.Index)
+	}
 	if !part {
 		return // it stays open: what is given back is not renewed, and honestClaims says so
 	}

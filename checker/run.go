@@ -23,7 +23,7 @@ type run struct {
 	known   known
 	answers []int64 // of the service, in order; nil until they are asked for
 
-	changed map[*trace.Key][]trace.Wait // made once: see run.changes
+	changed map[*trace.Grant][]trace.Wait // made once: see run.changes
 
 	// Made once they are asked for: see readOutages.
 	outage, unserved, off map[string][]trace.Span

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -31,25 +32,43 @@ func (r *run) modeCame(h *heldAs, mode history.Mode) bool {
 	return false
 }
 
-// partsCame takes releases of a part of unknown outcome as those that leave so many permits. Of several nobody knows which came.
+// came are releases of a part of unknown outcome that have come, each as the bit of its place in heldAs.unknown.
+type came uint16
+
+// followed is how many of them are told apart for each holder. Of more, any may have come.
+const followed = 8
+
+// partsCame takes releases of a part of unknown outcome as those that leave so many permits, with all that had come before. Where
+// several ways do, nobody knows which it was, and what is told later must go on from one of them.
 func (r *run) partsCame(h *heldAs, left int32) bool {
-	all, gone := int32(0), h.said.Permits-left
-	for _, i := range h.unknown {
-		all += r.Ops[i].Permits
+	sum := func(c came) (sum int32) {
+		for n, i := range h.unknown {
+			if c>>n&1 == 1 {
+				sum += r.Ops[i].Permits
+			}
+		}
+		return sum
+	}
+	gone, all := h.said.Permits-left, came(1)<<min(len(h.unknown), followed)
+	var now []came
+	for c := range all {
+		if sum(c)-sum(h.came[0]) == gone && slices.ContainsFunc(h.came, func(before came) bool { return before&^c == 0 }) {
+			now = append(now, c)
+		}
 	}
 	switch {
-	case gone < 0 || gone > all || len(h.unknown) == 1 && gone != all:
+	case len(h.unknown) > followed:
+		now = h.came
+	case len(now) == 0:
 		return false
-	case gone == all:
-		h.unknown = nil
 	}
-	h.said.Permits = left
-	return true
+	h.said.Permits, h.came = left, now
+	return gone >= 0
 }
 
 // roomless records what a client is told to hold, or to have given back, once a change, or the release of a part, had no known
-// outcome, although others were owed too much of the key for that all the time from its request to its answer: in either
-// order one of them did not hold what it was told.
+// outcome, although others were owed too much of the key for that: by its request, as what was given back does not come back, or all
+// the time from its request to its answer. In either order one of them did not hold what it was told.
 func (r *run) roomless(f *found, h *heldAs, asked, op *history.Op) {
 	if !h.doubted || r.Setup.Promise.DriftFactor > 0 {
 		return
@@ -68,39 +87,45 @@ func (r *run) roomless(f *found, h *heldAs, asked, op *history.Op) {
 	}
 	r.unlessServers(func() {
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: append(grantsOf(others), g.Op, asked.Index, op.Index)},
-			"%s was told ok to its %s of %q at %s: %s. What %s validly held all the while left no room for that: in either order, one of "+
+			"%s was told ok to its %s of %q at %s: %s. What %s validly held left no room for that: in either order, one of "+
 				"them did not.", g.Who(), asked.F, g.Key.Name, r.seconds(op.Time), what, whoOf(others))
 	})
 }
 
-// owedBeside are the grants of others that leave no room for a share at any instant of it.
+// owedBeside are the grants of others that leave no room for a share: at any instant of it or, of permits, at one since its grant, as nobody is
+// given back a part of what it gave.
 func (r *run) owedBeside(s trace.Share) (others []*trace.Grant) {
-	k := r.logOf(s.Grant.Key)
+	k, semaphore := r.logOf(s.Grant.Key), r.Setup.Kind == history.Semaphore
 	if k.sure == nil {
 		k.sure = &heldBy{held: r.sureShares(k)}
 		for i, h := range k.sure.held {
 			k.sure.at.add(h.From, h.To, i)
 		}
 	}
-	changes, most := []roomChange{}, int64(r.Setup.Permits-s.Permits)
-	if r.Setup.Kind == history.ReadWrite {
-		most = 0
+	changes, most, whole := []roomChange{}, int64(0), trace.Span{From: s.From, To: s.To + 1}
+	if semaphore {
+		most, whole = int64(r.Setup.Permits-s.Permits), trace.Span{From: s.Grant.OK, To: s.From + 1}
 	}
-	for _, i := range k.sure.at.in(s.From, s.To+1) {
+	var beside []trace.Share
+	for _, i := range k.sure.at.in(whole.From, whole.To) {
 		h := k.sure.held[i]
 		by := int64(h.Permits)
-		if r.Setup.Kind == history.ReadWrite {
+		if !semaphore {
 			by = 1
 		}
-		if h.Grant == s.Grant || h.From >= h.To || r.Setup.Kind == history.ReadWrite && !h.Exclusive && !s.Exclusive {
+		if h.Grant == s.Grant || h.From >= h.To || !semaphore && !h.Exclusive && !s.Exclusive {
 			continue
 		}
-		others = append(others, h.Grant)
+		beside = append(beside, h)
 		changes = append(changes, roomChange{h.From, by}, roomChange{h.To, -by})
 	}
-	for _, free := range r.freeOf(most, changes) {
-		if free.From <= s.To && free.To > s.From {
-			return nil
+	full := without(whole, r.freeOf(most, changes))
+	if len(full) == 0 || !semaphore && full[0] != whole {
+		return nil
+	}
+	for _, h := range beside {
+		if h.From <= full[0].From && full[0].From < h.To || !semaphore {
+			others = append(others, h.Grant)
 		}
 	}
 	return others

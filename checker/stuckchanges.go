@@ -9,7 +9,7 @@ import (
 // their own is felt. A reader that wants to write waits for all others that have the key, may have it or ask for it; a
 // writer waits for nobody. Whoever has lost its lease by then is owed a no.
 func (r *run) stuckChanges(k *keyLog, f *found) {
-	for _, w := range r.changes(k) {
+	for _, w := range r.changesOf(k) {
 		w, known := r.lasted(w)
 		if !known || w.To-w.From <= r.patience() {
 			continue
@@ -34,36 +34,71 @@ func (r *run) stuckChanges(k *keyLog, f *found) {
 	}
 }
 
-// wantToWrite are the readers of a key that ask to be the writer, for whom nobody else is let in, and until when a request of theirs of
-// unknown outcome may keep others from it.
-func (r *run) wantToWrite(k *keyLog) map[*trace.Grant]int64 {
-	until := map[*trace.Grant]int64{}
-	for _, w := range r.changes(k) {
-		if r.Ops[w.Invoke].Mode == history.Shared {
-			continue
-		}
-		g, lasts := r.ByOwner[r.Ops[w.Invoke].Owner], int64(0)
-		switch w, known := r.lasted(w); {
-		case !known:
-			lasts = trace.Forever
-		case r.Ops[w.Done].Type == history.Info || r.Ops[w.Done].Type == history.Note: // its client gave up, or died
-			lasts = after(max(g.LastSeen, w.To), r.mayBeRenewed(k))
-		}
-		until[g] = max(until[g], lasts)
+// taken are the shares of g in a time, as far as its client was told: a writer that was told that it is a reader is one from then on, and
+// beside a reader that asks to be the writer nobody is let in, until it is told no, or a request of unknown outcome is over.
+func (r *run) taken(g *trace.Grant, from, to int64) (all []trace.Share) {
+	changes := r.changes(g)
+	if len(changes) == 0 {
+		return r.Taken(nil, g, from, to)
 	}
-	return until
+	var alone []trace.Span
+	writes := int64(trace.Forever) // since when
+	if g.Mode != history.Shared {
+		writes = from
+	}
+	for _, w := range changes {
+		answer, mode := history.Info, r.Ops[w.Invoke].Mode
+		w, known := r.lasted(w)
+		if w.Done >= 0 {
+			answer = r.Ops[w.Done].Type
+		}
+		switch {
+		case mode == history.Shared && answer == history.OK && writes < w.To:
+			alone, writes = append(alone, trace.Span{From: writes, To: w.To}), trace.Forever
+		case mode == history.Shared:
+		case answer == history.OK:
+			writes = min(writes, w.From)
+		case answer == history.Fail:
+			alone = append(alone, trace.Span{From: w.From, To: w.To})
+		default: // its client gave up, or died
+			lasts := int64(trace.Forever)
+			if known {
+				lasts = after(max(g.LastSeen, w.To), r.mayBeRenewed(r.logOf(g.Key)))
+			}
+			alone, to = append(alone, trace.Span{From: w.From, To: lasts}), max(to, lasts)
+		}
+	}
+	if writes < to {
+		alone = append(alone, trace.Span{From: writes, To: to})
+	}
+	alone = trace.Union(alone)
+	for _, s := range within(alone, trace.Span{From: from, To: to}) {
+		all = append(all, trace.Share{From: s.From, To: s.To, Grant: g, Exclusive: true, Permits: g.Permits})
+	}
+	for _, s := range without(trace.Span{From: from, To: to}, alone) {
+		all = append(all, trace.Share{From: s.From, To: s.To, Grant: g, Permits: g.Permits})
+	}
+	return all
 }
 
-// changes are the requests of holders of a key to hold it in another mode.
-func (r *run) changes(k *keyLog) []trace.Wait {
-	if r.changed == nil { // once for all keys: a history may have as many as it has operations
+// changesOf are the requests of holders of a key to hold it in another mode.
+func (r *run) changesOf(k *keyLog) (all []trace.Wait) {
+	for _, g := range k.Grants {
+		all = append(all, r.changes(g)...)
+	}
+	return all
+}
+
+// changes are those of one holder.
+func (r *run) changes(g *trace.Grant) []trace.Wait {
+	if r.changed == nil { // once for all: a history may have as many as it has operations
 		r.changed = r.readChanges()
 	}
-	return r.changed[k.Key]
+	return r.changed[g]
 }
 
-func (r *run) readChanges() map[*trace.Key][]trace.Wait {
-	all := map[*trace.Key][]trace.Wait{}
+func (r *run) readChanges() map[*trace.Grant][]trace.Wait {
+	all := map[*trace.Grant][]trace.Wait{}
 	if !r.Setup.Promise.Changes {
 		return all
 	}
@@ -77,7 +112,7 @@ func (r *run) readChanges() map[*trace.Key][]trace.Wait {
 		if done, ended := r.Ended(i); ended {
 			w.Done, w.To = done, r.Ops[done].Time
 		}
-		all[g.Key] = append(all[g.Key], w)
+		all[g] = append(all[g], w)
 	}
 	return all
 }

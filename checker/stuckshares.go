@@ -121,17 +121,12 @@ func (r *run) alone(k *keyLog, by func(*history.Op) bool) (long []stretch) {
 // no fault was open, and no acquire of unknown outcome may have taken it, see ghost.
 func (r *run) room(k *keyLog) []trace.Span {
 	var holds []trace.Share
-	writers := r.wantToWrite(k)
 	for _, g := range k.Grants {
 		to := r.keepsUntil(g)
 		if g.Done >= 0 {
 			to = max(to, r.Ops[g.Done].Time)
 		}
-		if lasts, wants := writers[g]; wants {
-			holds = append(holds, trace.Share{From: g.OK, To: max(to, lasts), Grant: g, Exclusive: true})
-			continue
-		}
-		holds = r.Taken(holds, g, g.OK, to)
+		holds = append(holds, r.taken(g, g.OK, to)...)
 	}
 	var sound []trace.Span
 	free := r.freeOf(r.demand(k, holds))

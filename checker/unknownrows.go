@@ -15,7 +15,7 @@ import (
 // stuckInRow looks at each client whose wait is longer than that, by half as much again as our patience: see
 // unknownRow. What hits the client itself, or servers, may keep its answers from it.
 func (r *run) stuckInRow(k *keyLog, f *found) {
-	if p := r.Setup.Promise; !r.keepsLeases() || p.DriftFactor > 0 || p.Changes || p.Mute {
+	if p := r.Setup.Promise; !r.keepsLeases() || p.DriftFactor > 0 || p.Mute {
 		return
 	}
 	all := r.wentOn(k)

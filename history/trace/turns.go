@@ -109,6 +109,16 @@ func (g *Grant) Parted(by int) (oks []int) {
 	return oks
 }
 
+// KeepsSome says that g may have some permits left at an operation behind its last release: that asked to give back fewer than g
+// had been told to have, as the release of a part before it had no known outcome.
+func (t *Trace) KeepsSome(g *Grant, by int) bool {
+	if t.Setup.Kind != history.Semaphore || g.Released < 0 {
+		return false
+	}
+	given := int(t.Ops[t.pairs[g.Released]-1].Permits)
+	return given > 0 && given < t.LeftBy(g, by)
+}
+
 // Overdrawn says that a release asked to give back more permits than g can be sure to have left: that it is refused does not say
 // that g has none.
 func (t *Trace) Overdrawn(g *Grant, invoke int) bool {
