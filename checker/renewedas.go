@@ -16,7 +16,7 @@ type heldAs struct {
 	// unknown are the invokes of changes and releases of a part of which nobody was told how they ended. Each may come late, once.
 	unknown []int
 	came    []came // of releases of a part: which of them may have come by now, each of these a way
-	doubted bool   // there was one
+	first   int    // the first that there ever was; 0: there is none
 	given   int    // the ok to the release of all that its client had been told it has; 0: there is none
 }
 
@@ -51,7 +51,7 @@ func (r *run) renewedOther(f *found) {
 				"%s was told ok to its %s of %q at %s, but had given back by %s all that it had been told to have.",
 				r.ByOwner[asked.Owner].Who(), asked.F, r.ByOwner[asked.Owner].Key.Name, r.seconds(op.Time), r.seconds(r.Ops[h.given].Time))
 		case asked.F == history.Change || asked.F == history.Release:
-			if asked.F == history.Release && op.Type == history.OK && asked.Permits > 0 && h.doubted && h.said.Permits > 0 {
+			if asked.F == history.Release && op.Type == history.OK && h.first > 0 && h.said.Permits > 0 && asked.Permits >= h.said.Permits {
 				r.gaveMore(f, h, asked, op)
 			}
 			h.takes(asked, op)
@@ -78,7 +78,7 @@ func (r *run) renewedOther(f *found) {
 // gaveMore records a release that was told ok of more permits than its client had been told that it has, or than others left.
 func (r *run) gaveMore(f *found, h *heldAs, asked, op *history.Op) {
 	g := r.ByOwner[asked.Owner]
-	if asked.Permits <= h.said.Permits || int(asked.Permits) > r.LeftBy(g, asked.Index) { // the latter: see tooMany
+	if asked.Permits == h.said.Permits || int(asked.Permits) > r.LeftBy(g, asked.Index) { // the latter: see tooMany
 		r.roomless(f, h, asked, op)
 		return
 	}
@@ -94,7 +94,7 @@ func (h *heldAs) takes(asked, op *history.Op) {
 		return
 	}
 	part := asked.F == history.Change || asked.Permits > 0 && asked.Permits < h.said.Permits
-	if !part && op.Type == history.OK && h.given == 0 && h.doubted && h.said.Permits > 0 {
+	if !part && op.Type == history.OK && h.given == 0 && h.first > 0 && h.said.Permits > 0 {
 		h.given, h.ops = op.Index, append(h.ops, asked.Index, op.Index)
 	}
 	if !part {
@@ -102,7 +102,7 @@ func (h *heldAs) takes(asked, op *history.Op) {
 	}
 	h.open, h.last = h.open-1, op.Index
 	if op.Type == history.Info {
-		h.unknown, h.doubted = append(h.unknown, asked.Index), true
+		h.unknown, h.first = append(h.unknown, asked.Index), cmp.Or(h.first, asked.Index)
 	}
 	if op.Type != history.OK {
 		return

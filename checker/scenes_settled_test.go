@@ -101,7 +101,7 @@ var claimsSettled = map[string]func(*builder){
 	"violated-part-back-again":          partTold(1, 2),
 	"holds-part-came-late":              partTold(2, 1),
 	"violated-part-all-beside":          partThenAll(2, 800*ms),
-	"violated-part-all-after":           partThenAll(2, 250*ms), // what it gave back does not come back
+	"holds-part-all-after":              partThenAll(2, 250*ms),
 	"holds-part-rest-after":             partThenAll(1, 250*ms),
 	"holds-part-rest-beside":            partThenAll(1, 800*ms),
 	"violated-downgrade-unknown-beside": changeUnknown(exclusive, exclusive, 200*ms),

@@ -87,8 +87,8 @@ func askingBeside(asks, holds history.Mode, until int64, turns func(*builder, *h
 		if holds != "" {
 			h := b.as(0, 10*ms, "client-3", holds, 1)
 			turns(b, h)
-			b.renews(300*ms, until, h)
-			b.does(until+200*ms, h, history.Release, history.OK)
+			b.renews(300*ms, until-200*ms, h)
+			b.does(until-100*ms, h, history.Release, history.OK)
 		}
 		b.fault(200*ms, until-200*ms, 1, "pause", "client-1")
 		o := b.as(400*ms, until, "client-2", asks, 2)

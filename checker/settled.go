@@ -70,7 +70,7 @@ func (r *run) partsCame(h *heldAs, left int32) bool {
 // outcome, although others were owed too much of the key for that: by its request, as what was given back does not come back, or all
 // the time from its request to its answer. In either order one of them did not hold what it was told.
 func (r *run) roomless(f *found, h *heldAs, asked, op *history.Op) {
-	if !h.doubted || r.Setup.Promise.DriftFactor > 0 {
+	if h.first == 0 || r.Setup.Promise.DriftFactor > 0 {
 		return
 	}
 	g := r.ByOwner[asked.Owner]
@@ -82,6 +82,9 @@ func (r *run) roomless(f *found, h *heldAs, asked, op *history.Op) {
 		what = "it had held it " + r.share(asked)
 	}
 	others := r.owedBeside(told)
+	if len(others) == 0 && asked.F == history.Extend {
+		others = r.takenSince(told, r.Ops[h.first].Time)
+	}
 	if len(others) == 0 {
 		return
 	}
@@ -92,43 +95,67 @@ func (r *run) roomless(f *found, h *heldAs, asked, op *history.Op) {
 	})
 }
 
-// owedBeside are the grants of others that leave no room for a share: at any instant of it or, of permits, at one since its grant, as nobody is
-// given back a part of what it gave.
-func (r *run) owedBeside(s trace.Share) (others []*trace.Grant) {
-	k, semaphore := r.logOf(s.Grant.Key), r.Setup.Kind == history.Semaphore
+// owedBeside are the grants of others that leave no room for a share at any instant of it.
+func (r *run) owedBeside(s trace.Share) []*trace.Grant {
+	whole := trace.Span{From: s.From, To: s.To + 1}
+	beside, full := r.fullBeside(s, whole)
+	if len(full) != 1 || full[0] != whole {
+		return nil
+	}
+	return grantsAt(beside, whole)
+}
+
+// takenSince are the grants of others that have left no room for so many permits at an instant since a time from which parts may have
+// been given back: none comes back. Others that left none at that time overlap with the grant itself, which is judged as that.
+func (r *run) takenSince(s trace.Share, since int64) []*trace.Grant {
+	if r.Setup.Kind != history.Semaphore {
+		return nil
+	}
+	beside, full := r.fullBeside(s, trace.Span{From: since, To: s.From + 1})
+	for _, at := range full {
+		if at.From > since {
+			return grantsAt(beside, trace.Span{From: at.From, To: at.From + 1})
+		}
+	}
+	return nil
+}
+
+// fullBeside are the sure shares of others in a time, and when these leave no room for another share.
+func (r *run) fullBeside(s trace.Share, in trace.Span) (beside []trace.Share, full []trace.Span) {
+	k := r.logOf(s.Grant.Key)
 	if k.sure == nil {
 		k.sure = &heldBy{held: r.sureShares(k)}
 		for i, h := range k.sure.held {
 			k.sure.at.add(h.From, h.To, i)
 		}
 	}
-	changes, most, whole := []roomChange{}, int64(0), trace.Span{From: s.From, To: s.To + 1}
-	if semaphore {
-		most, whole = int64(r.Setup.Permits-s.Permits), trace.Span{From: s.Grant.OK, To: s.From + 1}
+	changes, most := []roomChange{}, int64(r.Setup.Permits-s.Permits)
+	if r.Setup.Kind == history.ReadWrite {
+		most = 0
 	}
-	var beside []trace.Share
-	for _, i := range k.sure.at.in(whole.From, whole.To) {
+	for _, i := range k.sure.at.in(in.From, in.To) {
 		h := k.sure.held[i]
 		by := int64(h.Permits)
-		if !semaphore {
+		if r.Setup.Kind == history.ReadWrite {
 			by = 1
 		}
-		if h.Grant == s.Grant || h.From >= h.To || !semaphore && !h.Exclusive && !s.Exclusive {
+		if h.Grant == s.Grant || h.From >= h.To || r.Setup.Kind == history.ReadWrite && !h.Exclusive && !s.Exclusive {
 			continue
 		}
 		beside = append(beside, h)
 		changes = append(changes, roomChange{h.From, by}, roomChange{h.To, -by})
 	}
-	full := without(whole, r.freeOf(most, changes))
-	if len(full) == 0 || !semaphore && full[0] != whole {
-		return nil
-	}
-	for _, h := range beside {
-		if h.From <= full[0].From && full[0].From < h.To || !semaphore {
-			others = append(others, h.Grant)
+	return beside, without(in, r.freeOf(most, changes))
+}
+
+// grantsAt are the grants of shares that reach into a time.
+func grantsAt(all []trace.Share, in trace.Span) (grants []*trace.Grant) {
+	for _, s := range all {
+		if s.From < in.To && s.To > in.From {
+			grants = append(grants, s.Grant)
 		}
 	}
-	return others
+	return grants
 }
 
 // whoOf names the holders of grants.
