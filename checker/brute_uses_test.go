@@ -180,8 +180,15 @@ func TestOneRebuilderAgrees(t *testing.T) {
 	useAgrees(t, func(t *rapid.T) *run {
 		return deeds(t, []string{"begin version 1"}, history.Use{Name: history.Cache})
 	}, func(r *run) (both []int) {
-		end := func(invoke int) int64 { // what its owner puts last, else its release
+		end := func(invoke int) int64 { // what its owner puts last before it begins again, else that, else its release
 			to := int64(trace.Forever)
+			next := len(r.Ops)
+			for i := range r.Ops {
+				if op := &r.Ops[i]; i > invoke && op.Owner == r.Ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Effect {
+					next = i
+					break
+				}
+			}
 			for i := range r.Ops {
 				if op := &r.Ops[i]; op.Owner == r.Ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Release {
 					if i > invoke { // only its first counts
@@ -190,7 +197,10 @@ func TestOneRebuilderAgrees(t *testing.T) {
 					break
 				}
 			}
-			for i := range r.Ops {
+			if next < len(r.Ops) {
+				to = r.Ops[next].Time
+			}
+			for i := range r.Ops[:next] {
 				if op := &r.Ops[i]; i > invoke && op.Owner == r.Ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Write {
 					to = op.Time
 				}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
@@ -16,14 +18,14 @@ type rebuild struct {
 	end          int // the operation at to, or -1
 }
 
-// oneRebuilder looks for rebuilds of one key that overlap: each from the invoke of its
-// begin to the invoke of what it puts, or to its release. O(n log n).
+// oneRebuilder looks for rebuilds of one key that overlap: each from the invoke of its begin to the invoke of what it puts last
+// before the next of its owner, or to its release. O(n log n).
 func oneRebuilder(r *run) outcome {
 	var f found
-	puts := map[string]int{} // by owner
-	for _, w := range r.Writes {
-		if w.Invoke >= 0 {
-			puts[r.Ops[w.Invoke].Owner] = w.Invoke
+	puts := map[string][]int{} // by owner, in order
+	for i := range r.Ops {
+		if op := &r.Ops[i]; op.F == history.Write && op.Type == history.Invoke {
+			puts[op.Owner] = append(puts[op.Owner], i)
 		}
 	}
 	n, first, last := 0, -1, -1
@@ -59,7 +61,16 @@ func oneRebuilder(r *run) outcome {
 }
 
 // rebuilds are those of one key, by their begin.
-func (r *run) rebuilds(k *keyLog, puts map[string]int) (all []rebuild) {
+func (r *run) rebuilds(k *keyLog, puts map[string][]int) (all []rebuild) {
+	begun := map[string][]int{} // by owner, in order
+	for _, i := range k.Effects {
+		if e := r.ByEffect[r.Ops[i].Value]; e.Invoke >= 0 {
+			begun[r.Ops[i].Owner] = append(begun[r.Ops[i].Owner], e.Invoke)
+		}
+	}
+	for _, invokes := range begun {
+		slices.Sort(invokes)
+	}
 	for _, i := range k.Effects {
 		op := &r.Ops[i]
 		e := r.ByEffect[op.Value]
@@ -67,9 +78,13 @@ func (r *run) rebuilds(k *keyLog, puts map[string]int) (all []rebuild) {
 			continue
 		}
 		b := rebuild{note: i, invoke: e.Invoke, from: r.Ops[e.Invoke].Time, to: trace.Forever, end: -1}
-		if put, ok := puts[op.Owner]; ok && put > e.Invoke {
+		next := firstAfter(begun[op.Owner], e.Invoke)
+		switch put := lastBetween(puts[op.Owner], e.Invoke, next); {
+		case put >= 0:
 			b.end = put
-		} else {
+		case next >= 0:
+			b.end = next
+		default:
 			b.end = r.gaveUp(op.Owner, e.Invoke)
 		}
 		if b.end >= 0 {
@@ -79,6 +94,18 @@ func (r *run) rebuilds(k *keyLog, puts map[string]int) (all []rebuild) {
 	}
 	slices.SortStableFunc(all, func(a, b rebuild) int { return cmp.Compare(a.from, b.from) })
 	return all
+}
+
+// lastBetween is the last of some operations behind one and before another, or before the end (-1); -1: there is none.
+func lastBetween(ops []int, one, other int) int {
+	n := len(ops)
+	if other >= 0 {
+		n = sort.SearchInts(ops, other)
+	}
+	if n == 0 || ops[n-1] < one {
+		return -1
+	}
+	return ops[n-1]
 }
 
 // gaveUp is where a client went on with a rebuild no more: it abstained from its write,

@@ -153,6 +153,15 @@ func TestUses(t *testing.T) {
 			b.effect(2*sec+ms, second, "begin version 2", true, true)
 			b.write(2*sec+5*ms, second)
 		}, Holds, "never two of a key at once"},
+		{"two under one grant", "one-rebuilder", cache, func(b *builder) {
+			first, second, _ := late(b)
+			b.effect(20*ms, first, "begin version 1", true, true)
+			b.write(30*ms, first)
+			b.effect(40*ms, first, "begin version 2", true, true)
+			b.write(50*ms, first)
+			b.effect(2*sec+ms, second, "begin version 3", true, true)
+			b.write(2*sec+5*ms, second)
+		}, Holds, "3 rebuilds, never two of a key at once"},
 		{"nobody renews", "no-deadlock", twoKeys, func(b *builder) {
 			b.grant(0, ms, "client-1", "k", 1)
 			b.grant(0, ms, "client-2", "l", 1)
