@@ -180,7 +180,7 @@ func TestOneRebuilderAgrees(t *testing.T) {
 	useAgrees(t, func(t *rapid.T) *run {
 		return deeds(t, []string{"begin version 1"}, history.Use{Name: history.Cache})
 	}, func(r *run) (both []int) {
-		end := func(invoke int) int64 { // what its owner puts last before it begins again, else that, else its release
+		end := func(invoke int) int64 { // what its owner puts last before it begins again, else at all, else its release
 			to := int64(trace.Forever)
 			next := len(r.Ops)
 			for i := range r.Ops {
@@ -197,12 +197,11 @@ func TestOneRebuilderAgrees(t *testing.T) {
 					break
 				}
 			}
-			if next < len(r.Ops) {
-				to = r.Ops[next].Time
-			}
-			for i := range r.Ops[:next] {
-				if op := &r.Ops[i]; i > invoke && op.Owner == r.Ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Write {
-					to = op.Time
+			for _, before := range []int{len(r.Ops), next} {
+				for i := range r.Ops[:before] {
+					if op := &r.Ops[i]; i > invoke && op.Owner == r.Ops[invoke].Owner && op.Type == history.Invoke && op.F == history.Write {
+						to = op.Time
+					}
 				}
 			}
 			return to

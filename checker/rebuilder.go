@@ -19,7 +19,7 @@ type rebuild struct {
 }
 
 // oneRebuilder looks for rebuilds of one key that overlap: each from the invoke of its begin to the invoke of what it puts last
-// before the next of its owner, or to its release. O(n log n).
+// before the next of its owner, or at all, or to its release. O(n log n).
 func oneRebuilder(r *run) outcome {
 	var f found
 	puts := map[string][]int{} // by owner, in order
@@ -78,13 +78,11 @@ func (r *run) rebuilds(k *keyLog, puts map[string][]int) (all []rebuild) {
 			continue
 		}
 		b := rebuild{note: i, invoke: e.Invoke, from: r.Ops[e.Invoke].Time, to: trace.Forever, end: -1}
-		next := firstAfter(begun[op.Owner], e.Invoke)
-		switch put := lastBetween(puts[op.Owner], e.Invoke, next); {
-		case put >= 0:
-			b.end = put
-		case next >= 0:
-			b.end = next
-		default:
+		b.end = lastBetween(puts[op.Owner], e.Invoke, firstAfter(begun[op.Owner], e.Invoke))
+		if b.end < 0 {
+			b.end = lastBetween(puts[op.Owner], e.Invoke, -1)
+		}
+		if b.end < 0 {
 			b.end = r.gaveUp(op.Owner, e.Invoke)
 		}
 		if b.end >= 0 {
