@@ -29,7 +29,11 @@ const roomNeeded = 64 << 20
 // openFolder holds the folder of a run. The path may be a link, as runs/latest is; once it is open nobody exchanges it.
 func openFolder(dir string) (*os.Root, error) {
 	in, err := os.OpenRoot(dir)
-	if err != nil {
+	info, unseen := os.Stat(dir)
+	switch {
+	case err != nil && unseen == nil && !info.IsDir():
+		return nil, fmt.Errorf("%w: %s is a file; want the folder of a run, such as runs/latest", ErrUsage, dir)
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w; DIR is the folder of a run, such as runs/latest", ErrUsage, err)
 	}
 	return in, nil
