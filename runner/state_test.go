@@ -116,7 +116,8 @@ func TestNeverUp(t *testing.T) {
 	if err := json.Unmarshal([]byte(content(t, dir, runFile)), &now); err != nil || now.State != reports.Ended || !strings.HasSuffix(now.Interrupted, ": timeout of …") {
 		t.Errorf("%v %+v", err, now)
 	}
-	if err := neverUp(golden.Root(t, dir), run, ErrUsage, nil); err != nil || StillGoing(golden.Root(t, dir)) {
+	in := golden.Root(t, dir)
+	if err := neverUp(in, run, ErrUsage, nil); err != nil || StillGoing(in) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); err == nil {
