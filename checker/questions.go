@@ -231,7 +231,8 @@ func (r *run) askClaims(k *keyLog) []question {
 			} else if len(r.lateCrowd(c.Grant, c.Invoke, c.Done)) > 0 {
 				op.Call = r.at(k.crowded[c.Grant]) + 1
 			}
-			if given := c.Grant.Released; given >= 0 && given < c.Invoke && !r.KeepsSome(c.Grant, c.Invoke) { // of two of one time the history says which was first
+			// Of two of one time the history says which was first.
+			if given := c.Grant.Released; given >= 0 && given < c.Invoke && !r.KeepsSome(c.Grant, c.Invoke) {
 				op.Call = max(op.Call, r.at(r.Ops[given].Time)+1)
 				op.Return = max(op.Return, op.Call)
 			}
