@@ -39,26 +39,26 @@ func openFolder(dir string) (*os.Root, error) {
 	return in, nil
 }
 
-// newFolder makes the folder of a run, with its logs folder. It fails before
+// newFolder makes the folder of a run, with its logs folder, and holds it. It fails before
 // anything is started if the run could not be saved.
-func newFolder(out, scenario, backend string, now time.Time) (string, error) {
+func newFolder(out, scenario, backend string, now time.Time) (*os.Root, error) {
 	dir, err := NewFolder(out, fmt.Sprintf("%s_%s", scenario, strings.ReplaceAll(backend, "/", "-")), now)
 	if err == nil {
 		err = os.Mkdir(filepath.Join(dir, logsDir), 0o755)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the run's folder: %w; choose another with --out DIR", err)
+		return nil, fmt.Errorf("the run's folder: %w; choose another with --out DIR", err)
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
-		return "", fmt.Errorf("the run's folder: %w", err)
+		return nil, fmt.Errorf("the run's folder: %w", err)
 	}
 	if room := fs.Bavail * uint64(fs.Bsize); room < roomNeeded {
 		_ = os.RemoveAll(dir)
-		return "", noRoom{fmt.Errorf("the run's folder: %d MB are free under %s, a run needs %d; choose another with --out DIR",
+		return nil, noRoom{fmt.Errorf("the run's folder: %d MB are free under %s, a run needs %d; choose another with --out DIR",
 			room>>20, out, roomNeeded>>20)}
 	}
-	return dir, nil
+	return os.OpenRoot(dir)
 }
 
 // ErrNoRoom says that the disk on which runs are saved is full. ENOSPC alone may be another limit of the kernel.

@@ -182,10 +182,11 @@ func TestCheckDrawsWhatItCannotJudge(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	out := t.TempDir()
-	dir, err := newFolder(out, "gc-pause", "broken/lease-put", time.Now())
+	in, err := newFolder(out, "gc-pause", "broken/lease-put", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := in.Name()
 	if err := Link(dir, "latest"); err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +196,8 @@ func TestFolder(t *testing.T) {
 	now := time.Now()
 	one, err1 := newFolder(out, "a", "b", now)
 	two, err2 := newFolder(out, "a", "b", now)
-	if one == two || err1 != nil || err2 != nil {
-		t.Errorf("two runs of one millisecond share %s (%v, %v)", one, err1, err2)
+	if err1 != nil || err2 != nil || one.Name() == two.Name() {
+		t.Errorf("two runs of one millisecond share a folder: %v %v (%v, %v)", one, two, err1, err2)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {

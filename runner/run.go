@@ -44,16 +44,13 @@ func Run(ctx context.Context, o Options, p Progress) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := newFolder(o.Out, o.Scenario.Name, o.Label(), time.Now())
-	if err != nil {
-		return nil, err
-	}
-	defer scratch.Hold(dir)()
-	in, err := os.OpenRoot(dir)
+	in, err := newFolder(o.Out, o.Scenario.Name, o.Label(), time.Now())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }() // all that was written is closed
+	dir := in.Name()
+	defer scratch.Hold(dir)()
 	rec, err := newRecorder(filepath.Join(dir, partFile), plan.setup)
 	if err != nil {
 		return nil, err

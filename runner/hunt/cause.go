@@ -45,14 +45,37 @@ var turns = []story.Kind{story.StepZombie, story.StepEnd, story.StepTold, story.
 // chance are those of them that say nothing: whether somebody was told in between, and whether an update was lost.
 var chance = []story.Kind{story.StepTold, story.StepLoss}
 
-// causeOf reads it from the firmest violation of a property; allowed is what after says of its story.
-func causeOf(setup history.Setup, ops []history.Op, p checker.Property) (c Cause, allowed bool) {
-	v := firmest(p)
-	if v == nil {
-		return Cause{Property: p.Name, Name: p.Name}, false
+// causeOf reads it from the firmest violation of a property. Of one that any late holder may break (stale) it is the firmest that is not
+// allowed; allowed says that there is none such.
+func causeOf(setup history.Setup, ops []history.Op, p checker.Property, stale bool) (c Cause, v *checker.Violation, allowed bool) {
+	all := firmly(p)
+	if len(all) == 0 {
+		return Cause{Property: p.Name, Name: p.Name}, nil, false
 	}
+	tell := func(n int) []story.Step { return story.Of(setup, ops, all[n]) }
+	at := 0
+	if stale {
+		at, allowed = worst(len(all), tell)
+	}
+	return causeIn(setup, ops, p.Name, tell(at)), &all[at], allowed
+}
+
+// mostTold are the violations of one run whose stories are told to see whether all are allowed; beyond them one may not be.
+const mostTold = 30
+
+// worst is the first of n violations whose story is not allowed, else the first of all, which is allowed as all others are.
+func worst(n int, tell func(int) []story.Step) (at int, allowed bool) {
+	for i := range min(n, mostTold) {
+		if !after(tell(i)) {
+			return i, false
+		}
+	}
+	return 0, n <= mostTold
+}
+
+// causeIn reads a cause from a story.
+func causeIn(setup history.Setup, ops []history.Op, property string, steps []story.Step) Cause {
 	turned, struck := map[story.Kind]bool{}, map[Struck]bool{}
-	steps := story.Of(setup, ops, *v)
 	for _, s := range steps {
 		switch {
 		case s.Kind == story.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil:
@@ -61,11 +84,11 @@ func causeOf(setup history.Setup, ops []history.Op, p checker.Property) (c Cause
 			turned[s.Kind] = true
 		}
 	}
-	c = Cause{Property: p.Name, Traits: Traits{slices.Sorted(maps.Keys(turned)), slices.SortedFunc(maps.Keys(struck), func(a, b Struck) int {
+	c := Cause{Property: property, Traits: Traits{slices.Sorted(maps.Keys(turned)), slices.SortedFunc(maps.Keys(struck), func(a, b Struck) int {
 		return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.Whom, b.Whom))
 	})}}
 	c.Name = c.name()
-	return c, after(steps)
+	return c
 }
 
 // after says that clients act too late in a story, each of them after a deadline that it had been told while there was time to go:

@@ -102,6 +102,13 @@ func TestAfterTheDeadline(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	told := [][]story.Step{{step(story.StepGrant, "a", 500), step(story.StepZombie, "a", -20)}, {step(story.StepGrant, "b", 500), step(story.StepZombie, "b", 20)}}
+	if at, allowed := worst(2, func(n int) []story.Step { return told[n] }); at != 1 || allowed {
+		t.Errorf("a violation that is not allowed hides behind one that is: %d, %v", at, allowed)
+	}
+	if at, allowed := worst(mostTold+1, func(int) []story.Step { return told[0] }); at != 0 || allowed {
+		t.Errorf("of more violations than are told all are allowed: %d, %v", at, allowed)
+	}
 	e := Evidence{Property: "mutual-exclusion", Owed: checker.Unleased, Compared: true, Allowed: true}
 	if decision, why := Decide(e); decision != Allowed || why == "" {
 		t.Errorf("%s %s", decision, why)
@@ -113,8 +120,8 @@ func TestCauseOfARealRun(t *testing.T) {
 	t.Chdir("../../reports/story") // where the histories of reports are beside
 	setup, ops := sample.Recorded(t, "gc-pause-etcd")
 	result := checker.Judge(setup, ops)
-	c, allowed := causeOf(setup, ops, *result.Property("mutual-exclusion"))
-	if !allowed || !slices.Contains(c.Struck, Struck{"pause", Holder}) {
+	c, v, allowed := causeOf(setup, ops, *result.Property("mutual-exclusion"), true)
+	if !allowed || v == nil || !slices.Contains(c.Struck, Struck{"pause", Holder}) {
 		t.Errorf("%s, allowed: %v", c.Name, allowed)
 	}
 }

@@ -18,8 +18,8 @@ import (
 type candidate struct {
 	Evidence
 	cause    Cause
-	message  string
-	unfenced bool // what is broken is data without a fence
+	worst    *checker.Violation // that is to be told; nil: none is
+	unfenced bool               // what is broken is data without a fence
 }
 
 // suspect is a trial that has violated something.
@@ -63,7 +63,7 @@ const (
 // shaken says that a property of the service was violated while the machine stalled, so that the run itself decides nothing. On a busy
 // machine what takes long, such as a wait without an end, is seldom seen in any other way; runs with nothing beside them decide.
 func shaken(p checker.Property, row checker.Checker) bool {
-	return p.Disturbed && row.Owed == checker.Service && firmest(p) != nil
+	return p.Disturbed && row.Owed == checker.Service && len(p.Violations) > 0
 }
 
 // candidates are what a trial has violated, or may have.
@@ -73,19 +73,22 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 		if p.Verdict != checker.Violated && !shaken(p, row) {
 			continue
 		}
-		cause, allowed := causeOf(out.Setup, out.Ops, p)
-		c := &candidate{cause: cause, unfenced: row.Owed == checker.Data && !row.Fenced}
-		c.Evidence = Evidence{Property: p.Name, Owed: row.Owed, Compared: h.Reference != nil, Excuse: excuse(t, out.Setup.Clients)}
-		if v := firmest(p); v != nil {
-			c.message = v.Message
-		}
-		if row.Owed == checker.Unleased && !out.Setup.Promise.Ends() {
-			c.Owed = checker.Service
-		}
-		c.Allowed = allowed && c.stale()
+		c := candidateOf(out, p)
+		c.Compared, c.Excuse = h.Reference != nil, excuse(t, out.Setup.Clients)
 		all = append(all, c)
 	}
 	return all
+}
+
+// candidateOf is what one run shows of a violated property.
+func candidateOf(out *runner.Outcome, p checker.Property) *candidate {
+	row, _ := checker.Find(p.Name)
+	c := &candidate{Evidence: Evidence{Property: p.Name, Owed: row.Owed}, unfenced: row.Owed == checker.Data && !row.Fenced}
+	if row.Owed == checker.Unleased && !out.Setup.Promise.Ends() {
+		c.Owed = checker.Service
+	}
+	c.cause, c.worst, c.Allowed = causeOf(out.Setup, out.Ops, p, c.stale())
+	return c
 }
 
 // suspect takes a trial that is to be looked into. Where a cause of it is looked into already,
@@ -178,7 +181,7 @@ func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
 		return true
 	}
 	for _, d := range h.Report.Left {
-		if d.Cause == c.cause.Name && (d.Times >= passingDismissed || d.Times >= dismissals && d.Decision != Passing) {
+		if d.Cause == c.cause.Name && d.Decision != Allowed && (d.Times >= passingDismissed || d.Times >= dismissals && d.Decision != Passing) {
 			d.Times++
 			return true
 		}
@@ -193,7 +196,7 @@ func (h *Hunt) dismiss(c *candidate, decision Decision, why string) string {
 			c.Found.Of, c.Reference.Seen, c.Reference.Of)
 	}
 	for _, d := range h.Report.Left {
-		if d.Cause == c.cause.Name {
+		if d.Cause == c.cause.Name && (d.Decision == Allowed) == (decision == Allowed) {
 			d.Times, d.Decision, d.Why = d.Times+1, decision, why
 			return why
 		}

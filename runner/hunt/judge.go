@@ -91,17 +91,19 @@ func excuse(t scenarios.Scenario, clients []string) string {
 	return ""
 }
 
-// firmest is the violation to tell: one that is certain, and that no stall touches.
-func firmest(p checker.Property) *checker.Violation {
-	for _, firm := range []func(checker.Violation) bool{
-		func(v checker.Violation) bool { return !v.Possible && !v.Disturbed },
-		func(v checker.Violation) bool { return true },
-	} {
-		if i := slices.IndexFunc(p.Violations, firm); i >= 0 {
-			return &p.Violations[i]
+// firmly are the violations of a property, those that are certain and that no stall touches before the others.
+func firmly(p checker.Property) []checker.Violation {
+	all := slices.Clone(p.Violations)
+	slices.SortStableFunc(all, func(a, b checker.Violation) int {
+		loose := func(v checker.Violation) int {
+			if v.Possible || v.Disturbed {
+				return 1
+			}
+			return 0
 		}
-	}
-	return nil
+		return loose(a) - loose(b)
+	})
+	return all
 }
 
 // Accepting reads what a gate's file accepts of a lock: by property, the kinds of faults of

@@ -81,6 +81,19 @@ func TestLingered(t *testing.T) {
 	}
 }
 
+// What every lease allows gives up no violation that has the same cause and is not allowed.
+func TestAllowedGivesUpNothing(t *testing.T) {
+	h := &Hunt{Report: &Report{}}
+	c := &candidate{cause: Cause{Name: "mutual-exclusion: zombie"}, Evidence: Evidence{Property: "mutual-exclusion"}}
+	for range 3 * passingDismissed {
+		h.dismiss(c, Allowed, "why")
+	}
+	h.dismiss(c, Shared, "why")
+	if h.settled(c, scenarios.Scenario{}) || len(h.Report.Left) != 2 {
+		t.Errorf("%+v", h.Report.Left)
+	}
+}
+
 // What came again too seldom is looked into for longer than what the reference lock shows as well.
 func TestSeldomIsNotGivenUpSoon(t *testing.T) {
 	for decision, most := range map[Decision]int{Passing: passingDismissed, Shared: dismissals, Excused: dismissals} {

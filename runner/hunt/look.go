@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -152,20 +153,22 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 			rate = &c.Reference
 		}
 		p, of := out.Result.Property(c.Property), rate.Of // nil, or n/a, of this lock: nothing came up that the property speaks of
+		again := &candidate{}
+		if ours && p != nil && p.Verdict == checker.Violated {
+			again = candidateOf(out, *p)
+		}
 		switch {
 		case rate.Of >= Repeats:
 		case !ours && (p == nil || p.Verdict == checker.NA):
 			c.Compared = false // the reference does not promise it, so it cannot be compared
 		case !ours && c.stale() && !out.Setup.Promise.Ends():
 			c.Compared = false // it ends no lease, so nobody acts after one there
-		case p != nil && p.Verdict == checker.Violated, !ours && c.stale() && strays(out):
+		case p != nil && p.Verdict == checker.Violated && !again.Allowed, !ours && c.stale() && strays(out):
 			rate.Seen++
 			rate.Of++
 			if ours {
 				l.shows[c.Property] = out.Dir
-				if v := firmest(*p); v != nil {
-					c.message = v.Message
-				}
+				c.worst = cmp.Or(again.worst, c.worst)
 			}
 		case l.unmet >= Repeats && c.Reference.Of == 0:
 			c.Compared = false

@@ -18,11 +18,14 @@ import (
 
 // found keeps a finding, with its scenario as it was seen: it is made small later.
 func (h *Hunt) found(c *candidate, why string, s *suspect, run string) error {
-	f := &Finding{Property: c.Property, Cause: c.cause.Name, Traits: c.cause.Traits, Message: c.message, Why: why, Trial: s.number, Seed: s.seed,
+	f := &Finding{Property: c.Property, Cause: c.cause.Name, Traits: c.cause.Traits, Why: why, Trial: s.number, Seed: s.seed,
 		Draft: string(s.trial.YAML()),
 		Found: c.Found.Seen, Of: c.Found.Of, ReferenceFound: c.Reference.Seen, ReferenceOf: c.Reference.Of,
 		Seconds: round(time.Duration(h.spent() * float64(time.Second))),
 		Owed:    c.Owed == checker.Service && c.Excuse == ""}
+	if c.worst != nil {
+		f.Message = c.worst.Message
+	}
 	f.Run, _ = filepath.Rel(h.Dir, run)
 	h.Report.Findings = append(h.Report.Findings, f)
 	if err := h.write(f, s.trial, "it was not made smaller yet"); err != nil {
@@ -71,10 +74,10 @@ func (h *Hunt) tell(f *Finding) error {
 		return fmt.Errorf("the story of %s cannot be told: %w", f.Property, err)
 	}
 	p := out.Result.Property(f.Property)
-	if p == nil || firmest(*p) == nil {
+	if p == nil || len(p.Violations) == 0 {
 		return fmt.Errorf("the story of %s cannot be told: %s does not show it", f.Property, f.Run)
 	}
-	v := *firmest(*p)
+	v := *candidateOf(out, *p).worst
 	f.Message, f.Story = v.Message, nil
 	for i, s := range story.Of(out.Setup, out.Ops, v) {
 		if i == mostTurns {

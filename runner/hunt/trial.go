@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -132,49 +130,12 @@ func (h *Hunt) crowded(disturbed bool) bool {
 
 var errAdapter = errors.New("the adapter broke the lock client protocol, or ended; dlmtest conform shows what it does wrong")
 
-// folder is a new one for a run alone.
-func (h *Hunt) folder() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for {
-		h.folders++
-		dir := filepath.Join(h.Dir, runsDir, fmt.Sprint(h.folders))
-		if _, err := h.in.Lstat(filepath.Join(runsDir, fmt.Sprint(h.folders))); errors.Is(err, os.ErrNotExist) {
-			return dir
-		}
-	}
-}
-
 // ran counts a run.
 func (h *Hunt) ran(took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.took = took
 	h.Report.Runs++
-}
-
-// keepLast keeps the folder of the last run that failed: its logs say why.
-func (h *Hunt) keepLast(dir string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	old := h.failures
-	h.failures = dir
-	if old == "" {
-		return nil
-	}
-	return h.remove(old)
-}
-
-// forget removes a run with the folder that was made for it.
-func (h *Hunt) forget(run string) error { return h.remove(filepath.Dir(run)) }
-
-// remove removes a folder of the hunt's.
-func (h *Hunt) remove(dir string) error {
-	name, err := filepath.Rel(h.Dir, dir)
-	if err != nil {
-		return err
-	}
-	return h.in.RemoveAll(name)
 }
 
 // mostBroken is how many trials in a row may fail: then each would.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/bounded"
+	"github.com/dlmtest/dlmtest/internal/whole"
 	"github.com/dlmtest/dlmtest/reports"
 	"github.com/dlmtest/dlmtest/reports/pages"
 	"github.com/dlmtest/dlmtest/runner"
@@ -164,4 +165,45 @@ func again(ctx context.Context, in *os.Root, old pages.CellRun, oracle checker.O
 	r := judged(in.Name(), out, err)
 	r.Seed, r.Took, r.Repeated, r.Dir = old.Seed, old.Took, old.Repeated, old.Dir
 	return r
+}
+
+// Whole makes the folder out beside where it goes, and moves it there once fill has filled it: it is
+// made whole or not at all.
+func Whole(out string, fill func(in *os.Root) error) (err error) {
+	if err := Vacant(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	dir, done, err := whole.Folder(filepath.Dir(out), ".dlmtest-merged-")
+	if err != nil {
+		return fmt.Errorf("the folder of the whole: %w; choose another with -o", err)
+	}
+	defer func() { err = errors.Join(err, done()) }() // after its rename there is nothing to remove
+	in, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fill(in), in.Close(), os.Chmod(dir, 0o755)); err != nil {
+		return err
+	}
+	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty one
+		return err
+	}
+	return os.Rename(dir, out)
+}
+
+// Vacant wants a folder that is not there, or empty.
+func Vacant(out string) error {
+	entries, err := os.ReadDir(out)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: -o %s: %w; choose a new folder", runner.ErrUsage, out, err)
+	case len(entries) > 0:
+		return fmt.Errorf("%w: -o %s is not empty; choose a new folder", runner.ErrUsage, out)
+	}
+	return nil
 }
