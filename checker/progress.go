@@ -92,7 +92,7 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 // is held still.
 func (r *run) halfReleased(k *keyLog) *trace.Grant {
 	for _, g := range k.Grants {
-		if !r.Setup.Promise.Leased && g.End == trace.Forever && g.Nest.Open > 0 {
+		if !r.Setup.Promise.Leased && (g.End == trace.Forever && g.Nest.Open > 0 || g.MayHold()) {
 			return g
 		}
 	}
@@ -131,6 +131,9 @@ func (r *run) keepsUntil(g *trace.Grant) int64 {
 	if p.Leased && r.ungiven(g) {
 		end = after(end, r.longestLease(g)-int64(r.Setup.Lease))
 	}
+	if !p.Leased && g.MayHold() {
+		return trace.Forever
+	}
 	if !p.Leased || p.Session || p.Renews {
 		return end
 	}
@@ -141,7 +144,7 @@ func (r *run) keepsUntil(g *trace.Grant) int64 {
 // or was not told how its release ended, or that of a part before.
 func (r *run) ungiven(g *trace.Grant) bool {
 	unknown := g.Release >= 0 && g.Released < 0 && (g.Done < 0 || r.Ops[g.Done].Type == history.Info)
-	return g.Killed || g.Left && !r.Setup.Promise.Session || unknown || r.KeepsSome(g, g.Released)
+	return g.Killed || g.Left && !r.Setup.Promise.Session || unknown || g.MayHold() || r.KeepsSome(g, g.Released)
 }
 
 // patientUntil is for how long the final acquire of a key may wait: one of a lease that is longer than that of the run may

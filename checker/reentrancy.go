@@ -75,33 +75,31 @@ func (n *nested) counts(g *trace.Grant) {
 		n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op}},
 			"%s was granted %q at %s and told that it holds it %s, and it had held nothing.", g.Who(), g.Key.Name, n.seconds(op.Time), times(int(op.Depth)))
 	}
-	depth := 1
 	for _, i := range g.Nest.Again {
 		op := &n.Ops[i]
-		want := depth - 1
-		if op.F != history.Release {
-			n.again++
-			want = depth + 1
-			if n.anotherThread(g, i) {
-				n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
-					"%s held %q since %s in one thread, and another thread of it took it again at %s.", g.Who(), g.Key.Name,
-					n.seconds(g.OK), n.seconds(op.Time))
-			}
-			if op.Token != g.Token {
-				n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
-					"%s took %q again at %s and was told token %d.", g.Who(), g.Key.Name, n.seconds(op.Time), op.Token)
-			}
+		if op.F == history.Release {
+			continue
 		}
-		if int(op.Depth) != want && (g.Nest.Open == 0 || i < g.Nest.Open) {
+		n.again++
+		if n.anotherThread(g, i) {
 			n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
-				"%s was told at %s that it holds %q %s, and it holds it %s.", g.Who(), n.seconds(op.Time), g.Key.Name, times(int(op.Depth)), times(want))
+				"%s held %q since %s in one thread, and another thread of it took it again at %s.", g.Who(), g.Key.Name,
+				n.seconds(g.OK), n.seconds(op.Time))
 		}
-		depth = want
+		if op.Token != g.Token {
+			n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
+				"%s took %q again at %s and was told token %d.", g.Who(), g.Key.Name, n.seconds(op.Time), op.Token)
+		}
 	}
-	if g.EndOp == g.Release && g.Nest.Open == 0 && g.Done >= 0 && n.Ops[g.Done].Type == history.OK && !n.SaidFree(g) {
-		n.found.add(n.run, Violation{Key: g.Key.Name, At: n.Ops[g.Done].Time, Operations: []int{g.Op, g.Done}},
-			"%s gave %q back for the last time and was told at %s that it holds it %s.", g.Who(), g.Key.Name,
-			n.seconds(n.Ops[g.Done].Time), times(int(n.Ops[g.Done].Depth)))
+	for _, s := range n.strays(g) {
+		op := &n.Ops[s.op]
+		if s.op == g.Done && s.want == 0 {
+			n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, s.op}},
+				"%s gave %q back for the last time and was told at %s that it holds it %s.", g.Who(), g.Key.Name, n.seconds(op.Time), times(int(op.Depth)))
+			continue
+		}
+		n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, s.op}},
+			"%s was told at %s that it holds %q %s, and it holds it %s.", g.Who(), n.seconds(op.Time), g.Key.Name, times(int(op.Depth)), times(s.want))
 	}
 }
 
@@ -214,6 +212,25 @@ func (n *nested) refused() {
 					"%s held %q since %s, and was granted it again at %s as if it had not.", g.Who(), key, n.seconds(g.OK), n.seconds(op.Time))
 			}
 			by[who] = n.ByOwner[op.Owner]
+		}
+	}
+	n.unanswered(by, pending)
+}
+
+// unanswered marks what is not known of holds within holds of which a request is under way when the history ends. It is
+// given the outermost hold of each holder and the last request of each process.
+func (n *nested) unanswered(by map[holder]*trace.Grant, last map[int]int) {
+	for _, from := range last {
+		op := &n.Ops[from]
+		var g *trace.Grant
+		switch op.F {
+		case history.Acquire, history.Try:
+			g = by[n.holder(op, op.Key)]
+		case history.Release:
+			g = n.ByOwner[op.Owner]
+		}
+		if _, ended := n.Ended(from); !ended && g != nil && (op.F != history.Release || len(g.Nest.Again) > 0) {
+			g.Unsure(from)
 		}
 	}
 }

@@ -165,9 +165,30 @@ var threads = map[string]func(*builder){
 			b.op(3110*ms, "client-1", history.Info, history.Acquire, "k")
 		})(b)
 	},
-	"violated-two-keys":    twoKeys,
-	"violated-deep-denied": deepBehind(history.Fail),
-	"holds-deep-renewed":   deepBehind(history.Info), // it may have kept it
+	"holds-threads-crossed":    func(b *builder) { crossedThreads(b, 1, 2) },
+	"violated-threads-crossed": func(b *builder) { crossedThreads(b, 2, 2) }, // in either order one of them was told wrongly
+	"violated-two-keys":        twoKeys,
+	"violated-deep-denied":     deepBehind(history.Fail),
+	"holds-deep-renewed":       deepBehind(history.Info), // it may have kept it
+}
+
+// crossedThreads is a client of which one thread gives back what it has while another takes it, and what both are told: the release is
+// answered first.
+func crossedThreads(b *builder, given, taken int32) {
+	nests["holds"](b)
+	b.setup.Promise.Reentry = history.ByProcess
+	h := b.grantOf(3*sec, 3010*ms, "client-1", 9)
+	first := b.process["client-1"]
+	b.process["client-1"] = 77
+	b.op(3100*ms, "client-1", history.Invoke, history.Acquire, "k")
+	b.process["client-1"] = first
+	b.op(3110*ms, "client-1", history.Invoke, history.Release, "k").Owner = h.owner
+	done := b.op(3120*ms, "client-1", history.OK, history.Release, "k")
+	done.Owner, done.Depth = h.owner, given
+	b.process["client-1"] = 77
+	b.claim(b.op(3130*ms, "client-1", history.OK, history.Acquire, "k"), h, 3100*ms)
+	b.ops[len(b.ops)-1].Depth = taken
+	b.back(3200*ms, h, 0)
 }
 
 // writesBehind is a write behind the last release of a reentrant lock, which says how often it is held still.

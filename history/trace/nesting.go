@@ -10,6 +10,8 @@ type Nesting struct {
 	releasing map[int]bool // invokes of inner releases that are under way
 	Given     int          // completion of the first inner release, plus one
 	Open      int          // invoke, plus one, of the first of its operations whose outcome is unknown
+	lost      int          // inner releases whose outcome is unknown: each may take effect yet
+	left      bool         // it was told to hold the lock still, and no more often than that
 	Again     []int        // completions of its inner acquires and releases, in order
 }
 
@@ -50,7 +52,11 @@ func (t *Trace) again(op *history.Op, k *Key) *Grant {
 // deeper takes a grant of what its holder has already: it was told that it holds it.
 func (t *Trace) deeper(i int, op *history.Op, g *Grant, invoke int) {
 	if g.Release >= 0 && g.EndOp == g.Release && !t.SaidFree(g) {
-		t.resume(g, int(op.Depth)-1)
+		depth := int(op.Depth) - 1
+		if invoke < g.Done { // it was asked for before that release was answered: its holder has what it has counted
+			depth = g.Nest.depth - 1
+		}
+		t.resume(g, depth)
 	}
 	g.Nest.depth++
 	g.Nest.Again = append(g.Nest.Again, i)
@@ -65,17 +71,44 @@ func (t *Trace) SaidFree(g *Grant) bool {
 	return g.Done >= 0 && t.Ops[g.Done].Type == history.OK && t.Ops[g.Done].Depth == 0
 }
 
+// MayHold says that the holder of g has given back all that it took, and was told to hold the lock still, as a release whose
+// outcome is unknown had not taken effect by then.
+func (g *Grant) MayHold() bool { return g.Nest.left }
+
 // resume takes back a last release that was none: the service says that g has had its
 // lock so often all the time.
 func (t *Trace) resume(g *Grant, depth int) {
-	if g.Released >= 0 {
+	switch {
+	case g.Released >= 0:
 		g.Nest.Again = append(g.Nest.Again, g.Released)
-	} else {
+	case g.Done < 0: // its answer comes, and will tell that it was an inner one
+		depth = g.Nest.depth
+		g.cross(g.Release)
+	default:
 		g.Unsure(g.Release)
 	}
-	g.Nest.depth = depth
+	g.Nest.depth, g.Nest.left = depth, false
 	g.End, g.EndOp, g.Release, g.Done, g.Released = Forever, -1, -1, -1, -1
 	t.hold(g)
+}
+
+// cross files a release that is under way, and that was thought to be the last: another thread asked at the same time.
+func (g *Grant) cross(release int) {
+	if g.Nest.releasing == nil {
+		g.Nest.releasing = map[int]bool{}
+	}
+	g.Nest.releasing[release] = true
+}
+
+// freed takes the end of a release that was told to be the last, and was invoked before the one that was thought to be: that was served first.
+func (t *Trace) freed(i int, g *Grant, invoke int) {
+	if g.Done >= 0 {
+		g.Nest.Again = append(g.Nest.Again, g.Done)
+	} else {
+		g.cross(g.Release)
+	}
+	g.Done, g.Released = i, i
+	t.Successes = append(t.Successes, Success{g, invoke, i})
 }
 
 // keeps takes a release that its client meant as the last and of which the service says that
@@ -99,6 +132,10 @@ func (t *Trace) unnested(i int, op *history.Op, g *Grant, invoke int) bool {
 	delete(g.Nest.releasing, invoke)
 	switch op.Type {
 	case history.OK:
+		if op.Depth == 0 && g.Release >= 0 && g.EndOp == g.Release && !t.SaidFree(g) {
+			t.freed(i, g, invoke)
+			return true
+		}
 		if g.Nest.Open > 0 && op.Depth == 0 { // it was the last, as what was unknown had not happened
 			g.stop(invoke, t.Ops[invoke].Time)
 			g.Release, g.Done, g.Released = invoke, i, i
@@ -115,6 +152,7 @@ func (t *Trace) unnested(i int, op *history.Op, g *Grant, invoke int) bool {
 		t.lost(g, i, op)
 	case history.Info:
 		g.Nest.depth--
+		g.Nest.lost++
 		g.Unsure(invoke)
 	}
 	return true

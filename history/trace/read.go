@@ -288,10 +288,11 @@ func (t *Trace) released(i int, op *history.Op, p pending) {
 		return
 	}
 	t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
-	if op.Depth > 0 && g.Nest.Open > 0 { // what was unknown had not happened, or had: its client has the lock still
+	if op.Depth > 0 && g.Nest.Open > 0 && int(op.Depth) > g.Nest.lost { // its client has the lock still, whatever becomes of what is unknown
 		t.keeps(g, i, op, p.invoke-1)
 		return
 	}
+	g.Nest.left = op.Depth > 0 && g.Nest.Open > 0
 	if g.Released < 0 || t.Ops[g.Released].Depth > 0 { // that one was told to be an inner one
 		g.Released = i
 	}

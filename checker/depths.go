@@ -1,0 +1,107 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
+)
+
+// nestedAsk is a request of a holder for one hold more of its lock, or one less.
+type nestedAsk struct {
+	from, to int // its invoke and its ok
+	by       int // 1 or -1
+	told     int // how often the lock is held from then on
+	unsure   bool
+}
+
+// stray is an answer that tells a holder wrongly how often it has its lock, and how often that is.
+type stray struct{ op, want int }
+
+// mostAtOnce is how many requests under way at a time have their orders tried, which are up to 2^n sets.
+const mostAtOnce = 10
+
+// strays are the answers under g that no order of its requests explains. Threads of one client may ask at a time, so each
+// request takes effect at some instant between its invoke and its ok. The sets of those that may have taken
+// effect are followed from answer to answer, as in Wing and Gong, "Testing and Verifying Concurrent Objects"
+// (1993). After a wrong answer it goes on as if the right one had been given.
+func (n *nested) strays(g *trace.Grant) (wrong []stray) {
+	asks := n.asks(g)
+	invoked := slices.Clone(asks)
+	slices.SortFunc(invoked, func(a, b nestedAsk) int { return cmp.Compare(a.from, b.from) })
+	open := make([]nestedAsk, 0, mostAtOnce) // a bit of a set is a place here
+	now := map[uint]int{0: 1}                // the depth by the set of open requests that have taken effect
+	for _, done := range asks {
+		if done.unsure {
+			return wrong
+		}
+		for len(invoked) > 0 && invoked[0].from < done.to {
+			open, invoked = append(open, invoked[0]), invoked[1:]
+		}
+		if len(open) > mostAtOnce {
+			return wrong
+		}
+		spread(now, open)
+		place := slices.IndexFunc(open, func(a nestedAsk) bool { return a.to == done.to })
+		next, want := map[uint]int{}, -1
+		for set, depth := range now {
+			if set&(1<<place) != 0 {
+				next[closed(set, place)] = depth
+			}
+		}
+		if len(next) == 0 {
+			for set, depth := range now {
+				next[closed(set, place)] = depth + done.by
+				want = max(want, depth+done.by)
+			}
+			wrong = append(wrong, stray{done.to, max(want, 0)})
+		}
+		now, open = next, slices.Delete(open, place, place+1)
+	}
+	return wrong
+}
+
+// asks are the requests under g that were answered by ok, in the order of their answers.
+func (n *nested) asks(g *trace.Grant) (all []nestedAsk) {
+	told := slices.Clone(g.Nest.Again)
+	if g.EndOp == g.Release && g.Done >= 0 && n.Ops[g.Done].Type == history.OK && !slices.Contains(told, g.Done) {
+		told = append(told, g.Done)
+	}
+	slices.Sort(told)
+	for _, i := range told {
+		from, _ := n.Started(i)
+		a := nestedAsk{from: from, to: i, by: 1, told: int(n.Ops[i].Depth), unsure: g.Nest.Open > 0 && i >= g.Nest.Open}
+		if n.Ops[i].F == history.Release {
+			a.by = -1
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// spread adds to the sets of requests that may have taken effect those with one more, and so on.
+func spread(now map[uint]int, open []nestedAsk) {
+	queue := make([]uint, 0, len(now))
+	for set := range now {
+		queue = append(queue, set)
+	}
+	for len(queue) > 0 {
+		set := queue[0]
+		queue = queue[1:]
+		for place, a := range open {
+			more := set | 1<<place
+			if _, known := now[more]; more == set || known || !a.unsure && now[set]+a.by != a.told {
+				continue
+			}
+			now[more] = now[set] + a.by
+			queue = append(queue, more)
+		}
+	}
+}
+
+// closed takes a place out of a set: those behind it move up.
+func closed(set uint, place int) uint {
+	low := set & (1<<place - 1)
+	return set>>(place+1)<<place | low
+}
