@@ -43,13 +43,16 @@ func TestPage(t *testing.T) {
 }
 
 // change gives a lock other answers in a scenario.
-func change(e Evidence, lock, scenario string, to func(*Shown)) Evidence {
+func change(e Evidence, lock, scenario string, to func(*Seen)) Evidence {
 	e.Locks = slices.Clone(e.Locks)
 	for i := range e.Locks {
 		e.Locks[i].Shown = slices.Clone(e.Locks[i].Shown)
 		for n := range e.Locks[i].Shown {
 			if s := &e.Locks[i].Shown[n]; e.Locks[i].Name() == lock && (scenario == "" || s.Scenario == scenario) {
-				to(s)
+				s.Runs = slices.Clone(s.Runs)
+				for r := range s.Runs {
+					to(&s.Runs[r])
+				}
 			}
 		}
 	}
@@ -63,11 +66,11 @@ func TestAdviceFollows(t *testing.T) {
 	if !strings.Contains(e.needs()[checksTokens].Take, "`etcd`") {
 		t.Fatalf("%+v", e.needs())
 	}
-	for name, to := range map[string]func(*Shown){
-		"promise broken":    func(s *Shown) { s.Answers.Promise = checker.No },
-		"promise not known": func(s *Shown) { s.Answers.Promise = checker.NotKnown },
-		"fence failed":      func(s *Shown) { s.Answers.Fenced = checker.No },
-		"fence not known":   func(s *Shown) { s.Answers.Fenced = checker.NotKnown },
+	for name, to := range map[string]func(*Seen){
+		"promise broken":    func(s *Seen) { s.Answers.Promise = checker.No },
+		"promise not known": func(s *Seen) { s.Answers.Promise = checker.NotKnown },
+		"fence failed":      func(s *Seen) { s.Answers.Fenced = checker.No },
+		"fence not known":   func(s *Seen) { s.Answers.Fenced = checker.NotKnown },
 	} {
 		for _, scenario := range []string{clocks, parted, stopped} {
 			if take := change(e, "etcd", scenario, to).needs()[checksTokens].Take; strings.Contains(take, "`etcd`") {
@@ -75,17 +78,17 @@ func TestAdviceFollows(t *testing.T) {
 			}
 		}
 	}
-	saved := change(e, "redis", "", func(s *Shown) {
+	saved := change(e, "redis", "", func(s *Seen) {
 		s.Answers = checker.Answers{Promise: checker.Yes, Unfenced: checker.Yes, Fenced: checker.Yes, WentOn: checker.Yes}
 	})
 	if n := saved.needs()[redisAlone]; n.Take != "`redis`" {
 		t.Errorf("redis has saved everything, and the advice is %+v", n)
 	}
-	once := change(e, "redis", charged, func(s *Shown) { s.Once = &Once{checker.Yes, checker.Yes} })
+	once := change(e, "redis", charged, func(s *Seen) { s.Once = &Once{checker.Yes, checker.Yes} })
 	if n := once.needs()[outside]; !strings.HasPrefix(n.Fencing, "not decided: `redis`") {
 		t.Errorf("a fence helped, and the advice is %+v", n)
 	}
-	twice := change(e, "redis", chargedOnce, func(s *Shown) { s.Once = &Once{checker.No, checker.No} })
+	twice := change(e, "redis", chargedOnce, func(s *Seen) { s.Once = &Once{checker.No, checker.No} })
 	if n := twice.needs()[outside]; strings.Contains(n.Take, "`redis`") || strings.HasPrefix(n.Take, "any") {
 		t.Errorf("the key did not help, and the advice is %+v", n)
 	}

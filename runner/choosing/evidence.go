@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/bounded"
 )
 
@@ -47,14 +46,18 @@ type Latency struct {
 	P99   time.Duration `json:"p99_ns"`
 }
 
-// Shown is what one cell of a matrix answered.
+// Shown is what one cell of a matrix showed, in each of its runs.
 type Shown struct {
-	Scenario string          `json:"scenario"`
-	FenceOn  string          `json:"fence_on"` // what registers a token: write or read
-	Runs     int             `json:"runs"`
-	Answers  checker.Answers `json:"answers"`
-	Broken   []string        `json:"broken,omitempty"` // the promises that were broken, by property
-	Once     *Once           `json:"once,omitempty"`   // of a payment: was every order charged once?
+	Scenario string `json:"scenario"`
+	FenceOn  string `json:"fence_on"` // what registers a token: write or read
+	Runs     []Seen `json:"runs"`     // those that count
+}
+
+// Seen is what one run answered.
+type Seen struct {
+	Answers checker.Answers `json:"answers"`
+	Broken  []string        `json:"broken,omitempty"` // the promises that were broken, by property
+	Once    *Once           `json:"once,omitempty"`   // of a payment: was every order charged once?
 }
 
 // Once says whether an effect outside of the data came once.
@@ -108,7 +111,10 @@ func (e Evidence) size() int {
 	for _, l := range e.Locks {
 		n += len(l.Shown)
 		for _, s := range l.Shown {
-			n += len(s.Broken)
+			n += len(s.Runs)
+			for _, r := range s.Runs {
+				n += len(r.Broken)
+			}
 		}
 	}
 	for _, c := range e.Capacity {
@@ -144,26 +150,57 @@ func (l Lock) in(scenario, fenceOn string) *Shown {
 	return &l.Shown[i]
 }
 
-// reply is one answer of the lock in a scenario; not asked where it was not run.
-func (l Lock) reply(scenario, fenceOn string, of func(checker.Answers) checker.Reply) checker.Reply {
+// asked is one answer of each run of the lock in a scenario; nothing where it was not run.
+func (l Lock) asked(scenario, fenceOn string, of func(Seen) checker.Reply) (all []checker.Reply) {
 	if s := l.in(scenario, fenceOn); s != nil {
-		return of(s.Answers)
+		for _, r := range s.Runs {
+			all = append(all, of(r))
+		}
 	}
-	return checker.NotAsked
+	return all
 }
 
-// once says whether an effect outside came once in a scenario.
-func (l Lock) once(scenario string) Once {
-	if s := l.in(scenario, history.OnWrite); s != nil && s.Once != nil {
-		return *s.Once
+// reply is the answer of all runs of the lock in a scenario: the worst.
+func (l Lock) reply(scenario, fenceOn string, of func(Seen) checker.Reply) checker.Reply {
+	worst := checker.NA
+	for _, r := range l.asked(scenario, fenceOn, of) {
+		worst = checker.Merge(worst, checker.Verdict(r))
 	}
-	return Once{checker.NotAsked, checker.NotAsked}
+	return checker.Reply(worst)
 }
 
-func promise(a checker.Answers) checker.Reply  { return a.Promise }
-func unfenced(a checker.Answers) checker.Reply { return a.Unfenced }
-func fenced(a checker.Answers) checker.Reply   { return a.Fenced }
-func wentOn(a checker.Answers) checker.Reply   { return a.WentOn }
+// broken are the promises that were broken in a scenario, and how many runs broke each.
+func (s *Shown) broken() (names []string, runs map[string]int) {
+	runs = map[string]int{}
+	for _, r := range s.Runs {
+		for _, name := range r.Broken {
+			if runs[name]++; runs[name] == 1 {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, runs
+}
+
+func promise(s Seen) checker.Reply  { return s.Answers.Promise }
+func unfenced(s Seen) checker.Reply { return s.Answers.Unfenced }
+func fenced(s Seen) checker.Reply   { return s.Answers.Fenced }
+func wentOn(s Seen) checker.Reply   { return s.Answers.WentOn }
+
+// once and onceFenced say whether an effect outside came once, without a fence and with one.
+func once(s Seen) checker.Reply {
+	if s.Once == nil {
+		return checker.NotAsked
+	}
+	return s.Once.Unfenced
+}
+
+func onceFenced(s Seen) checker.Reply {
+	if s.Once == nil {
+		return checker.NotAsked
+	}
+	return s.Once.Fenced
+}
 
 // errThin says that matrices do not show what the page tells.
 var errThin = errors.New("the matrices do not show what the page tells")

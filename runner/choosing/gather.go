@@ -117,7 +117,7 @@ func (e *Evidence) gather(in *os.Root, c pages.Cell) error {
 	if slices.ContainsFunc(l.Shown, func(s Shown) bool { return s.Scenario == c.Scenario && s.FenceOn == fence }) {
 		return fmt.Errorf("%w: %s × %s with --fence-on %s is in two of them", errThin, c.Scenario, l.Name(), fence)
 	}
-	l.Shown = append(l.Shown, Shown{Scenario: c.Scenario, FenceOn: fence, Runs: len(c.Runs), Answers: c.Answers, Broken: broken(out.Setup, c), Once: once(c)})
+	l.Shown = append(l.Shown, Shown{Scenario: c.Scenario, FenceOn: fence, Runs: seen(out.Setup, c)})
 	return nil
 }
 
@@ -166,38 +166,52 @@ func (l *Lock) time(out *runner.Outcome) {
 	}
 }
 
-// broken are the promises that the service, or the fence of its tokens, broke in any run.
-func broken(setup history.Setup, c pages.Cell) (all []string) {
+// seen is what each run of a cell showed. One that was repeated, as the machine disturbed it, shows what it violated and nothing else.
+func seen(setup history.Setup, c pages.Cell) (all []Seen) {
 	for _, r := range c.Runs {
-		for _, p := range r.Properties {
-			owed, _ := checker.Find(p.Name)
-			ours := owed.Owed == checker.Service || owed.Owed == checker.Fence || owed.Owed == checker.Unleased && !setup.Promise.Ends()
-			if p.Verdict == checker.Violated && ours && !slices.Contains(all, p.Name) {
-				all = append(all, p.Name)
-			}
+		s := Seen{Broken: broken(setup, r), Once: paid(r)}
+		if r.Answers != nil {
+			s.Answers = *r.Answers
+		}
+		if r.Answers != nil && (!r.Repeated || len(s.Broken) > 0 || once(s) == checker.No || onceFenced(s) == checker.No) {
+			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// once are the answers of a payment, of all runs of a cell that count; nil: it is none.
-func once(c pages.Cell) *Once {
-	const property = "charged-once"
-	asked, worst := false, [2]checker.Verdict{checker.NA, checker.NA}
-	for _, r := range c.Runs {
-		for _, p := range r.Properties {
-			for i, of := range []string{property + "/unfenced", property + "/fenced"} {
-				if p.Name == of && (!r.Repeated || p.Verdict == checker.Violated) {
-					asked, worst[i] = true, checker.Merge(worst[i], p.Verdict)
-				}
-			}
+// broken are the promises that the service, or the fence of its tokens, broke in a run.
+func broken(setup history.Setup, r pages.CellRun) (all []string) {
+	for _, p := range r.Properties {
+		owed, _ := checker.Find(p.Name)
+		ours := owed.Owed == checker.Service || owed.Owed == checker.Fence || owed.Owed == checker.Unleased && !setup.Promise.Ends()
+		if p.Verdict == checker.Violated && ours {
+			all = append(all, p.Name)
+		}
+	}
+	return all
+}
+
+// paid are the answers of a payment; nil: the run made none.
+func paid(r pages.CellRun) *Once {
+	said := Once{checker.NotAsked, checker.NotAsked}
+	asked := false
+	for _, p := range r.Properties {
+		switch p.Name {
+		case chargedProperty + "/unfenced":
+			asked, said.Unfenced = true, checker.Reply(p.Verdict)
+		case chargedProperty + "/fenced":
+			asked, said.Fenced = true, checker.Reply(p.Verdict)
 		}
 	}
 	if !asked {
 		return nil
 	}
-	return &Once{checker.Reply(worst[0]), checker.Reply(worst[1])}
+	return &said
 }
+
+// chargedProperty says of both copies that each order was charged once.
+const chargedProperty = "charged-once"
 
 // enough refuses matrices in which what the page tells was not run.
 func (e Evidence) enough() error {

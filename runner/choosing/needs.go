@@ -20,7 +20,7 @@ var inside = []string{quiet, stopped, between, clocks, amnesia, parted}
 
 // always says that an answer is yes in every scenario in which it was asked, and at least in one.
 // A scenario that was run with both fences is asked with the one that counts reads.
-func (l Lock) always(scenarios []string, of func(checker.Answers) checker.Reply) bool {
+func (l Lock) always(scenarios []string, of func(Seen) checker.Reply) bool {
 	some := false
 	for _, s := range scenarios {
 		r := l.reply(s, history.OnWrite, of)
@@ -74,7 +74,7 @@ func (e Evidence) references(fits func(Lock) bool) (all []Lock) {
 // needs are the rows of the advice: what to take is decided by what was shown.
 func (e Evidence) needs() []need {
 	saves, waits, keyed := e.references(Lock.fenceSaves), e.references(Lock.waits), e.references(func(l Lock) bool {
-		return l.once(chargedOnce).Unfenced == checker.Yes
+		return l.reply(chargedOnce, history.OnWrite, once) == checker.Yes
 	})
 	redis := e.references(func(l Lock) bool { return l.onRedis() && l.fenceSaves() })
 	outside := names(keyed, "or") + ", with an idempotency key"
@@ -95,15 +95,20 @@ func (e Evidence) redisTokens() string {
 	var lost, none []Lock
 	var says []string
 	for _, l := range e.references(Lock.onRedis) {
-		rises := !slices.ContainsFunc(l.Shown, func(s Shown) bool { return slices.Contains(s.Broken, "fencing-monotonic") })
-		i := slices.IndexFunc(l.Shown, func(s Shown) bool { return len(s.Broken) > 0 })
+		rises, broke := true, ""
+		for _, s := range l.Shown {
+			all, _ := s.broken()
+			if rises = rises && !slices.Contains(all, "fencing-monotonic"); broke == "" && len(all) > 0 {
+				broke = fmt.Sprintf("%s broke %s in %s", code(l.Name()), text.Escaped(all[0]), code(s.Scenario))
+			}
+		}
 		switch {
 		case !l.Token:
 			none = append(none, l)
 		case !rises:
 			lost = append(lost, l)
-		case i >= 0:
-			says = append(says, fmt.Sprintf("%s broke %s in %s", code(l.Name()), text.Escaped(l.Shown[i].Broken[0]), code(l.Shown[i].Scenario)))
+		case broke != "":
+			says = append(says, broke)
 		}
 	}
 	if len(lost) > 0 {
@@ -117,7 +122,7 @@ func (e Evidence) redisTokens() string {
 
 // outsideFence says whether a token saved an effect outside.
 func (e Evidence) outsideFence() string {
-	if helped := e.references(func(l Lock) bool { return l.Leased && l.once(charged).Fenced == checker.Yes }); len(helped) > 0 {
+	if helped := e.references(func(l Lock) bool { return l.Leased && l.reply(charged, history.OnWrite, onceFenced) == checker.Yes }); len(helped) > 0 {
 		return "not decided: " + names(helped, "and") + " had no second effect in these runs"
 	}
 	return "a token cannot take back what has happened"

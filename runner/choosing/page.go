@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/internal/visible"
 	"github.com/dlmtest/dlmtest/reports/text"
 )
@@ -49,11 +50,11 @@ func (e Evidence) fencing(b *strings.Builder) {
 		"|---|---|---|---|---|---|---|---|\n")
 	for _, l := range e.references(func(l Lock) bool { return l.in(stopped, history.OnWrite) != nil }) {
 		fmt.Fprintf(b, "| %s | %s |", code(l.Name()), map[bool]string{true: "yes", false: "no"}[l.Leased])
-		for _, r := range []checker.Reply{
-			l.reply(stopped, history.OnWrite, unfenced), l.reply(stopped, history.OnWrite, fenced), l.reply(stopped, history.OnWrite, wentOn),
-			l.reply(between, history.OnWrite, unfenced), l.reply(between, history.OnWrite, fenced), l.reply(between, history.OnRead, fenced),
+		for _, said := range []string{
+			l.says(stopped, history.OnWrite, unfenced), l.says(stopped, history.OnWrite, fenced), l.says(stopped, history.OnWrite, wentOn),
+			l.says(between, history.OnWrite, unfenced), l.says(between, history.OnWrite, fenced), l.says(between, history.OnRead, fenced),
 		} {
-			fmt.Fprintf(b, " %s |", word(r))
+			fmt.Fprintf(b, " %s |", said)
 		}
 		b.WriteString("\n")
 	}
@@ -77,7 +78,7 @@ func (e Evidence) keys(b *strings.Builder) {
 		"| lock | no fence | with a fence | with the key |\n|---|---|---|---|\n")
 	for _, l := range e.references(func(l Lock) bool { return l.in(charged, history.OnWrite) != nil }) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", code(l.Name()),
-			word(l.once(charged).Unfenced), word(l.once(charged).Fenced), word(l.once(chargedOnce).Unfenced))
+			l.says(charged, history.OnWrite, once), l.says(charged, history.OnWrite, onceFenced), l.says(chargedOnce, history.OnWrite, once))
 	}
 }
 
@@ -102,9 +103,17 @@ func (e Evidence) faults(b *strings.Builder) {
 
 // kept says whether a lock kept its promise in a scenario, and which it broke.
 func (l Lock) kept(scenario string) string {
-	said := word(l.reply(scenario, history.OnWrite, promise))
-	if shown := l.in(scenario, history.OnWrite); shown != nil && len(shown.Broken) > 0 {
-		said += ": " + text.Escaped(strings.Join(shown.Broken, ", "))
+	said := l.says(scenario, history.OnWrite, promise)
+	shown := l.in(scenario, history.OnWrite)
+	if shown == nil {
+		return said
+	}
+	all, runs := shown.broken()
+	for i, name := range all {
+		all[i] = text.Escaped(name) + fewer(runs[name], len(shown.Runs))
+	}
+	if len(all) > 0 {
+		said += ": " + strings.Join(all, ", ")
 	}
 	return said
 }
@@ -200,7 +209,7 @@ func (e Evidence) libraries(b *strings.Builder) {
 		n++
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", text.Escaped(l.Name()), code(l.Backend),
 			map[bool]string{true: "yes", false: "no"}[l.Token], l.kept(stopped),
-			word(l.reply(stopped, history.OnWrite, unfenced)), word(l.reply(stopped, history.OnWrite, fenced)), word(l.reply(stopped, history.OnWrite, wentOn)))
+			l.says(stopped, history.OnWrite, unfenced), l.says(stopped, history.OnWrite, fenced), l.says(stopped, history.OnWrite, wentOn))
 	}
 	if n == 0 {
 		b.WriteString("\nNone was run for this page.\n")
@@ -210,7 +219,7 @@ func (e Evidence) libraries(b *strings.Builder) {
 // source tells where the page comes from.
 func (e Evidence) source(b *strings.Builder) {
 	fmt.Fprintf(b, "## Where this comes from\n\nRuns of %s with dlmtest %s. All nodes share one machine: %s. Runtime: %s. `–` does not apply, or was not run; "+
-		"`?` was not decided. Again:\n\n", text.Escaped(e.Date), text.Escaped(e.Version), text.Escaped(e.Machine), text.Escaped(e.Runtime))
+		"`?` was not decided; %s. Again:\n\n", text.Escaped(e.Date), text.Escaped(e.Version), text.Escaped(e.Machine), text.Escaped(e.Runtime), e.counted())
 	var all []string
 	for _, c := range e.Commands {
 		all = append(all, visible.Line(strings.Join(c, " ")))
@@ -223,8 +232,47 @@ func (e Evidence) source(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n%s\n%s\n", fence, lines, fence)
 }
 
+// counted says how many runs a cell has.
+func (e Evidence) counted() string {
+	least, most := 0, 0
+	for _, l := range e.Locks {
+		for _, s := range l.Shown {
+			if n := len(s.Runs); most == 0 {
+				least, most = n, n
+			} else {
+				least, most = min(least, n), max(most, n)
+			}
+		}
+	}
+	runs := fmt.Sprintf("%d to %d runs", least, most)
+	if least == most {
+		runs = nouns.Count(most, "run")
+	}
+	return "a cell has " + runs + ", and n/m is said of n of m"
+}
+
 // code is a name as code, in a cell of a table too: the record, and the folders it was made of, may be somebody else's.
 func code(name string) string { return strings.ReplaceAll(text.InCode(name), "|", `\|`) }
+
+// says is the answer of a lock in a scenario, in a cell: the worst of its runs, and how many gave it where they differ.
+func (l Lock) says(scenario, fenceOn string, of func(Seen) checker.Reply) string {
+	worst, same := l.reply(scenario, fenceOn, of), 0
+	all := l.asked(scenario, fenceOn, of)
+	for _, r := range all {
+		if r == worst {
+			same++
+		}
+	}
+	return word(worst) + fewer(same, len(all))
+}
+
+// fewer says how many runs of m it was, where it was not all.
+func fewer(n, m int) string {
+	if n == m {
+		return ""
+	}
+	return fmt.Sprintf(" %d/%d", n, m)
+}
 
 // word is an answer in a cell.
 func word(r checker.Reply) string {
