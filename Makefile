@@ -184,12 +184,12 @@ CHOOSING := bin/dlmtest run --runtime $(or $(RUNTIME),auto) --seed $(or $(SEED),
 REFERENCES := redis,redis-replicated,redlock,zookeeper,etcd,postgres,postgres-advisory
 
 .PHONY: docs-choosing
-docs-choosing: images ## run what docs/choosing.md tells of, and write it and its record anew: half an hour; RUNTIME=local needs no Docker
+docs-choosing: images ## run what docs/choosing.md tells of COUNT=3 times, and write it and its record anew: an hour; RUNTIME=local needs no Docker
 	@rm -rf build/choosing; run() { $(CHOOSING) "$$@" || [ $$? -le 2 ]; }; set -e; \
-	run --backend $(REFERENCES) --out build/choosing/locks --scenario baseline,gc-pause,gc-pause-read,clock-jump,token-amnesia,partition-halves,payment-pause,payment-key-pause; \
-	run --backend $(REFERENCES) --out build/choosing/reads --scenario gc-pause,gc-pause-read --fence-on read; \
+	run --backend $(REFERENCES) --count $(or $(COUNT),3) --out build/choosing/locks --scenario baseline,gc-pause,gc-pause-read,clock-jump,token-amnesia,partition-halves,payment-pause,payment-key-pause; \
+	run --backend $(REFERENCES) --count $(or $(COUNT),3) --out build/choosing/reads --scenario gc-pause,gc-pause-read --fence-on read; \
 	run --backend $(REFERENCES) --out build/choosing/alone --scenario own-key --clients 1 --keys 1; \
-	run --library redsync,redislock,rueidislock,etcd-concurrency,etcd-election,go-zookeeper,pglock,go-pglock,curator,kazoo,redis-py,python-etcd3 --out build/choosing/libraries --scenario gc-pause; \
+	run --library redsync,redislock,rueidislock,etcd-concurrency,etcd-election,go-zookeeper,pglock,go-pglock,curator,kazoo,redis-py,python-etcd3 --count $(or $(COUNT),3) --out build/choosing/libraries --scenario gc-pause; \
 	for b in redis etcd zookeeper postgres; do bin/dlmtest capacity --runtime $(or $(RUNTIME),auto) --backend $$b --json >build/choosing/$$b.json; done; \
 	bin/dlmtest report choosing build/choosing/*/latest-matrix $(foreach b,redis etcd zookeeper postgres,--capacity build/choosing/$(b).json) --record docs/choosing.json >build/choosing/page.md; \
 	mv build/choosing/page.md docs/choosing.md
