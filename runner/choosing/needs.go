@@ -95,24 +95,26 @@ func (e Evidence) redisTokens() string {
 	var lost, none []Lock
 	var says []string
 	for _, l := range e.references(Lock.onRedis) {
-		rises, broke := true, ""
+		falls, broke := false, ""
 		for _, s := range l.Shown {
 			all, _ := s.broken()
-			if rises = rises && !slices.Contains(all, "fencing-monotonic"); broke == "" && len(all) > 0 {
+			falls = falls || s.Scenario == amnesia && slices.Contains(all, "fencing-monotonic")
+			if broke == "" && len(all) > 0 {
 				broke = fmt.Sprintf("%s broke %s in %s", code(l.Name()), text.Escaped(all[0]), code(s.Scenario))
 			}
 		}
 		switch {
 		case !l.Token:
 			none = append(none, l)
-		case !rises:
+		case falls:
 			lost = append(lost, l)
 		case broke != "":
 			says = append(says, broke)
 		}
 	}
 	if len(lost) > 0 {
-		says = append([]string{names(lost, "and") + " loses its counter of tokens in a crash"}, says...)
+		loses := map[bool]string{true: " loses its counter", false: " lose their counters"}[len(lost) == 1]
+		says = append([]string{names(lost, "and") + loses + " of tokens in a crash"}, says...)
 	}
 	if len(none) > 0 {
 		says = append(says, names(none, "and")+" has none")
