@@ -105,3 +105,21 @@ func closed(set uint, place int) uint {
 	low := set & (1<<place - 1)
 	return set>>(place+1)<<place | low
 }
+
+// unanswered marks what is not known of holds within holds of which a request is under way when the history ends. It is
+// given the outermost hold of each holder and the last request of each process.
+func (n *nested) unanswered(by map[holder]*trace.Grant, last map[int]int) {
+	for _, from := range last {
+		op := &n.Ops[from]
+		var g *trace.Grant
+		switch op.F {
+		case history.Acquire, history.Try:
+			g = by[n.holder(op, op.Key)]
+		case history.Release:
+			g = n.ByOwner[op.Owner]
+		}
+		if _, ended := n.Ended(from); !ended && g != nil && (op.F != history.Release || len(g.Nest.Again) > 0) {
+			g.Unsure(from)
+		}
+	}
+}

@@ -217,24 +217,6 @@ func (n *nested) refused() {
 	n.unanswered(by, pending)
 }
 
-// unanswered marks what is not known of holds within holds of which a request is under way when the history ends. It is
-// given the outermost hold of each holder and the last request of each process.
-func (n *nested) unanswered(by map[holder]*trace.Grant, last map[int]int) {
-	for _, from := range last {
-		op := &n.Ops[from]
-		var g *trace.Grant
-		switch op.F {
-		case history.Acquire, history.Try:
-			g = by[n.holder(op, op.Key)]
-		case history.Release:
-			g = n.ByOwner[op.Owner]
-		}
-		if _, ended := n.Ended(from); !ended && g != nil && (op.F != history.Release || len(g.Nest.Again) > 0) {
-			g.Unsure(from)
-		}
-	}
-}
-
 // delayed finds acquires with an unknown outcome of which the request may have come late, and
 // have been one more hold of what its client was granted meanwhile: from then on nobody knows
 // how often that has it. A request is under way for a lease and the stated bound at most.

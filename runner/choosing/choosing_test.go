@@ -112,6 +112,17 @@ func TestTooLittleIsRefused(t *testing.T) {
 	}
 }
 
+// A record kept a number of runs once, and not the runs.
+func TestOlderRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "choosing.json")
+	if err := os.WriteFile(path, []byte(`{"locks":[{"backend":"redis","shown":[{"scenario":"baseline","runs":1}]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "runs is a number: another dlmtest wrote it") {
+		t.Error(err)
+	}
+}
+
 func TestKinds(t *testing.T) {
 	if got := kinds([]string{"redis-1", "redis-2", "sentinel-1"}); got != "2 redis, 1 sentinel" {
 		t.Error(got)

@@ -93,6 +93,9 @@ func Read(path string) (e Evidence, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &e)
 	}
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		err = fmt.Errorf("%s is a %s: another dlmtest wrote it; make it anew from the matrices", wrong.Field, wrong.Value)
+	}
 	if shown := e.size(); err == nil && shown > mostShown {
 		err = fmt.Errorf("%w: it has %d locks, cells and rows, and a page at most %d", bounded.ErrTooLarge, shown, mostShown)
 	}
