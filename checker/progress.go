@@ -89,10 +89,10 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 
 // halfReleased is a grant of a reentrant lock without a lease that its holder has released as
 // often as it took it, of which one release may not have arrived; the service says that it
-// is held still.
+// is held still, and has granted the key to nobody since.
 func (r *run) halfReleased(k *keyLog) *trace.Grant {
 	for _, g := range k.Grants {
-		if !r.Setup.Promise.Leased && (g.End == trace.Forever && g.Nest.Open > 0 || g.MayHold()) {
+		if !r.Setup.Promise.Leased && g.By == nil && (g.End == trace.Forever && g.Nest.Open > 0 || g.MayHold()) {
 			return g
 		}
 	}
@@ -132,6 +132,9 @@ func (r *run) keepsUntil(g *trace.Grant) int64 {
 		end = after(end, r.longestLease(g)-int64(r.Setup.Lease))
 	}
 	if !p.Leased && g.MayHold() {
+		if g.By != nil {
+			return max(end, g.By.OK)
+		}
 		return trace.Forever
 	}
 	if !p.Leased || p.Session || p.Renews {

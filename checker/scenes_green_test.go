@@ -568,9 +568,30 @@ func halfGivenBack(depth int32) func(*builder) {
 	}
 }
 
+// freeAfterHalf is the same, but the lost release arrived: another was granted the key since, so nothing of the first hold
+// keeps it when nobody is granted it any more.
+func freeAfterHalf(b *builder) {
+	b.kind(history.Reentrant)
+	b.setup.Promise.Leased = false
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	b.ops[len(b.ops)-1].Depth = 1
+	b.again(20*ms, h, 2, 1)
+	b.does(100*ms, h, history.Release, history.Info)
+	b.does(sec, h, history.Release, history.OK)
+	b.ops[len(b.ops)-1].Depth = 1
+	g := b.grantOf(1100*ms, 1200*ms, "client-2", 2)
+	b.ops[len(b.ops)-1].Depth = 1
+	b.does(1300*ms, g, history.Release, history.OK)
+	b.ops[len(b.ops)-1].Depth = 0
+	b.refused(2*sec, 8*sec)
+	b.op(9*sec, "runner", history.Note, history.Final, "")
+	b.refused(9*sec, 15*sec)
+}
+
 var nestsHeld = map[string]func(*builder){
 	"unknown-half-released": halfGivenBack(1),
 	"violated-all-released": halfGivenBack(0), // it was told to be free
+	"violated-half-arrived": freeAfterHalf,
 	"unknown-inner-unknown": func(b *builder) { // whether it took the lock a second time is unknown, and the last release says so
 		b.kind(history.Reentrant)
 		b.setup.Promise.Leased = false
