@@ -232,6 +232,12 @@ var schedules = []schedule{
 			return among(f.Fault, "kill", "crash") && among(f.Target, "a-server", "servers", "reached", "majority", "leader")
 		})
 	}},
+	{name: "most servers are away from a holder that renews and works on", backend: "redlock", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Renew && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
+			most := f.Target == "holder" && (f.From == "majority" || f.To == "majority") || f.Target == "majority"
+			return most && among(f.Fault, append(away, "kill")...) && f.On != "releasing" && n > 1.1 && of(t, t.Work) > n
+		})
+	}},
 	{name: "names that begin alike", backend: "redis", has: func(t scenarios.Scenario) bool { return t.Clients >= 10 }},
 }
 

@@ -19,7 +19,7 @@ var rota = []struct {
 	nth, of int   // this turn of the theme in a round, from 0, and how many it has
 }{
 	{contention, 0, 1}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 2}, {nil, 0, 1}, {stoppedWaiter, 0, 1}, {gaveUp, 0, 1},
-	{badLeader, 0, 2}, {slowLinks, 0, 1}, {death, 0, 1}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {resets, 0, 1}, {serverAway, 1, 2},
+	{badLeader, 0, 2}, {slowLinks, 0, 1}, {death, 0, 1}, {mostAway, 0, 1}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {resets, 0, 1}, {serverAway, 1, 2},
 	{wrongClock, 0, 1}, {sweep, 1, 2}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1},
 }
 
@@ -165,10 +165,13 @@ func waysOf(kinds []history.FaultKind) (all []way) {
 
 // lostMessage loses or delays messages of acquires, renewals and releases; whoever gives up meanwhile may
 // stay away, and who was answered late may hold on until what it believes to have is over, or nearly. There are many
-// messages, so a trial has some of these faults.
+// messages, so a trial has some of these faults; every other time it is of what several can hold.
 func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if d.visit%2 == 1 {
 		return lateAcquire(d, s, t)
+	}
+	if shared := s.shared(); d.visit%4 == 2 && len(shared) > 0 {
+		t.Workload = shared[d.visit/4%len(shared)] // what is lost there is counted wrong ever after
 	}
 	t.Keys, t.Work, t.Think = 1, someOrNone(d, 0.01, 0.5), leases(d.log(0.01, 0.3))
 	if t.Wait, t.Duration = leases(d.log(1, 6)), leases(d.log(2, 4)); d.one(2) {

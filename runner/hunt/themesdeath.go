@@ -10,8 +10,7 @@ import (
 // leases. Every other trial is of what several can hold.
 func death(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	uses := s.Workloads
-	shared := slices.DeleteFunc(slices.Clone(uses), func(w string) bool { return !slices.Contains(sharing, w) })
-	if d.visit%2 == 0 && len(shared) > 0 {
+	if shared := s.shared(); d.visit%2 == 0 && len(shared) > 0 {
 		uses = shared
 	}
 	t.Workload = uses[d.visit/2%len(uses)]
@@ -27,6 +26,11 @@ func death(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		t.Faults = append(slices.Clone(t.Faults), f)
 	}
 	return t
+}
+
+// shared are the uses of the lock in which several holds of a key count.
+func (s Space) shared() []string {
+	return slices.DeleteFunc(slices.Clone(s.Workloads), func(w string) bool { return !slices.Contains(sharing, w) })
 }
 
 // sharing are the uses in which several holds of a key count.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -41,6 +42,26 @@ func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	}
 	if slices.Contains(history.FaultsThat(func(k history.FaultKind) bool { return k.Disk }), f.Fault) {
 		t.Keys, t.Wait = max(t.Keys, 2), leases(d.log(0.3, 1)) // others ask again and again: a write is under way
+	}
+	t.Faults = []scenarios.Fault{f}
+	return t
+}
+
+// mostAway takes most servers away from the one that holds a lock, or from all, for longer than a lease: it renews with those that are left,
+// and works on until the others are back. A lock of several servers must not count what few of them say.
+func mostAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	gone := d.log(1.2, 2.5)
+	t.Keys, t.Clients, t.Renew = 1, 2+d.IntN(min(s.Clients-1, 3)), s.Extends && !d.one(6)
+	t.Work, t.Wait, t.Duration = leases(gone+d.log(0.5, 2)), leases(d.log(4, 10)), leases(d.log(3, 6))
+	f := scenarios.Fault{Fault: next(d, []string{"partition", "pause", "hold-request", "kill", "blackhole", "hold-answer"}), For: span(leases(gone)),
+		Target: "holder", On: pick(d, []string{"acquired", "acquired", "renewing", "before-write"}), At: leases(d.log(0.01, 0.5))}
+	switch {
+	case f.Fault == "partition":
+		f.From = "majority"
+	case slices.Contains(nemesis.OnLinks, f.Fault):
+		f.To = "majority"
+	default:
+		f.Target = "majority"
 	}
 	t.Faults = []scenarios.Fault{f}
 	return t
