@@ -135,7 +135,7 @@ var schedules = []schedule{
 	}},
 	{name: "a hold ends as its lease does, over slow links", backend: "redis", has: func(t scenarios.Scenario) bool {
 		return contended(t) && !t.Renew && t.Clients >= 3 && of(t, t.Work) >= 0.5 && of(t, t.Work) <= 1.1 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "latency" && of(t, f.Latency) > 0.04 && n > 2
+			return f.Fault == "latency" && of(t, f.Latency) > 0.015 && n > 2
 		})
 	}},
 	{name: "an acquire is answered after its client has asked again", backend: "redis", has: func(t scenarios.Scenario) bool {
