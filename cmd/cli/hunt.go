@@ -136,7 +136,7 @@ func (f *huntFlags) spec(cmd *cobra.Command) (s hunt.Spec, err error) {
 		s.Seed = newSeed()
 	}
 	if s.Parallel = f.parallel; s.Parallel == 0 {
-		s.Parallel = huntParallel(cmd.Context(), s.Options.Backend)
+		s.Parallel = huntParallel(cmd.Context(), s.Options.Backend, s.Options.Runtime)
 	}
 	if f.known != "" {
 		c, err := gate.Load(f.known)

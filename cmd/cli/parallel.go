@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -66,13 +67,20 @@ func (f *runFlags) chooseParallel(given bool) {
 	}
 }
 
-// huntParallel is how many runs at a time a hunt makes where nobody says: a trial waits for most of its time, and one
-// with several servers for less of it. See the measurements in docs/hunt.md.
-func huntParallel(ctx context.Context, backend string) int {
-	perCore := 3
-	if p, err := clusters.Load(ctx, clusters.Compose, locks.Table[backend].Profile); err != nil || len(p.Nodes) > 1 {
+// huntParallel is how many runs at a time a hunt makes where nobody says: a trial waits for most of its time, one with
+// long leases for nearly all of it, and one with several containers for less. See the measurements in docs/hunt.md.
+func huntParallel(ctx context.Context, backend, where string) int {
+	lock, perCore := locks.Table[backend], 3
+	p, err := clusters.Load(ctx, clusters.Compose, lock.Profile)
+	switch several := err != nil || len(p.Nodes) > 1; {
+	case several && where != "local":
 		perCore = 2
+	case several && lock.CheckLease != nil && lock.CheckLease(longLease/2) != nil:
+		perCore = 4
 	}
 	most, _ := mostParallel()
 	return min(most, perCore*runtime.NumCPU())
 }
+
+// longLease is one of a service that grants no parts of seconds.
+const longLease = time.Second

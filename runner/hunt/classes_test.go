@@ -239,6 +239,9 @@ var schedules = []schedule{
 		})
 	}},
 	{name: "names that begin alike", backend: "redis", has: func(t scenarios.Scenario) bool { return t.Clients >= 10 }},
+	{name: "keys that begin alike, and long holds of them", backend: "etcd", library: "etcd-concurrency@v3.5.13", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "own-key" && t.Clients >= 10 && of(t, t.Work) > 0.5
+	}},
 }
 
 func stopsHolder(f scenarios.Fault, length float64) bool {

@@ -250,14 +250,14 @@ func (s Space) usual(d die, first, n int) scenarios.When {
 // swept are the messages that one trial of a sweep loses.
 const swept = 6
 
-// alike has clients whose names begin alike, and where each has a key, keys too.
+// alike has clients whose names begin alike, even where each is two programs, and where each has a key, keys too: some are then held for
+// so long that who waits for another's is seen to.
 func alike(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	if t.Clients = s.Clients; s.Clients > mostAlike {
-		t.Clients = mostAlike + d.IntN(s.Clients-mostAlike+1)
-	}
+	t.Clients = mostAlike + d.IntN(max(s.Clients-mostAlike, 0)+1)
 	t.Work, t.Think, t.Wait = someOrNone(d, 0.01, 0.3), someOrNone(d, 0.01, 0.3), leases(d.log(2, 8))
-	if t.Keys = 1; slices.Contains(s.Workloads, "own-key") && d.one(2) {
-		t.Workload = "own-key"
+	if t.Keys = 1; slices.Contains(s.Workloads, "own-key") && !d.one(3) {
+		t.Workload, t.Renew, t.Work = "own-key", s.Extends, leases(d.log(0.05, 3))
+		return t
 	}
 	if d.one(2) {
 		t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"pause", "kill"}), Target: "holder", On: pick(d, checkpoints), For: span(leases(d.log(0.5, 2)))}}

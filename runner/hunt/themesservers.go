@@ -41,7 +41,9 @@ func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		f.From, f.Direction = pick(d, []string{"", "", "servers"}), pick(d, []string{"", "", "in", "out"})
 	}
 	if slices.Contains(history.FaultsThat(func(k history.FaultKind) bool { return k.Disk }), f.Fault) {
-		t.Keys, t.Wait = max(t.Keys, 2), leases(d.log(0.3, 1)) // others ask again and again: a write is under way
+		// Many sessions are at stake, and others ask again and again: a write is under way.
+		t.Clients = s.Clients
+		t.Keys, t.Wait, f.For = max(2, s.Clients/2+d.IntN(s.Clients/3)), leases(d.log(0.3, 1)), span(leases(d.log(1.5, 3)))
 	}
 	t.Faults = []scenarios.Fault{f}
 	return t
