@@ -19,8 +19,8 @@ var rota = []struct {
 	nth, of int   // this turn of the theme in a round, from 0, and how many it has
 }{
 	{contention, 0, 1}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 2}, {nil, 0, 1}, {stoppedWaiter, 0, 1}, {gaveUp, 0, 1},
-	{badLeader, 0, 2}, {slowLinks, 0, 1}, {death, 0, 1}, {mostAway, 0, 1}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {resets, 0, 1}, {serverAway, 1, 2},
-	{wrongClock, 0, 1}, {sweep, 1, 2}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1},
+	{badLeader, 0, 2}, {slowLinks, 0, 2}, {death, 0, 1}, {mostAway, 0, 1}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {resets, 0, 1}, {serverAway, 1, 2},
+	{wrongClock, 0, 1}, {slowLinks, 1, 2}, {sweep, 1, 2}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1},
 }
 
 // visit says how often the theme of a turn has had its turn before.
@@ -205,6 +205,8 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	case !d.one(3): // who gives each server a tenth of the lease to answer is granted nothing over slower ones
 		t.Renew, t.Keys, t.Clients, latency = false, 1, max(t.Clients, 3), d.log(lease/60, lease/4)
 		t.Work, t.Wait, t.Duration = leases(d.log(0.5, 1.1)), leases(d.log(2, 8)), leases(d.log(4, 8))
+	case slices.Contains(s.Workloads, "own-key") && d.one(2): // short holds, and whatever is in the way of the next is its own doing
+		t.Workload = "own-key"
 	}
 	f := scenarios.Fault{Fault: "latency", Target: pick(d, []string{"clients", "clients", "holder"}), For: span(t.Duration),
 		Latency: fixed(time.Duration(latency) * time.Millisecond)}
