@@ -197,18 +197,19 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Renew = s.Extends && !d.one(4)
 	t.Work, t.Think, t.Duration = someOrNone(d, 0.004, 0.1), someOrNone(d, 0.004, 0.1), leases(d.log(2, 4))
 	lease := float64(t.Lease.Of(0).Milliseconds())
-	latency := d.log(2, lease/4)
+	latency, slow := d.log(2, lease/4), []string{"clients", "clients", "holder"}
 	switch {
 	case d.visit%2 == 0:
 		t.Clients, t.Work, t.Duration = 2, leases(d.log(2, 6)), leases(d.log(6, 12))
 		t.Wait, latency = leases(d.log(0.3, 4)), d.log(lease/30, lease/4)
 	case !d.one(3): // who gives each server a tenth of the lease to answer is granted nothing over slower ones
 		t.Renew, t.Keys, t.Clients, latency = false, 1, max(t.Clients, 3), d.log(lease/60, lease/4)
+		slow = []string{"clients", "holder"} // the next one's answer is not late then
 		t.Work, t.Wait, t.Duration = leases(d.log(0.5, 1.1)), leases(d.log(2, 8)), leases(d.log(4, 8))
 	case slices.Contains(s.Workloads, "own-key") && d.one(2): // short holds, and whatever is in the way of the next is its own doing
 		t.Workload = "own-key"
 	}
-	f := scenarios.Fault{Fault: "latency", Target: pick(d, []string{"clients", "clients", "holder"}), For: span(t.Duration),
+	f := scenarios.Fault{Fault: "latency", Target: pick(d, slow), For: span(t.Duration),
 		Latency: fixed(time.Duration(latency) * time.Millisecond)}
 	if f.Target == "holder" {
 		f.On = "waiting"
