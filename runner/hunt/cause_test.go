@@ -9,6 +9,7 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports/sample"
 	"github.com/dlmtest/dlmtest/reports/story"
+	"github.com/dlmtest/dlmtest/runner"
 )
 
 // A client that is stopped while it waits, and is granted a lock that it cannot have, is another bug than a holder that
@@ -123,5 +124,23 @@ func TestCauseOfARealRun(t *testing.T) {
 	c, v, allowed := causeOf(setup, ops, *result.Property("mutual-exclusion"), true)
 	if !allowed || v == nil || !slices.Contains(c.Struck, Struck{"pause", Holder}) {
 		t.Errorf("%s, allowed: %v", c.Name, allowed)
+	}
+}
+
+// A late holder's write that comes before the next one's passes a fence that sees tokens of writes alone; of one that sees those of reads it
+// is a finding.
+func TestALateWriteBeforeTheNext(t *testing.T) {
+	t.Chdir("../../reports/story")
+	setup, ops := sample.Recorded(t, "gc-pause-read-redis")
+	for fenceOn, want := range map[string]bool{history.OnWrite: true, history.OnRead: false} {
+		out := &runner.Outcome{Setup: setup, Ops: ops, Result: checker.Judge(setup, ops)}
+		p := out.Result.Property("no-lost-update/fenced")
+		if p.Verdict != checker.Violated {
+			t.Fatal(p.Verdict, p.Reason)
+		}
+		out.Setup.FenceOn = fenceOn
+		if c := candidateOf(out, *p); c.Allowed != want {
+			t.Errorf("--fence-on %s: %s, allowed: %v", fenceOn, c.cause.Name, c.Allowed)
+		}
 	}
 }

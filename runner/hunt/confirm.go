@@ -80,14 +80,15 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 	return all
 }
 
-// candidateOf is what one run shows of a violated property.
+// candidateOf is what one run shows of a violated property. A fence that sees tokens of writes alone lets a late holder's write pass
+// until the next one has written: every lease allows that, too.
 func candidateOf(out *runner.Outcome, p checker.Property) *candidate {
 	row, _ := checker.Find(p.Name)
 	c := &candidate{Evidence: Evidence{Property: p.Name, Owed: row.Owed}, unfenced: row.Owed == checker.Data && !row.Fenced}
 	if row.Owed == checker.Unleased && !out.Setup.Promise.Ends() {
 		c.Owed = checker.Service
 	}
-	c.cause, c.worst, c.Allowed = causeOf(out.Setup, out.Ops, p, c.stale())
+	c.cause, c.worst, c.Allowed = causeOf(out.Setup, out.Ops, p, c.stale() || row.Fenced && out.Setup.FenceOn != history.OnRead)
 	return c
 }
 
