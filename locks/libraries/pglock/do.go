@@ -59,7 +59,7 @@ func (s *doer) do(ctx context.Context, key string, options ...pglock.LockOption)
 				<-r.giveBack
 			case <-r.giveBack:
 			}
-			return nil
+			return alive.Err() // as a function does that was told to stop; nil: it was not
 		}, options...)
 	}()
 	select {
@@ -74,13 +74,17 @@ func (s *doer) do(ctx context.Context, key string, options ...pglock.LockOption)
 	}
 }
 
-// Release lets the function return, and waits until Do has. Do does not say whether the lock
-// was held until then.
+// Release lets the function return, and waits until Do has, which hands on what the function says: that it was told of a loss. Of one that was
+// not told to it Do says nothing.
 func (s *doer) Release(_ context.Context, g *adapter.Grant) error {
 	r := g.State.(*run)
 	if r.released.Swap(true) {
 		return adapter.ErrNotHeld
 	}
 	close(r.giveBack)
-	return <-r.done
+	err := <-r.done
+	if errors.Is(err, context.Canceled) {
+		return adapter.ErrNotHeld
+	}
+	return err
 }
