@@ -77,8 +77,13 @@ var schedules = []schedule{
 		})
 	}},
 	{name: "one server stops for longer than lease and bound", backend: "redlock", library: "redsync@v4.4.4", has: func(t scenarios.Scenario) bool {
+		held := min(of(t, t.Work), 1)
+		if t.Renew {
+			held = of(t, t.Work)
+		}
 		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
-			return f.Fault == "pause" && among(f.Target, oneServer...) && n > 1.1+2/t.Lease.Of(0).Seconds()
+			owed := n > 1.1+2/t.Lease.Of(0).Seconds()+held
+			return f.Fault == "pause" && among(f.Target, oneServer...) && owed && (of(t, t.Wait) > 0.9*n || of(t, t.Duration) > n)
 		})
 	}},
 	{name: "a waiter is away beyond its lease", backend: "etcd", library: "etcd-concurrency@v3.3.8+incompatible", has: waiterAway},

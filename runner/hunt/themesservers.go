@@ -12,15 +12,19 @@ import (
 
 // serverAway takes servers away while a lock is held, and for as long as all have to notice.
 func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Renew, t.Wait = 1, s.Extends && !d.one(5), leases(d.log(2, 8))
-	t.Work, t.Duration = leases(d.log(0.5, 2.5)), leases(d.log(2, 4))
+	t.Keys, t.Renew, t.Work = 1, s.Extends && !d.one(5), leases(d.log(0.5, 2.5))
+	// One that was killed refuses, one that is paused or cut off says nothing: then the key is often free for nearly all of the time.
+	how := next(d, []string{"kill", "pause", "kill", "partition", "pause", "disk-stall"})
+	if how != "kill" && d.one(2) {
+		t.Work = someOrNone(d, 0.02, 0.3)
+	}
 	long := s.longest(t)
 	length := d.log(0.3, long)
 	if !d.one(3) {
 		length = d.log(long/1.3, long)
 	}
-	// One that was killed refuses, one that is paused or cut off says nothing.
-	t.Faults = []scenarios.Fault{{Fault: next(d, []string{"kill", "pause", "kill", "partition", "pause", "disk-stall"}), For: span(leases(length)),
+	t.Wait, t.Duration = leases(d.log(max(2, length), max(8, 1.5*length))), leases(max(d.log(2, 4), length+0.5)) // who is owed the key goes on asking
+	t.Faults = []scenarios.Fault{{Fault: how, For: span(leases(length)),
 		Target: pick(d, onServers), On: pick(d, []string{"acquired", "acquired", "before-write", "renewing", "waiting", "releasing"})}}
 	if !d.one(5) { // without a majority no lock of several servers does anything
 		t.Faults[0].Target = pick(d, fewServers)
