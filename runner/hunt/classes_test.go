@@ -114,6 +114,12 @@ var schedules = []schedule{
 			return f.Fault == "partition" && f.Target == "leader" && among(f.From, "", "servers") && n > 1
 		})
 	}},
+	{name: "the leader is cut off until others are owed the key", backend: "zookeeper", has: func(t scenarios.Scenario) bool {
+		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
+			cut := f.Fault == "partition" && f.Target == "leader" && among(f.From, "", "servers")
+			return cut && n > 1.1+3/t.Lease.Of(0).Seconds()+of(t, t.Work) && of(t, t.Duration)+of(t, t.Wait) > n+0.5
+		})
+	}},
 	{name: "a patient holder is answered late", backend: "redis", has: func(t scenarios.Scenario) bool {
 		return contended(t) && t.Renew && t.Patience != scenarios.Impatient && hit(t, func(f scenarios.Fault, n float64) bool {
 			return among(f.Fault, "hold-answer", "hold-request") && f.On == "renewing" && n > 0.7

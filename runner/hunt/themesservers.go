@@ -37,13 +37,20 @@ func serverAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Renew, t.Wait, t.Keys = s.Extends, leases(d.log(0.5, 8)), pick(d, []int{1, 1, 2, 3})
 	t.Work, t.Think, t.Duration = leases(d.log(0.3, 4)), someOrNone(d, 0.01, 0.2), leases(d.log(3, 6))
-	f := scenarios.Fault{Fault: next(d, []string{"disk-stall", "partition", "disk-stall", "pause"}), Target: "leader",
-		On: pick(d, []string{"at", "acquired", "before-write", "renewing"}), At: leases(d.log(0.05, 1)), For: span(leases(d.log(1.5, max(s.longest(t), 3))))}
+	long := s.longest(t)
+	f := scenarios.Fault{Fault: next(d, []string{"disk-stall", "partition", "disk-stall", "pause", "partition"}), Target: "leader",
+		On: pick(d, []string{"at", "acquired", "before-write", "renewing"}), At: leases(d.log(0.05, 1)), For: span(leases(d.log(1.5, long)))}
 	if t.Clients = max(t.Clients, 3); f.Fault == "pause" { // a short one too: the others have just chosen another
 		f.For = span(leases(d.log(0.7, 3)))
 	}
 	if f.Fault == "partition" {
 		f.From, f.Direction = pick(d, []string{"", "", "servers"}), pick(d, []string{"", "", "in", "out"})
+		if !d.one(3) {
+			f.For = span(leases(d.log(long/1.3, long)))
+		}
+		if t.Duration = leases(max(d.log(3, 6), f.For.Max.Leases+1.5)); d.one(2) { // somebody asks for a free key until it was owed
+			t.Work = someOrNone(d, 0.02, 0.3)
+		}
 	}
 	if slices.Contains(history.FaultsThat(func(k history.FaultKind) bool { return k.Disk }), f.Fault) {
 		// Many sessions are at stake, and others ask again and again: a write is under way.
