@@ -91,8 +91,8 @@ func placed(n int, shard matrix.Shard) place {
 	if late := n - len(rota); late >= 0 {
 		p = place{turn: n - (late+1)/variesEach, drawn: (late+1)%variesEach != 0}
 	}
-	if shard.Count > 0 { // their turns meet all themes: the number of themes is a prime
-		p.turn = p.turn*shard.Count + shard.Index - 1
+	if shard.Count > 0 { // each has every so many-th round of themes
+		p.turn += (p.turn/len(rota)*(shard.Count-1) + shard.Index - 1) * len(rota)
 	}
 	return p
 }
