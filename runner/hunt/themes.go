@@ -259,7 +259,8 @@ func alike(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Clients = mostAlike + d.IntN(max(s.Clients-mostAlike, 0)+1)
 	t.Work, t.Think, t.Wait = someOrNone(d, 0.01, 0.3), someOrNone(d, 0.01, 0.3), leases(d.log(2, 8))
 	if t.Keys = 1; slices.Contains(s.Workloads, "own-key") && !d.one(3) {
-		t.Workload, t.Renew, t.Work = "own-key", s.Extends, leases(d.log(0.05, 3))
+		work := d.log(0.1, 3)
+		t.Workload, t.Renew, t.Work, t.Duration = "own-key", s.Extends, leases(work), leases(2+2*work) // each comes back while others hold theirs
 		return t
 	}
 	if d.one(2) {
