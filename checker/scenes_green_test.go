@@ -551,8 +551,8 @@ func residual(closes bool) func(*builder) {
 }
 
 // halfGivenBack is a lock without a lease, held twice, of whose two releases the first was lost; the
-// answer to the second says how often the lock is held still.
-func halfGivenBack(depth int32) func(*builder) {
+// answer to the second says how often the lock is held still. What happens since is followed by nobody's being granted it.
+func halfGivenBack(depth int32, since ...func(*builder)) func(*builder) {
 	return func(b *builder) {
 		b.kind(history.Reentrant)
 		b.setup.Promise.Leased = false
@@ -562,36 +562,27 @@ func halfGivenBack(depth int32) func(*builder) {
 		b.does(100*ms, h, history.Release, history.Info)
 		b.does(sec, h, history.Release, history.OK)
 		b.ops[len(b.ops)-1].Depth = depth
+		for _, happens := range since {
+			happens(b)
+		}
 		b.refused(2*sec, 8*sec)
 		b.op(9*sec, "runner", history.Note, history.Final, "")
 		b.refused(9*sec, 15*sec)
 	}
 }
 
-// freeAfterHalf is the same, but the lost release arrived: another was granted the key since, so nothing of the first hold
-// keeps it when nobody is granted it any more.
-func freeAfterHalf(b *builder) {
-	b.kind(history.Reentrant)
-	b.setup.Promise.Leased = false
-	h := b.grantOf(0, 10*ms, "client-1", 1)
-	b.ops[len(b.ops)-1].Depth = 1
-	b.again(20*ms, h, 2, 1)
-	b.does(100*ms, h, history.Release, history.Info)
-	b.does(sec, h, history.Release, history.OK)
-	b.ops[len(b.ops)-1].Depth = 1
+// another is granted the key and gives it back: no hold of before is left.
+func another(b *builder) {
 	g := b.grantOf(1100*ms, 1200*ms, "client-2", 2)
 	b.ops[len(b.ops)-1].Depth = 1
 	b.does(1300*ms, g, history.Release, history.OK)
 	b.ops[len(b.ops)-1].Depth = 0
-	b.refused(2*sec, 8*sec)
-	b.op(9*sec, "runner", history.Note, history.Final, "")
-	b.refused(9*sec, 15*sec)
 }
 
 var nestsHeld = map[string]func(*builder){
 	"unknown-half-released": halfGivenBack(1),
-	"violated-all-released": halfGivenBack(0), // it was told to be free
-	"violated-half-arrived": freeAfterHalf,
+	"violated-all-released": halfGivenBack(0),          // it was told to be free
+	"violated-half-arrived": halfGivenBack(1, another), // the lost release had arrived
 	"unknown-inner-unknown": func(b *builder) { // whether it took the lock a second time is unknown, and the last release says so
 		b.kind(history.Reentrant)
 		b.setup.Promise.Leased = false

@@ -72,7 +72,7 @@ func newHunt() *cobra.Command {
 	flags.DurationVar(&f.limit, "for", 10*time.Minute, "how long to hunt; findings are shrunk in the last part of it")
 	flags.BoolVar(&f.first, "first", false, "end with the first finding that the reference lock does not show, as it was seen; --resume shrinks it")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every trial (default: a new one, printed)")
-	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: as many as this machine can take)")
+	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: 2 to 4 for each processor, as the lock and its servers bear)")
 	flags.StringVar(&f.shard, "shard", "", "hunt in every n-th trial only: `i/n`, or auto; needs --seed. dlmtest report merge puts the parts together")
 	flags.StringVar(&f.known, "known", "", "gate `file`: what it accepts of this lock is no finding under the same kinds of faults")
 	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "etcd", "strict", "endpoint",

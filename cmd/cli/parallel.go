@@ -75,12 +75,9 @@ func huntParallel(ctx context.Context, backend, where string) int {
 	switch several := err != nil || len(p.Nodes) > 1; {
 	case several && where != "local":
 		perCore = 2
-	case several && lock.CheckLease != nil && lock.CheckLease(longLease/2) != nil:
+	case several && lock.CheckLease != nil && lock.CheckLease(time.Second/2) != nil: // whole seconds only
 		perCore = 4
 	}
 	most, _ := mostParallel()
 	return min(most, perCore*runtime.NumCPU())
 }
-
-// longLease is one of a service that grants no parts of seconds.
-const longLease = time.Second

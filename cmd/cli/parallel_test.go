@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -50,5 +51,20 @@ func TestParallelIsChosen(t *testing.T) {
 	}
 	if matrixParallel("docker") < 1 || matrixParallel("local") < matrixParallel("docker") {
 		t.Errorf("%d local, %d in Docker", matrixParallel("local"), matrixParallel("docker"))
+	}
+}
+
+// A hunt makes more runs at a time where its trials wait for longer, and fewer where several containers start.
+func TestHuntParallel(t *testing.T) {
+	most, _ := mostParallel()
+	for _, c := range []struct {
+		backend, where string
+		perCore        int
+	}{
+		{"redis", "local", 3}, {"redis", "docker", 3}, {"redlock", "local", 3}, {"redlock", "docker", 2}, {"etcd", "local", 4}, {"etcd", "docker", 2},
+	} {
+		if got, want := huntParallel(t.Context(), c.backend, c.where), min(most, c.perCore*runtime.NumCPU()); got != want {
+			t.Errorf("%s, %s: %d, want %d", c.backend, c.where, got, want)
+		}
 	}
 }

@@ -74,17 +74,13 @@ func (s *doer) do(ctx context.Context, key string, options ...pglock.LockOption)
 	}
 }
 
-// Release lets the function return, and waits until Do has, which hands on what the function says: that it was told of a loss. Of one that was
-// not told to it Do says nothing.
+// Release lets the function return, and waits until Do has, which hands on what the function says. After a loss that is an error, and what
+// became of the lock is unknown: a heartbeat without an answer is a loss to Do, and the row may still be there.
 func (s *doer) Release(_ context.Context, g *adapter.Grant) error {
 	r := g.State.(*run)
 	if r.released.Swap(true) {
 		return adapter.ErrNotHeld
 	}
 	close(r.giveBack)
-	err := <-r.done
-	if errors.Is(err, context.Canceled) {
-		return adapter.ErrNotHeld
-	}
-	return err
+	return <-r.done
 }
