@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
@@ -92,6 +93,16 @@ func candidateOf(out *runner.Outcome, p checker.Property) *candidate {
 	return c
 }
 
+// looked is a cause that is looked into.
+type looked struct {
+	Cause
+	since time.Time
+}
+
+// longLook is the time after which a cause that is looked into keeps no other trial of it waiting: what came by chance takes long to be
+// dismissed, and the next trial may show it each time.
+const longLook = 30 * time.Second
+
 // suspect takes a trial that is to be looked into. Where a cause of it is looked into already,
 // it waits for what comes of that.
 func (h *Hunt) suspect() *suspect {
@@ -104,7 +115,7 @@ func (h *Hunt) suspect() *suspect {
 		s.all = slices.DeleteFunc(s.all, func(c *candidate) bool { return h.settled(c, s.trial) })
 		if len(s.all) > 0 {
 			for _, c := range s.all {
-				h.looking[c.cause.Name] = c.cause
+				h.looking[c.cause.Name] = looked{c.cause, time.Now()}
 			}
 			return s
 		}
@@ -113,10 +124,10 @@ func (h *Hunt) suspect() *suspect {
 	return nil
 }
 
-// looks says whether a cause like that of c is looked into.
+// looks says whether a cause like that of c is looked into, and not for long yet.
 func (h *Hunt) looks(c *candidate) bool {
 	for _, cause := range h.looking {
-		if cause.same(c.cause) {
+		if cause.same(c.cause) && time.Since(cause.since) < longLook {
 			return true
 		}
 	}
@@ -142,7 +153,9 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 				continue
 			}
 			if decision == Worse {
-				err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
+				if !h.again(c) { // another trial may have shown it meanwhile
+					err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
+				}
 				continue
 			}
 			if decision == Passing && c.Found.Seen > 0 && c.Reference.Seen == 0 {
@@ -171,11 +184,8 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 
 // settled says that a violation is known already: found, dismissed often enough, or accepted.
 func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
-	for _, f := range h.Report.Findings {
-		if f.cause().same(c.cause) {
-			f.Again++
-			return true
-		}
+	if h.again(c) {
+		return true
 	}
 	if why := h.Known.accepts(c.Property, t); why != "" {
 		h.dismiss(c, Accepted, why)
@@ -188,6 +198,15 @@ func (h *Hunt) settled(c *candidate, t scenarios.Scenario) bool {
 		}
 	}
 	return false
+}
+
+// again counts a violation that is found already.
+func (h *Hunt) again(c *candidate) bool {
+	i := slices.IndexFunc(h.Report.Findings, func(f *Finding) bool { return f.cause().same(c.cause) })
+	if i >= 0 {
+		h.Report.Findings[i].Again++
+	}
+	return i >= 0
 }
 
 // dismiss files a violation that is no finding, and returns why it is none.

@@ -79,12 +79,12 @@ type Hunt struct {
 	taken     map[int]bool // numbers of trials
 	folders   int          // of runs, so far
 	suspects  []*suspect
-	looking   map[string]Cause // causes that are looked into, by name
-	shrinking int              // findings that are made small now
-	known     int              // findings of earlier sessions
-	broken    int              // trials in a row that reached no judgement
-	lately    int              // trials since it was last asked how many the machine disturbs
-	crowd     int              // of these, it disturbed
+	looking   map[string]looked // causes that are looked into, by name
+	shrinking int               // findings that are made small now
+	known     int               // findings of earlier sessions
+	broken    int               // trials in a row that reached no judgement
+	lately    int               // trials since it was last asked how many the machine disturbs
+	crowd     int               // of these, it disturbed
 	last      error
 	failures  string        // the folder of the last run that failed
 	took      time.Duration // of the last run

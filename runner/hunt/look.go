@@ -22,13 +22,13 @@ type look struct {
 
 	attempts int
 
-	mu    sync.Mutex        // of what follows, and of the candidates
-	alone bool              // a run was disturbed, so that the next ones have no company
-	unmet int               // runs of the reference lock that did not meet a fault that the trial had met
-	other []int             // places of these faults
-	vain  int               // runs with nothing beside them that counted for no candidate
-	shows map[string]string // by property, a run that shows it
-	runs  []string          // folders
+	mu        sync.Mutex        // of what follows, and of the candidates
+	disturbed int               // runs that were, beside others
+	unmet     int               // runs of the reference lock that did not meet a fault that the trial had met
+	other     []int             // places of these faults
+	vain      int               // runs with nothing beside them that counted for no candidate
+	shows     map[string]string // by property, a run that shows it
+	runs      []string          // folders
 }
 
 // A violation is not decided after so many runs, nor after so many that count for nothing although nothing is beside them: what
@@ -37,6 +37,10 @@ const (
 	mostAttempts = 12
 	mostVain     = 3
 )
+
+// mostCompany is how many runs of a suspect may be disturbed beside others before the next ones have nothing beside them: then the whole
+// hunt waits for each. One of ten is disturbed by chance.
+const mostCompany = 2
 
 // all makes runs until everything is decided, those that nothing depends on at the same time.
 // The reference lock comes first: what it shows as well is done with after one run.
@@ -59,7 +63,7 @@ func (l *look) all(ctx context.Context) error {
 			return nil
 		}
 		l.tell(ours, theirs)
-		alone := l.alone
+		alone := l.alone()
 		var runs sync.WaitGroup
 		for n := range ours + theirs {
 			if l.h.Parallel > 1 && !alone {
@@ -104,6 +108,9 @@ func (l *look) need() (ours, theirs int) {
 	return 0, theirs
 }
 
+// alone says that the next runs have nothing beside them.
+func (l *look) alone() bool { return l.h.Parallel > 1 && l.disturbed >= mostCompany }
+
 func (l *look) tell(ours, theirs int) {
 	var what []string
 	if ours > 0 {
@@ -112,7 +119,7 @@ func (l *look) tell(ours, theirs int) {
 	if theirs > 0 {
 		what = append(what, "the reference lock, "+nouns.Count(theirs, "run"))
 	}
-	if l.alone {
+	if l.alone() {
 		what = append(what, "with nothing beside them")
 	}
 	l.h.says(fmt.Sprintf("looking into %s: %s", names(l.s.all), strings.Join(what, ", ")))
@@ -144,7 +151,9 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 		return
 	}
 	l.runs = append(l.runs, out.Dir)
-	l.alone = l.alone || l.h.Parallel > 1 && !usable(out)
+	if !usable(out) && !alone {
+		l.disturbed++
+	}
 	met := ours || l.meets(out)
 	counts := false
 	for _, c := range l.s.all {

@@ -28,7 +28,7 @@ const (
 
 // New begins a hunt in its folder, or goes on with the one that is there.
 func New(spec Spec) (*Hunt, error) {
-	h := &Hunt{Spec: spec, taken: map[int]bool{}, looking: map[string]Cause{}}
+	h := &Hunt{Spec: spec, taken: map[int]bool{}, looking: map[string]looked{}}
 	if err := os.MkdirAll(spec.Dir, 0o755); err != nil {
 		return nil, err
 	}
