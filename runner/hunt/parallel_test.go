@@ -86,6 +86,66 @@ func TestDisturbedIsRepeatedAlone(t *testing.T) {
 	}
 }
 
+// One run that is disturbed takes nobody's company: only the second one has the next runs made with nothing beside them.
+func TestOneDisturbanceIsChance(t *testing.T) {
+	for disturbed := range 3 {
+		w, left := &world{}, disturbed
+		w.disturbs = func(int) bool { left--; return left >= 0 }
+		w.shows = func(o runner.Options) []string {
+			if o.Backend == "redis" {
+				return nil
+			}
+			return []string{"release-by-owner"}
+		}
+		h := hunting(t, w, t.TempDir(), 1<<30)
+		h.Parallel, h.slots, h.begun = 4, make(chan struct{}, 4), time.Now()
+		s := &suspect{number: 1, seed: 1, trial: h.Space.Learn(), all: []*candidate{{cause: Cause{Name: "c"},
+			Evidence: Evidence{Property: "release-by-owner", Compared: true}}}}
+		if err := h.examine(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(h.Watch.(*listener).said, "\n")
+		if len(h.Report.Findings) != 1 || strings.Contains(said, "with nothing beside them") != (disturbed >= mostCompany) {
+			t.Errorf("%d disturbed: %d findings\n%s", disturbed, len(h.Report.Findings), said)
+		}
+	}
+}
+
+// A trial waits while its cause is looked into, but not for long; what both show is one finding.
+func TestLongLookKeepsNobodyWaiting(t *testing.T) {
+	w := &world{shows: func(o runner.Options) []string {
+		if o.Backend == "redis" {
+			return nil
+		}
+		return []string{"release-by-owner"}
+	}}
+	h := hunting(t, w, t.TempDir(), 1<<30)
+	h.slots, h.begun = make(chan struct{}, 1), time.Now()
+	cause := Cause{Name: "c"}
+	suspected := func(number int) *suspect {
+		return &suspect{number: number, seed: 1, trial: h.Space.Learn(), all: []*candidate{{cause: cause,
+			Evidence: Evidence{Property: "release-by-owner", Compared: true}}}}
+	}
+	h.suspects = []*suspect{suspected(1), suspected(2)}
+	first := h.suspect()
+	if first == nil || h.suspect() != nil {
+		t.Fatal("the second did not wait for the first")
+	}
+	h.looking[cause.Name] = looked{cause, time.Now().Add(-longLook)}
+	second := h.suspect()
+	if second == nil {
+		t.Fatal("the second waits although the first takes long")
+	}
+	for _, s := range []*suspect{second, first} {
+		if err := h.examine(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(h.Report.Findings) != 1 || h.Report.Findings[0].Trial != 2 || h.Report.Findings[0].Again != 1 {
+		t.Errorf("%+v", h.Report.Findings)
+	}
+}
+
 // What is seen no more where nothing disturbs a run is passing, also where the property speaks of nothing then; what the trial itself
 // disturbs, with nothing beside it, is given up soon.
 func TestRepeatsComeToAnEnd(t *testing.T) {
