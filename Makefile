@@ -21,8 +21,8 @@ deps: ## install what is missing: mmdebstrap makes the base image where none can
 	  $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq mmdebstrap >/dev/null; fi
 
 .PHONY: build
-build: ## build bin/dlmtest
-	@$(GO) build -trimpath -ldflags "-s -w -X github.com/dlmtest/dlmtest.version=$(VERSION)" -o bin/dlmtest ./cmd/dlmtest
+build: ## build bin/dlmtest, of the same compiled packages as vet and the tests
+	@$(GO) build -ldflags "-s -w -X github.com/dlmtest/dlmtest.version=$(VERSION)" -o bin/dlmtest ./cmd/dlmtest
 
 .PHONY: images
 images: deps build ## build the images of servers and clients, if they are not there
@@ -66,12 +66,17 @@ rerun = $(if $(RERUN),--rerun-fails=$(RERUN) --rerun-fails-max-failures=20)
 .PHONY: test
 test: ## pass every test, those on real servers too; RERUN=1 tries up to twenty failed ones once more
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "gofmt wants:" $$unformatted; exit 1; }
-	@$(MAKE) --no-print-directory -j2 vet ready
+	@$(MAKE) --no-print-directory -j2 compiled ready
 	@mkdir -p build
 	@$(MAKE) --no-print-directory test-race-quick
 	GO="$(GO)" $(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --raw-command -- .ci/gotest
 
-# Vet computes, and what the tests need is mostly waited for; both compile the same packages.
+# Vet and compilers compute, and what the tests need is mostly waited for.
+.PHONY: compiled
+compiled: vet ## compile what the tests are linked of, with and without the race detector
+	@$(GO) list -export -test -f '' ./...
+	@if command -v gcc >/dev/null; then $(RACE_ENV) $(GO) list -race -export -test -f '' $(RACE_QUICK) ./nemesis/agent/lossy; fi
+
 .PHONY: vet
 vet: ## go vet of all packages
 	$(GO) vet ./...

@@ -77,7 +77,7 @@ func dlmtest(t testing.TB) string {
 			return
 		}
 		built.path = filepath.Join(dir, "dlmtest")
-		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built.path, "../../cmd/dlmtest")
+		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", built.path, "../../cmd/dlmtest")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			built.err = fmt.Errorf("%w: %s", err, out)

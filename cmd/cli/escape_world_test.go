@@ -76,7 +76,7 @@ func (w *world) writable(folders ...string) (all []string) {
 func (w *world) prober(t *testing.T) {
 	t.Helper()
 	prober := filepath.Join(w.files, "escape")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", prober, "./testdata/escape")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", prober, "./testdata/escape")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
