@@ -108,7 +108,7 @@ func (p *stretch) drawFaults(d *picturePen) {
 				lanes[l.Name].draw(x, max(to-x, 1), pictureLane-2, p.top+float64(i)*pictureLane+1)
 			}
 		}
-		label := fmt.Sprintf("%s of %s for %s", f.Kind, f.Victim, say.Length(f.Span.Length()))
+		label := fmt.Sprintf("%s of %s for %s", f.Kind, p.victims(f.Id), say.Length(f.Span.Length()))
 		if !f.Seen {
 			label += " (not seen at the victim)"
 		}
@@ -119,6 +119,21 @@ func (p *stretch) drawFaults(d *picturePen) {
 		}
 		shown[f.Id] = true
 	}
+}
+
+// victims are those of a fault that is seen in the window, in words.
+func (p *stretch) victims(fault int) string {
+	var names []string
+	for _, f := range p.tracks.Faults {
+		if f.Id == fault && f.Span.Meets(p.window) && !slices.Contains(names, f.Victim) {
+			names = append(names, f.Victim)
+		}
+	}
+	slices.Sort(names)
+	if len(names) > 2 {
+		return fmt.Sprintf("%s and %d others", names[0], len(names)-1)
+	}
+	return strings.Join(names, " and ")
 }
 
 func (p *stretch) drawLane(d *picturePen, l *timeline.Lane, y float64) {

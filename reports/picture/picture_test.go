@@ -15,6 +15,7 @@ import (
 	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/reports/sample"
 	"github.com/dlmtest/dlmtest/reports/story"
+	"github.com/dlmtest/dlmtest/reports/timeline"
 )
 
 // pictured draws a report's first violation in both formats.
@@ -136,6 +137,31 @@ func TestPictureOfStrangeRuns(t *testing.T) {
 		elements(t, svg)
 		if len(svg) > 400_000 || img.Bounds().Dy() > 4000 {
 			t.Errorf("%s: %d bytes of SVG, %v", name, len(svg), img.Bounds())
+		}
+	}
+}
+
+// A fault of several victims names them all where there is room.
+func TestVictims(t *testing.T) {
+	all := func(victims ...string) *stretch {
+		s := &stretch{Picture: &Picture{tracks: &timeline.Tracks{}}, window: timeline.Span{From: 0, To: 10}}
+		for i, v := range victims {
+			s.tracks.Faults = append(s.tracks.Faults, timeline.Fault{Span: timeline.Span{From: int64(i), To: 5}, Id: 1, Victim: v})
+		}
+		s.tracks.Faults = append(s.tracks.Faults, timeline.Fault{Span: timeline.Span{From: 1, To: 2}, Id: 2, Victim: "client-9"},
+			timeline.Fault{Span: timeline.Span{From: 20, To: 30}, Id: 1, Victim: "client-8"})
+		return s
+	}
+	for _, c := range []struct {
+		victims []string
+		want    string
+	}{
+		{[]string{"redlock-3"}, "redlock-3"},
+		{[]string{"redlock-3", "redlock-1", "redlock-3"}, "redlock-1 and redlock-3"},
+		{[]string{"redlock-3", "redlock-1", "redlock-2"}, "redlock-1 and 2 others"},
+	} {
+		if got := all(c.victims...).victims(1); got != c.want {
+			t.Errorf("%v: %q, want %q", c.victims, got, c.want)
 		}
 	}
 }
