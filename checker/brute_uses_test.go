@@ -156,18 +156,21 @@ func TestNeverOversoldAgrees(t *testing.T) {
 				}
 				return p.Unfenced
 			}
-			isSale := func(i int) bool {
+			sold := func(i int) int {
 				c := s.of(&r.Ops[i])
-				return r.Ops[i].F == history.Apply && c.Accepted && number(c.Base) > number(r.Ops[i].Value)
+				if r.Ops[i].F != history.Apply || !c.Accepted {
+					return 0
+				}
+				return max(0, number(c.Base)-number(r.Ops[i].Value))
 			}
 			for i := range r.Ops {
 				sales := 0
 				for j := range i + 1 {
-					if isSale(j) && r.Ops[j].Key == r.Ops[i].Key {
-						sales++
+					if r.Ops[j].Key == r.Ops[i].Key {
+						sales += sold(j)
 					}
 				}
-				if isSale(i) && sales > 2 {
+				if sold(i) > 0 && sales > 2 {
 					over = append(over, i)
 				}
 			}

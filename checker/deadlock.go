@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -42,7 +41,7 @@ type circle struct {
 }
 
 // noDeadlock looks for clients that wait for each other in a circle for longer than a
-// lease and the lock's bound: a lease ends by itself, and with it the circle. A client
+// lease and the lock's bound: a lease ends by itself, and with it the circle. The lease is the one in force. A client
 // waits for one key at a time and a key has one holder, and who was just granted a key
 // waits for none. So only who begins to wait can close a circle, and one walk from client to client finds it.
 // O(n log n), times the clients in a circle.
@@ -60,7 +59,8 @@ func noDeadlock(r *run) outcome {
 	case d.seen == 0:
 		o.verdict, o.reason = Unknown, "No two clients ever waited for each other."
 	case d.seen == d.left:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("%s, and each ended within %s as a client gave up, before a lease and the lock's bound were over.",
+		o.verdict, o.reason = Unknown, fmt.Sprintf("%s, and each ended within %s as a client gave up or was not heard of any more, "+
+			"before a lease and the lock's bound were over.",
 			nouns.Count(d.seen, "deadlock"), length(d.longest))
 	case d.left > 0:
 		o.reason = fmt.Sprintf("%s, each over within %s: a lease ended %d, and the clients gave up in the others.",
@@ -69,12 +69,13 @@ func noDeadlock(r *run) outcome {
 	return o
 }
 
-// turns are all beginnings and ends of holds and waits in order, ends first. A hold
-// ends with its holder's belief, or as soon as somebody else is granted the key.
+// turns are all beginnings and ends of holds and waits in order: of one time ends first, and then holds, as who has
+// just been granted a key may wait for the next. A hold ends with its holder's belief, or as soon as somebody else is
+// granted the key.
 func (r *run) turns() (all []waitTurn) {
 	for _, k := range r.keys {
 		for i, g := range k.Grants {
-			to, op := g.End, g.EndOp
+			to, op := r.believedUntil(g)
 			if i+1 < len(k.Grants) && k.Grants[i+1].OK < to {
 				to, op = k.Grants[i+1].OK, k.Grants[i+1].Op
 			}
@@ -93,10 +94,13 @@ func (r *run) turns() (all []waitTurn) {
 		}
 	}
 	order := func(t waitTurn) int {
-		if t.starts {
+		switch {
+		case !t.starts:
+			return 0
+		case t.hold:
 			return 1
 		}
-		return 0
+		return 2
 	}
 	slices.SortStableFunc(all, func(a, b waitTurn) int { return cmp.Or(cmp.Compare(a.at, b.at), order(a)-order(b)) })
 	return all
@@ -165,16 +169,21 @@ func (d *deadlocks) broken(t waitTurn) {
 	if c == nil || t.hold && !slices.ContainsFunc(c.members, func(m string) bool { return m != t.client && d.waits[m] == t.key }) {
 		return
 	}
-	if d.gaveUp(t) {
+	if d.gaveUp(c, t) {
 		d.left++
 	}
 	d.close(c, t.at, t.op)
 }
 
-// gaveUp says that what breaks a circle is one of its clients, which ends its wait or gives back what it holds.
-func (d *deadlocks) gaveUp(t waitTurn) bool {
+// gaveUp says that what breaks a circle is one of its clients, which ends its wait, gives back what it holds or is
+// asked to end; or that it was not heard of any more, as those that wait for it were not.
+func (d *deadlocks) gaveUp(c *circle, t waitTurn) bool {
+	if t.hold && t.op < 0 {
+		unheard := func(w waitTurn) bool { return w.key == t.key && w.wait.Done < 0 }
+		return t.at >= d.r.End || slices.ContainsFunc(c.waits, unheard)
+	}
 	if t.hold {
-		return t.at >= d.r.End || t.op >= 0 && d.r.Ops[t.op].F == history.Release
+		return t.at >= d.r.End || d.r.Ops[t.op].F == history.Release || d.r.Ops[t.op].F == history.Stop
 	}
 	return t.op < 0 || d.r.Ops[t.op].Type != history.OK
 }
@@ -193,7 +202,6 @@ func (d *deadlocks) look(client string, at int64) {
 		c.members = append(c.members, who)
 		c.ops = append(c.ops, d.asked[who].op, h.op)
 		c.waits, c.holds = append(c.waits, d.asked[who]), append(c.holds, h)
-		c.limit = max(c.limit, d.r.LeaseOf(&d.r.Ops[h.op])+int64(d.r.Setup.Promise.Bound))
 		if who = h.client; who == client {
 			break
 		}
@@ -209,6 +217,9 @@ func (d *deadlocks) close(c *circle, at int64, op int) {
 		delete(d.in, m)
 	}
 	lasted := c.to - c.from
+	for _, h := range c.holds {
+		c.limit = max(c.limit, d.r.leaseIn(h.grant, c.from, c.to)+int64(d.r.Setup.Promise.Bound))
+	}
 	d.seen++
 	d.longest = max(d.longest, lasted)
 	if lasted-d.r.mayHaveHad(c) <= c.limit {
@@ -218,27 +229,4 @@ func (d *deadlocks) close(c *circle, at int64, op int) {
 	d.found.add(d.r, Violation{Key: d.r.Ops[c.ops[0]].Key, At: c.from + c.limit, Operations: append(c.ops, op)},
 		"%s waited for each other for %s from %s; a lease and the lock's bound are %s.",
 		strings.Join(names, ", "), length(lasted), d.r.seconds(c.from), length(c.limit))
-}
-
-// mayHaveHad is for how long members of a circle may have had what they waited for: each request of unknown outcome
-// for a lease and the bound, unless the holder was told after it that it holds on, or nothing but a fault ends its hold.
-func (r *run) mayHaveHad(c *circle) (all int64) {
-	for i, h := range c.holds {
-		unknown := c.waits[i].wait.unknown
-		if !r.Setup.Promise.Leased || len(unknown) == 0 {
-			continue
-		}
-		held := max(h.grant.OK, c.from)
-		claims := h.grant.Claims
-		for n := sort.Search(len(claims), func(n int) bool { return claims[n].At > c.to }) - 1; n >= 0; n-- {
-			if !claims[n].Cut {
-				held = max(held, claims[n].At)
-				break
-			}
-		}
-		first := sort.Search(len(unknown), func(n int) bool { return unknown[n] > held })
-		end := sort.Search(len(unknown), func(n int) bool { return unknown[n] >= c.to })
-		all += int64(max(0, end-first)) * r.mayBeGranted(c.waits[i].key)
-	}
-	return all
 }

@@ -32,6 +32,9 @@ func (n *nested) strays(g *trace.Grant) (wrong []stray) {
 	slices.SortFunc(invoked, func(a, b nestedAsk) int { return cmp.Compare(a.from, b.from) })
 	open := make([]nestedAsk, 0, mostAtOnce) // a bit of a set is a place here
 	now := map[uint]int{0: 1}                // the depth by the set of open requests that have taken effect
+	if n.crossedFirst(g) {
+		now[0] = 0
+	}
 	for _, done := range asks {
 		if done.unsure {
 			return wrong
@@ -68,17 +71,26 @@ func (n *nested) asks(g *trace.Grant) (all []nestedAsk) {
 	if g.EndOp == g.Release && g.Done >= 0 && n.Ops[g.Done].Type == history.OK && !slices.Contains(told, g.Done) {
 		told = append(told, g.Done)
 	}
+	if n.crossedFirst(g) {
+		told = append(append(told, g.Op), g.Nest.Told...)
+	}
 	slices.Sort(told)
 	for _, i := range told {
 		from, _ := n.Started(i)
 		a := nestedAsk{from: from, to: i, by: 1, told: int(n.Ops[i].Depth), unsure: g.Nest.Open > 0 && i >= g.Nest.Open}
 		if n.Ops[i].F == history.Release {
 			a.by = -1
+		} else {
+			a.told = max(a.told, 1)
 		}
 		all = append(all, a)
 	}
 	return all
 }
+
+// crossedFirst says that the first answer of g was not that of its first hold, and what became of all holds before is
+// known.
+func (n *nested) crossedFirst(g *trace.Grant) bool { return len(g.Nest.Told) > 0 && g.Whole() }
 
 // spread adds to the sets of requests that may have taken effect those with one more, and so on.
 func spread(now map[uint]int, open []nestedAsk) {
@@ -118,8 +130,14 @@ func (n *nested) unanswered(by map[holder]*trace.Grant, last map[int]int) {
 		case history.Release:
 			g = n.ByOwner[op.Owner]
 		}
-		if _, ended := n.Ended(from); !ended && g != nil && (op.F != history.Release || len(g.Nest.Again) > 0) {
+		if _, ended := n.Ended(from); !ended && g != nil && (op.F != history.Release || len(g.Nest.Again)+len(g.Nest.Told) > 0) {
 			g.Unsure(from)
 		}
 	}
+}
+
+// crossed says that a request, asked for before g was answered, was granted as the first hold though nobody had given
+// g back. Whichever of the two was served first, the other was one hold more.
+func (n *nested) crossed(g *trace.Grant, op *history.Op, at int64) bool {
+	return g != nil && at <= g.OK && n.owedUntil(g, g.OK) >= op.Time && g.OK <= after(max(op.Sent, at), n.LeaseOf(op))
 }

@@ -91,7 +91,9 @@ var (
 	gaveUp = &fact{"wait behind another that was given up", "waits behind others that were given up", "nobody gave up its place behind another",
 		func(r *run) int { _, n := r.queues(); return n }}
 	takenAgain = &fact{"hold taken again", "holds taken again", "nobody took again what it held",
-		func(r *run) int { return counted(r.Grants, func(g *trace.Grant) bool { return len(g.Nest.Again) > 0 }) }}
+		func(r *run) int {
+			return counted(r.Grants, func(g *trace.Grant) bool { return len(g.Nest.Again)+len(g.Nest.Told) > 0 })
+		}}
 )
 
 func counted[T any](all []T, is func(T) bool) (n int) {

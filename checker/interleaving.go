@@ -29,16 +29,17 @@ func (r *run) noInterleaving(s side) outcome {
 				first = i
 			}
 			last = i
-			own, again := latest[op.Owner]
+			who := r.actsAs(i)
+			own, again := latest[who]
 			if !again {
 				writers++
 			}
-			if again && r.Ops[before].Owner != op.Owner {
+			if again && r.actsAs(before) != who {
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: r.evidence(own, before, i)},
 					"%s wrote %q of %q at %s behind %q of %s: between its own blocks stand those of another.",
 					r.doer(i), c.Value, k.Name, r.seconds(op.Time), s.of(&r.Ops[before]).Value, r.doer(before))
 			}
-			latest[op.Owner], before = i, i
+			latest[who], before = i, i
 		}
 	}
 	o := outcome{verdict: Holds, found: f,

@@ -37,6 +37,7 @@ type known struct {
 	hits     map[string][]trace.Span   // see run.hits
 	faultsOf map[string][]timed        // see run.faultsOf
 	pending  map[string]bool           // see run.pending
+	waiting  map[string][]int          // see run.leftWaiting
 	unknown  map[wanted][]trace.Span   // see run.unknownOf
 	denials  map[*trace.Grant][]int    // see run.denialsOf
 	moves    map[string][]int64        // see run.moved

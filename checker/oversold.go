@@ -8,9 +8,9 @@ import (
 )
 
 // neverOversold counts the sales of each key in the log of one copy. A sale is an
-// accepted write that leaves one less than its writer had read. The counter says how
-// many are left; who writes it from an old reading puts back what others have sold, and
-// what is sold again is sold twice. O(n).
+// accepted write that leaves less than its writer had read, and sells as many. The counter
+// says how many are left; who writes it from an old reading puts back what others have
+// sold, and what is sold again is sold twice. O(n).
 func (r *run) neverOversold(s side) outcome {
 	o := oversold{r: r, side: s, stock: r.Setup.Use.Stock, first: -1}
 	for _, k := range r.keys {
@@ -18,7 +18,7 @@ func (r *run) neverOversold(s side) outcome {
 	}
 	out := outcome{verdict: Holds, found: o.found,
 		reason:  fmt.Sprintf("%s of a stock of %d, never more in the %s copy%s.", nouns.Count(o.sales, "sale"), o.stock, s.name, o.figures()),
-		summary: fmt.Sprintf("%s beyond a stock of %d in the %s copy%s.", nouns.Count(o.found.certain, "sale"), o.stock, s.name, o.figures()),
+		summary: fmt.Sprintf("%s beyond a stock of %d in the %s copy%s.", nouns.Count(o.beyond, "sale"), o.stock, s.name, o.figures()),
 	}
 	switch {
 	case o.sales == 0:
@@ -38,6 +38,7 @@ type oversold struct {
 	stock          int
 	found          found
 	sales, soldOut int
+	beyond         int // of the sales, those of more than there was
 	refused        int
 	first, last    int // sales, over all keys
 }
@@ -73,16 +74,18 @@ func (o *oversold) key(k *keyLog) {
 		if left >= seen {
 			continue // nothing was left in this world
 		}
-		sold++
-		o.sales++
+		before := sold
+		sold += seen - left
+		o.sales += seen - left
 		if o.first < 0 {
 			o.first = i
 		}
 		o.last = i
-		if sold == o.stock {
+		if before < o.stock && sold >= o.stock {
 			o.soldOut++
 		}
 		if sold > o.stock {
+			o.beyond += sold - max(before, o.stock)
 			o.tell(k, i, back, sold)
 		}
 	}

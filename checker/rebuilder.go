@@ -25,7 +25,7 @@ func oneRebuilder(r *run) outcome {
 	puts := map[string][]int{} // by owner, in order
 	for i := range r.Ops {
 		if op := &r.Ops[i]; op.F == history.Write && op.Type == history.Invoke {
-			puts[op.Owner] = append(puts[op.Owner], i)
+			puts[r.actsAs(i)] = append(puts[r.actsAs(i)], i)
 		}
 	}
 	n, first, last := 0, -1, -1
@@ -65,7 +65,7 @@ func (r *run) rebuilds(k *keyLog, puts map[string][]int) (all []rebuild) {
 	begun := map[string][]int{} // by owner, in order
 	for _, i := range k.Effects {
 		if e := r.ByEffect[r.Ops[i].Value]; e.Invoke >= 0 {
-			begun[r.Ops[i].Owner] = append(begun[r.Ops[i].Owner], e.Invoke)
+			begun[r.actsAs(i)] = append(begun[r.actsAs(i)], e.Invoke)
 		}
 	}
 	for _, invokes := range begun {
@@ -78,9 +78,10 @@ func (r *run) rebuilds(k *keyLog, puts map[string][]int) (all []rebuild) {
 			continue
 		}
 		b := rebuild{note: i, invoke: e.Invoke, from: r.Ops[e.Invoke].Time, to: trace.Forever, end: -1}
-		b.end = lastBetween(puts[op.Owner], e.Invoke, firstAfter(begun[op.Owner], e.Invoke))
+		who := r.actsAs(i)
+		b.end = lastBetween(puts[who], e.Invoke, firstAfter(begun[who], e.Invoke))
 		if b.end < 0 {
-			b.end = lastBetween(puts[op.Owner], e.Invoke, -1)
+			b.end = lastBetween(puts[who], e.Invoke, -1)
 		}
 		if b.end < 0 {
 			b.end = r.gaveUp(op.Owner, e.Invoke)
@@ -107,7 +108,7 @@ func lastBetween(ops []int, one, other int) int {
 }
 
 // gaveUp is where a client went on with a rebuild no more: it abstained from its write,
-// gave the lock back, or died; -1: it did none of these.
+// gave the lock back, died, or ended as it was asked to; -1: it did none of these.
 func (r *run) gaveUp(owner string, begin int) int {
 	first := firstAfter(r.abstainsOf(owner), begin)
 	end := func(i int) {
@@ -120,6 +121,11 @@ func (r *run) gaveUp(owner string, begin int) int {
 	}
 	if death := r.diedAfter(r.Ops[begin].Node, begin); death != nil {
 		end(death.Begin)
+	}
+	if node := r.Ops[begin].Node; r.Sources[node].End >= 0 {
+		if stop, asked := r.Stops[node]; asked && stop < r.Sources[node].End {
+			end(r.Sources[node].End)
+		}
 	}
 	return first
 }

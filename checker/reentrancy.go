@@ -71,11 +71,11 @@ func (n *nested) early(k *keyLog) {
 
 // counts follows what one holder was told, as long as all of it is known.
 func (n *nested) counts(g *trace.Grant) {
-	if op := &n.Ops[g.Op]; op.Depth > 1 && n.heldNothing(g) {
+	if op := &n.Ops[g.Op]; op.Depth > 1 && !g.Whole() && n.heldNothing(g) {
 		n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op}},
 			"%s was granted %q at %s and told that it holds it %s, and it had held nothing.", g.Who(), g.Key.Name, n.seconds(op.Time), times(int(op.Depth)))
 	}
-	for _, i := range g.Nest.Again {
+	for _, i := range slices.Concat(g.Nest.Again, g.Nest.Told) {
 		op := &n.Ops[i]
 		if op.F == history.Release {
 			continue
@@ -206,7 +206,7 @@ func (n *nested) refused() {
 				n.seconds(g.OK), n.seconds(at), n.seconds(op.Time))
 		}
 		if op.Type == history.OK && op.Depth <= 1 {
-			if holds {
+			if holds || n.crossed(g, op, at) {
 				n.again++
 				n.found.add(n.run, Violation{Key: key, At: op.Time, Operations: []int{g.Op, from, i}},
 					"%s held %q since %s, and was granted it again at %s as if it had not.", g.Who(), key, n.seconds(g.OK), n.seconds(op.Time))

@@ -177,10 +177,46 @@ var looks = map[string]func(*builder){
 		b.write(20*ms, h)
 		b.look(30*ms, h)
 	},
+	"holds-own-late": func(b *builder) { // what it wrote as the writer arrives as it reads
+		b.kind(history.ReadWrite)
+		h := b.as(0, 10*ms, "client-1", exclusive, 1)
+		b.look(12*ms, h)
+		b.write(15*ms, h)
+		n := len(b.ops)
+		b.ops[n-2].Time, b.ops[n-2].Mono = origin+40*ms, origin+40*ms+ahead // nobody hears of it before
+		b.ops[n-1].Type, b.ops[n-1].Unfenced, b.ops[n-1].Fenced = history.Info, nil, nil
+		delete(b.process, "client-1")
+		b.turn(20*ms, h, shared, history.OK)
+		b.look(30*ms, h)
+		b.ops[len(b.ops)-1].Unfenced.Value = ""
+		b.look(50*ms, h)
+	},
+	"violated-behind-own":       func(b *builder) { wrote(b, 18*ms, true) },
+	"violated-behind-own-first": func(b *builder) { wrote(b, 12*ms, true) },
+	"holds-behind-own":          func(b *builder) { wrote(b, 18*ms, false) }, // the copy refused what another wrote
 	"unknown": func(b *builder) {
 		b.kind(history.ReadWrite)
 		b.look(20*ms, b.as(0, 10*ms, "client-1", shared, 1))
 	},
+}
+
+// wrote is a writer that has looked, writes, becomes a reader and looks again, and another writer that is let in
+// beside it at a time.
+func wrote(b *builder, at int64, accepted bool) {
+	b.kind(history.ReadWrite)
+	h := b.as(0, 10*ms, "client-1", exclusive, 1)
+	b.look(11*ms, h)
+	b.write(15*ms, h)
+	w := b.as(5*ms, at, "client-2", exclusive, 2)
+	b.write(20*ms, w)
+	if !accepted {
+		apply, ok := &b.ops[len(b.ops)-2], &b.ops[len(b.ops)-1]
+		apply.Unfenced.Accepted, ok.Unfenced.Accepted = false, false
+		b.resource("k")[0].Value = apply.Unfenced.Previous
+	}
+	b.turn(25*ms, h, shared, history.OK)
+	b.look(30*ms, h)
+	b.does(50*ms, h, history.Release, history.OK)
 }
 
 // crowd is three clients at two permits; the third is let in when told.
@@ -456,6 +492,22 @@ var hungry = map[string]func(*builder){
 			b.does(i*2*sec+800*ms, h, history.Release, history.OK)
 		}
 	},
+	"violated-dies-late": func(b *builder) { // who was killed had waited until then
+		overtaken(b)
+		b.fault(13*sec, 15*sec, 1, "kill", "client-3")
+	},
+	"violated-fault-late": func(b *builder) { // it cost nobody's place before
+		overtaken(b)
+		b.fault(13*sec, 15*sec, 1, "pause", "client-3")
+	},
+	"holds-fault-first": func(b *builder) { // which may have cost its place
+		overtaken(b)
+		b.fault(30*ms, sec, 1, "pause", "client-3")
+	},
+	"holds-asked-to-end": func(b *builder) { // before those that came later were let in
+		overtaken(b)
+		b.op(sec, "client-3", history.Note, history.Stop, "")
+	},
 	"holds": func(b *builder) { b.setup.Promise.Order = true; readers(b) },
 	"violated": func(b *builder) {
 		b.kind(history.ReadWrite)
@@ -471,6 +523,17 @@ var hungry = map[string]func(*builder){
 		b.setup.Promise.Order = true
 		b.as(0, 10*ms, "client-1", shared, 1)
 	},
+}
+
+// overtaken is a writer that waits and is never answered, while readers come and go.
+func overtaken(b *builder) {
+	b.kind(history.ReadWrite)
+	b.setup.Promise.Order, b.setup.Servers = true, []string{"server"}
+	b.op(20*ms, "client-3", history.Invoke, history.Acquire, "k").Mode = exclusive
+	for i := range int64(6) {
+		h := b.as(i*2*sec, i*2*sec+10*ms, "client-1", shared, 2*i+1)
+		b.does(i*2*sec+800*ms, h, history.Release, history.OK)
+	}
 }
 
 // herdOf is releases beside waiters, and what the servers counted.
@@ -492,8 +555,17 @@ func herdOf(b *builder, waiters int, woken int64) {
 }
 
 var herds = map[string]func(*builder){
-	"holds":    func(b *builder) { herdOf(b, 8, 4) },
-	"violated": func(b *builder) { herdOf(b, 8, 24) },
+	"holds":            func(b *builder) { herdOf(b, 8, 4) },
+	"violated":         func(b *builder) { herdOf(b, 8, 24) },
+	"unknown-gave-up":  func(b *builder) { herdOf(b, 20, 24) }, // each who gives up may wake the next
+	"violated-gave-up": func(b *builder) { herdOf(b, 20, 60) },
+	"unknown-unanswered": func(b *builder) { // a release of unknown outcome may wake somebody, too
+		herdOf(b, 8, 24)
+		for i := range int64(3) {
+			h := b.grantOf(100*ms+i*20*ms, 110*ms+i*20*ms, "client-1", i+7)
+			b.does(115*ms+i*20*ms, h, history.Release, history.Info)
+		}
+	},
 	"holds-na": func(b *builder) { herdOf(b, 8, 24); b.setup.Promise.WakesOne = false },
 	"unknown":  func(b *builder) { herdOf(b, 3, 9) },
 }

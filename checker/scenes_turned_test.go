@@ -165,11 +165,62 @@ var threads = map[string]func(*builder){
 			b.op(3110*ms, "client-1", history.Info, history.Acquire, "k")
 		})(b)
 	},
-	"holds-threads-crossed":    func(b *builder) { crossedThreads(b, 1, 2) },
-	"violated-threads-crossed": func(b *builder) { crossedThreads(b, 2, 2) }, // in either order one of them was told wrongly
-	"violated-two-keys":        twoKeys,
-	"violated-deep-denied":     deepBehind(history.Fail),
-	"holds-deep-renewed":       deepBehind(history.Info), // it may have kept it
+	"holds-threads-crossed":        func(b *builder) { crossedThreads(b, 1, 2) },
+	"violated-threads-crossed":     func(b *builder) { crossedThreads(b, 2, 2) }, // in either order one of them was told wrongly
+	"holds-first-crossed":          func(b *builder) { firstCrossed(b, 1, "", 1) },
+	"holds-first-crossed-owners":   func(b *builder) { firstCrossed(b, 1, "client-1/again", 1) },
+	"violated-first-crossed-count": func(b *builder) { firstCrossed(b, 1, "", 2) },
+	"violated-first-crossed-deep":  func(b *builder) { firstCrossed(b, 2, "client-1/again", 1) }, // nobody had the first of its holds
+	"violated-both-first": func(b *builder) { // whichever was first, the other was the second
+		nests["holds"](b)
+		b.setup.Promise.Reentry = history.ByProcess
+		firstsAtOnce(b, 1, 1, "client-1/again")
+	},
+	"holds-both-first": func(b *builder) { // one gave it back before the other was granted it
+		nests["holds"](b)
+		b.setup.Promise.Reentry = history.ByProcess
+		h := b.grantOf(3*sec, 3010*ms, "client-1", 9)
+		first := b.process["client-1"]
+		b.process["client-1"] = 77
+		b.op(3005*ms, "client-1", history.Invoke, history.Acquire, "k")
+		b.process["client-1"] = first
+		b.back(3020*ms, h, 0)
+		b.process["client-1"] = 77
+		b.claim(b.op(3030*ms, "client-1", history.OK, history.Acquire, "k"), &held{node: "client-1", key: "k", owner: "client-1/again", token: 10}, 3025*ms)
+	},
+	"violated-two-keys":    twoKeys,
+	"violated-deep-denied": deepBehind(history.Fail),
+	"holds-deep-renewed":   deepBehind(history.Info), // it may have kept it
+}
+
+// firstCrossed is a client of which two threads take a key that it does not have, at once. Who was served second is
+// answered first; the other is told a depth, and may call the hold by another name. Then one gives back its hold, and
+// is told how many are left.
+func firstCrossed(b *builder, depth int32, owner string, left int32) {
+	nests["holds"](b)
+	b.setup.Promise.Reentry = history.ByProcess
+	h := firstsAtOnce(b, 2, depth, owner)
+	b.back(3100*ms, h, left)
+	b.back(3200*ms, h, left-1)
+}
+
+// firstsAtOnce are the two requests of firstCrossed and what each was told, in the order of the answers.
+func firstsAtOnce(b *builder, one, other int32, owner string) *held {
+	b.process["client-1"] = 0
+	b.op(3*sec, "client-1", history.Invoke, history.Acquire, "k")
+	first := b.process["client-1"]
+	b.process["client-1"] = 77
+	h := b.grantOf(3001*ms, 3010*ms, "client-1", 9)
+	b.ops[len(b.ops)-1].Depth = one
+	b.process["client-1"] = first
+	again := *h
+	if owner != "" {
+		again.owner = owner
+	}
+	ok := b.op(3020*ms, "client-1", history.OK, history.Acquire, "k")
+	b.claim(ok, &again, 3*sec)
+	ok.Depth = other
+	return h
 }
 
 // crossedThreads is a client of which one thread gives back what it has while another takes it, and what both are told: the release is

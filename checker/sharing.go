@@ -199,7 +199,13 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// sameReads compares what each reader saw under one hold, apart from what it wrote.
+// wroteUnder says that a value was written under a grant.
+func (r *run) wroteUnder(g *trace.Grant, value string) bool {
+	slot, known := r.ByValue[value]
+	return known && r.Writes[slot].Grant == g
+}
+
+// sameReads compares what each reader saw under one hold, apart from what it wrote itself, which may come late. O(n).
 func sameReads(r *run) outcome {
 	var f found
 	type seen struct{ op, invoke int }
@@ -210,9 +216,6 @@ func sameReads(r *run) outcome {
 		op := &r.Ops[i]
 		if op.Type == history.Invoke {
 			pending[op.Process] = i
-			if op.F == history.Write {
-				delete(last, r.ByOwner[op.Owner]) // from now on it sees its own
-			}
 		}
 		if op.F != history.Read || op.Type != history.OK || op.Unfenced == nil {
 			continue
@@ -224,7 +227,7 @@ func sameReads(r *run) outcome {
 		}
 		if before, twice := last[g]; twice {
 			looks++
-			if was := r.Ops[before.op].Unfenced.Value; was != op.Unfenced.Value {
+			if was := r.Ops[before.op].Unfenced.Value; was != op.Unfenced.Value && !r.wroteUnder(g, op.Unfenced.Value) {
 				f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, before.op, from, i}},
 					"%s saw %s in %q at %s, and %s at %s, although it held the key all the time.",
 					g.Who(), named(was), g.Key.Name, r.seconds(r.Ops[before.op].Time), named(op.Unfenced.Value), r.seconds(op.Time))

@@ -2,17 +2,19 @@ package checker
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// starvation finds writers that waited while readers that asked later were let in. Who
-// is granted beside readers that hold already is no sooner for it, so what counts is a
-// reader that asked after the writer by more than what a fault leaves behind. Who is refused and asks
-// again waits on: there it is a reader that came behind the request that was then refused, too. Once the service
-// answers late the place of a writer may be gone, so what comes after that is left open: see late.
+// starvation finds writers that waited while readers that asked later were let in. Who is granted beside readers that
+// hold already is no sooner for it, so what counts is a reader that asked after the writer by more than what a fault
+// leaves behind. Who is refused and asks again waits on: there it is a reader that came behind the request that was
+// then refused, too. Once the service answers late the place of a writer may be gone, so what comes after that is
+// left open: see late. A fault may cost it its place, so what comes after that is not judged. Who is killed, or asked
+// to end, has waited until then.
 func starvation(r *run) outcome {
 	var f found
 	waits, longest, late := 0, int64(0), r.late()
@@ -25,7 +27,11 @@ func starvation(r *run) outcome {
 		}}
 		tell := func(w trace.Wait, since int64) {
 			op := &r.Ops[w.Invoke]
-			if w.To-since <= r.patience() || trace.Meets(r.faultsFor(op.Node), since, w.To) {
+			noise := r.faultsFor(op.Node)
+			if i := sort.Search(len(noise), func(i int) bool { return noise[i].To >= since }); i < len(noise) {
+				w.To = min(w.To, noise[i].From)
+			}
+			if w.To-since <= r.patience() {
 				return
 			}
 			first, end := k.granted(w.From, w.To)
@@ -40,6 +46,9 @@ func starvation(r *run) outcome {
 			op := &r.Ops[w.Invoke]
 			if op.F != history.Acquire || trace.ModeOf(op) == history.Shared || w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
 				continue
+			}
+			if until, known := r.lasted(w); known {
+				w = until
 			}
 			w.To = min(w.To, max(r.End, w.From)) // who waits at the end has waited so long
 			waits++

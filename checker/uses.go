@@ -44,6 +44,18 @@ func (r *run) doer(i int) string {
 	return (&updates{r: r}).writer(op)
 }
 
+// actsAs is as whom an effect, a write, or the note of one, was made: the owner of its grant or, where nobody says it,
+// the client that asked.
+func (r *run) actsAs(i int) string {
+	if owner := r.Ops[i].Owner; owner != "" {
+		return owner
+	}
+	if e := r.ByEffect[r.Ops[i].Value]; e != nil && e.Invoke >= 0 {
+		i = e.Invoke
+	}
+	return "without an owner: " + r.client(i)
+}
+
 // rate writes how often something happened from the first note to the last.
 func (r *run) rate(n, first, last int) string {
 	took := r.Ops[max(last, 0)].Time - r.Ops[max(first, 0)].Time

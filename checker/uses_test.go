@@ -50,6 +50,36 @@ func late(b *builder) (first, second, third *held) {
 	return first, second, third
 }
 
+// waitOn are two clients that wait for each other's key with no answer until they are asked to end; 0: nobody asks
+// them.
+func waitOn(b *builder, until int64) {
+	b.grant(0, ms, "client-1", "k", 1)
+	b.grant(0, ms, "client-2", "l", 1)
+	b.op(5*ms, "client-1", history.Invoke, history.Acquire, "l")
+	b.op(5*ms, "client-2", history.Invoke, history.Acquire, "k")
+	for i := range 2 {
+		if until > 0 {
+			b.op(until, fmt.Sprintf("client-%d", i+1), history.Note, history.Stop, "")
+		}
+	}
+	b.grant(5*sec, 5*sec+ms, "client-3", "m", 1)
+}
+
+// renewedFor are two clients that wait for each other's key until 4.9 s; each renews its own at a time, and is told a
+// lease.
+func renewedFor(b *builder, at, lease int64) {
+	h, g := b.grant(0, ms, "client-1", "k", 1), b.grant(0, ms, "client-2", "l", 1)
+	b.grant(5*ms, 4900*ms, "client-1", "l", 2)
+	b.op(6*ms, "client-2", history.Invoke, history.Acquire, "k")
+	b.op(4950*ms, "client-2", history.Fail, history.Acquire, "k")
+	for _, h := range []*held{h, g} {
+		h.node += "-renews"
+		b.does(at, h, history.Extend, history.OK)
+		ok := &b.ops[len(b.ops)-1]
+		ok.Deadline, ok.Lease = ok.Deadline-ok.Lease+lease, lease
+	}
+}
+
 func judged(t *testing.T, b *builder, name string) *Property {
 	t.Helper()
 	setup, ops := b.done()
@@ -91,7 +121,34 @@ func TestUses(t *testing.T) {
 	}{
 		{"a late write puts the counter back", "never-oversold/unfenced", inventory, sales, Violated, "1 sale beyond a stock of 2"},
 		{"the fence refuses it", "never-oversold/fenced", inventory, sales, Holds, "2 sales of a stock of 2"},
-		{"nothing is sold out", "never-oversold/unfenced", history.Use{Name: history.Inventory, Stock: 9}, sales, Unknown, "nothing was sold out"},
+		{"nothing is sold out", "never-oversold/unfenced", history.Use{Name: history.Inventory, Stock: 9}, func(b *builder) {
+			_, second, third := late(b)
+			b.read(2*sec+ms, second)
+			b.sell(2*sec+2*ms, second, 7, true)
+			b.read(2*sec+610*ms, third)
+			b.sell(2*sec+620*ms, third, 1, true)
+		}, Unknown, "Only 8 sales of a stock of 9 in the unfenced copy: nothing was sold out"},
+		{"two write that they sold several", "never-oversold/unfenced", history.Use{Name: history.Inventory, Stock: 5}, func(b *builder) {
+			first, second, _ := late(b)
+			b.read(20*ms, first)
+			b.read(2*sec+ms, second)
+			b.sell(2*sec+2*ms, second, 2, true)
+			b.sell(2*sec+500*ms, first, 2, false)
+		}, Violated, "1 sale beyond a stock of 5"},
+		{"several at once, as many as there are", "never-oversold/unfenced", history.Use{Name: history.Inventory, Stock: 5}, func(b *builder) {
+			_, second, third := late(b)
+			b.read(2*sec+ms, second)
+			b.sell(2*sec+2*ms, second, 2, true)
+			b.read(2*sec+610*ms, third)
+			b.sell(2*sec+620*ms, third, 0, true)
+		}, Holds, "5 sales of a stock of 5"},
+		{"the counter falls below nothing", "never-oversold/fenced", history.Use{Name: history.Inventory, Stock: 5}, func(b *builder) {
+			_, second, third := late(b)
+			b.read(2*sec+ms, second)
+			b.sell(2*sec+2*ms, second, 2, true)
+			b.read(2*sec+610*ms, third)
+			b.sell(2*sec+620*ms, third, -1, true)
+		}, Violated, "1 sale beyond a stock of 5"},
 		{"nothing is sold", "never-oversold/unfenced", inventory, func(b *builder) { late(b) }, Unknown, "Nothing was sold"},
 		{"nobody came second", "never-oversold/unfenced", history.Use{Name: history.Inventory, Stock: 1, Lockless: true}, func(b *builder) {
 			b.sell(ms, &held{node: "client-1", key: "k", owner: "a"}, 0, true)
@@ -128,6 +185,18 @@ func TestUses(t *testing.T) {
 			b.effect(2*sec+ms, second, "version 1 block 1 of 2", true, true)
 			b.effect(2*sec+500*ms, first, "version 1 block 2 of 2", true, false)
 		}, Holds, "1 block refused by its token"},
+		{"torn by who has no owner", "no-interleaving/fenced", file, func(b *builder) {
+			one, other := &held{node: "client-1", key: "k"}, &held{node: "client-2", key: "k"}
+			for i, h := range []*held{one, other, one, other} {
+				b.effect(int64(i+1)*10*ms, h, fmt.Sprintf("version 1 block %d of 2", i/2+1), true, true)
+			}
+		}, Violated, "2 writers went on behind another's blocks"},
+		{"one after another, without an owner", "no-interleaving/fenced", file, func(b *builder) {
+			one, other := &held{node: "client-1", key: "k"}, &held{node: "client-2", key: "k"}
+			for i, h := range []*held{one, one, other, other} {
+				b.effect(int64(i+1)*10*ms, h, fmt.Sprintf("version 1 block %d of 2", i%2+1), true, true)
+			}
+		}, Holds, "4 blocks of 2 writers stand together"},
 		{"one writer tells nothing", "no-interleaving/unfenced", file, func(b *builder) {
 			first, _, _ := late(b)
 			b.effect(20*ms, first, "version 1 block 1 of 2", true, true)
@@ -146,6 +215,35 @@ func TestUses(t *testing.T) {
 			b.note(1900*ms, first, history.Abstain)
 			b.effect(2*sec+ms, second, "begin version 1", true, true)
 		}, Holds, "2 rebuilds, never two of a key at once"},
+		{"asked to end in the middle", "one-rebuilder", cache, func(b *builder) {
+			first, second, _ := late(b)
+			b.effect(20*ms, first, "begin version 1", true, true)
+			b.op(30*ms, first.node, history.Note, history.Stop, "")
+			b.op(40*ms, first.node, history.Note, history.End, "")
+			b.effect(2*sec+ms, second, "begin version 1", true, true)
+			b.write(2*sec+5*ms, second)
+		}, Holds, "2 rebuilds, never two of a key at once"},
+		{"asked to end, and going on", "one-rebuilder", cache, func(b *builder) {
+			first, second, _ := late(b)
+			b.effect(20*ms, first, "begin version 1", true, true)
+			b.op(30*ms, first.node, history.Note, history.Stop, "")
+			b.effect(2*sec+ms, second, "begin version 1", true, true)
+			b.write(2*sec+5*ms, second)
+			b.op(2*sec+10*ms, first.node, history.Note, history.End, "")
+		}, Violated, "1 rebuild of 2 began while another was under way"},
+		{"ended unasked", "one-rebuilder", cache, func(b *builder) { // it may go on, and nobody hears of it
+			first, second, _ := late(b)
+			b.effect(20*ms, first, "begin version 1", true, true)
+			b.op(40*ms, first.node, history.Note, history.End, "")
+			b.effect(2*sec+ms, second, "begin version 1", true, true)
+			b.write(2*sec+5*ms, second)
+		}, Violated, "1 rebuild of 2 began while another was under way"},
+		{"two without an owner", "one-rebuilder", cache, func(b *builder) {
+			b.effect(20*ms, &held{node: "client-1", key: "k"}, "begin version 1", true, true)
+			other := &held{node: "client-2", key: "k"}
+			b.effect(30*ms, other, "begin version 1", true, true)
+			b.write(40*ms, other)
+		}, Violated, "1 rebuild of 2 began while another was under way"},
 		{"one after another", "one-rebuilder", cache, func(b *builder) {
 			first, second, _ := late(b)
 			b.effect(20*ms, first, "begin version 1", true, true)
@@ -177,6 +275,23 @@ func TestUses(t *testing.T) {
 				b.op(3*sec, node, history.Fail, history.Acquire, key)
 			}
 		}, Violated, "1 of 1 deadlock lasted longer"},
+		{"granted and waiting at one instant", "no-deadlock", twoKeys, func(b *builder) {
+			b.grant(0, ms, "client-1", "k", 1)
+			b.op(2*ms, "client-1", history.Invoke, history.Acquire, "l")
+			b.grant(0, 3*ms, "client-2", "l", 1)
+			b.op(3*ms, "client-2", history.Invoke, history.Acquire, "k")
+			b.op(3*sec, "client-1", history.Fail, history.Acquire, "l")
+			b.op(3*sec+ms, "client-2", history.Fail, history.Acquire, "k")
+		}, Violated, "1 of 1 deadlock lasted longer"},
+		{"both wait until they are asked to end", "no-deadlock", twoKeys, func(b *builder) { waitOn(b, 3*sec) }, Violated, "1 of 1 deadlock lasted longer"},
+		{"both are asked to end soon", "no-deadlock", twoKeys, func(b *builder) {
+			b.setup.Promise.Bound = 1e9
+			waitOn(b, 1200*ms)
+		}, Unknown, "ended within 1.195 s as a client gave up"},
+		{"nobody knows how long both waited", "no-deadlock", twoKeys, func(b *builder) { waitOn(b, 0) }, Unknown, "was not heard of any more"},
+		{"renewed for longer before", "no-deadlock", twoKeys, func(b *builder) { renewedFor(b, 2*ms, 5*sec) }, Holds, "over within 4.894 s"},
+		{"renewed for longer meanwhile", "no-deadlock", twoKeys, func(b *builder) { renewedFor(b, 500*ms, 5*sec) }, Holds, "over within 4.894 s"},
+		{"renewed for no longer", "no-deadlock", twoKeys, func(b *builder) { renewedFor(b, 500*ms, sec) }, Violated, "the longest 4.894 s"},
 		{"nobody waits for another", "no-deadlock", twoKeys, func(b *builder) { late(b) }, Unknown, "No two clients ever waited for each other"},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {

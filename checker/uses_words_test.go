@@ -129,13 +129,14 @@ client-4 began to rebuild "k" at 0.010 s while client-4 was at it since 0.000 s,
 		{"the very first sells what is not there", "never-oversold/unfenced", history.Use{Name: history.Inventory}, func(b *builder) { b.sell(0, stranger, -1, true) },
 			`violated: 1 sale beyond a stock of 0 in the unfenced copy.
 client-4 made sale 1 of "k" at 0.000 s, of which there were 0 in stock [0 1]`},
-		{"who came second took one more, or wrote over what is no number", "never-oversold/unfenced", inventory, func(b *builder) {
+		{"who came second took two, or wrote over what is no number", "never-oversold/unfenced", inventory, func(b *builder) {
 			b.sell(0, stranger, 1, true)
 			b.sell(100*ms, stranger, 0, true) // from what it read long ago, and puts nothing back
 			b.decide(200*ms, stranger, true)
 			b.sell(300*ms, stranger, 1, true)
-		}, `violated: 1 sale beyond a stock of 2 in the unfenced copy, 6.7 a second.
-client-4 made sale 3 of "k" at 0.300 s, of which there were 2 in stock [9 10]`},
+		}, `violated: 2 sales beyond a stock of 2 in the unfenced copy, 10.0 a second.
+client-4 made sale 3 of "k" at 0.100 s, of which there were 2 in stock [3 4]
+client-4 made sale 4 of "k" at 0.300 s, of which there were 2 in stock [9 10]`},
 		{"one rebuild", "one-rebuilder", cache, func(b *builder) {
 			first, _, _ := three(b)
 			b.effect(20*ms, first, "begin version 1", true, false)

@@ -67,17 +67,21 @@ func (v *validator) kind(op *Op) error {
 
 // granted files a grant. One that a reentrant lock gives its holder again is no new
 // one: it has the owner and the token of the first, and says so by its depth. Where nobody
-// held it as that owner the lock has counted wrong, or knows of an acquire whose answer was lost.
-func (v *validator) granted(op *Op) error {
+// held it as that owner the lock has counted wrong, or knows of an acquire whose answer was lost,
+// or comes later: of threads of one client that ask at once, who was served first may be answered last.
+func (v *validator) granted(op, invoke *Op) error {
 	if op.Owner == "" {
 		return fmt.Errorf("a grant without an owner")
 	}
 	before, known := v.owners[op.Owner]
 	switch {
+	case op.Depth <= 1 && known && before.deeper && before.of == (holding{op.Node, invoke.Key}) && invoke.Index < before.index:
+		before.deeper = false
+		v.owners[op.Owner] = before
 	case op.Depth <= 1 && known:
 		return used("owner", op.Owner, before.index)
 	case !known:
-		v.owners[op.Owner] = granted{op.Index, op.Token}
+		v.owners[op.Owner] = granted{op.Index, op.Token, holding{op.Node, invoke.Key}, v.byProcess && op.Depth > 1}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ func Validate(setup Setup, ops []Op) error {
 		owners:    map[string]granted{},
 		values:    map[string]int{},
 		faults:    map[victim]int{},
+		byProcess: setup.Promise.Reentry == ByProcess,
 	}
 	for i := range ops {
 		op := &ops[i]
@@ -60,9 +61,14 @@ type process struct {
 
 // granted is what is known of the grant of an owner.
 type granted struct {
-	index int
-	token int64
+	index  int
+	token  int64
+	of     holding
+	deeper bool // it was told a depth of a first hold that nobody has been told of yet
 }
+
+// holding is which client holds which key.
+type holding struct{ node, key string }
 
 // victim names one fault at one of its victims.
 type victim struct {
@@ -75,6 +81,7 @@ type validator struct {
 	owners    map[string]granted
 	values    map[string]int
 	faults    map[victim]int // index of the Begin that is open
+	byProcess bool           // a lock is held by a client with all its threads
 }
 
 // furthest is the greatest time that an operation may name: 36 years of a
@@ -179,7 +186,7 @@ func (v *validator) complete(ops []Op, op *Op) error {
 	}
 	v.processes[op.Process] = process{retired: op.Type == Info}
 	if op.Type == OK && (op.F == Acquire || op.F == Try) {
-		return v.granted(op)
+		return v.granted(op, invoke)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"slices"
+
 	"github.com/dlmtest/dlmtest/history"
 )
 
@@ -13,6 +15,11 @@ type Nesting struct {
 	lost      int          // inner releases whose outcome is unknown: each may take effect yet
 	left      bool         // it was told to hold the lock still, and no more often than that
 	Again     []int        // completions of its inner acquires and releases, in order
+	// Told are the completions of acquires that its first answer had counted and that were answered after it, as
+	// threads of one client asked at once; untold is how many of these nobody was told of, and other is what Open
+	// would be without them.
+	Told          []int
+	untold, other int
 }
 
 // inner says whether the release invoked by i is not the last, and files it.
@@ -26,6 +33,59 @@ func (g *Grant) inner(i int) bool {
 	g.Nest.releasing[i] = true
 	return true
 }
+
+// deepAtOnce takes a first grant that was told a depth: an acquire with an unknown outcome may have won, and nobody was
+// told of it, or is told later.
+func (t *Trace) deepAtOnce(i int, op *history.Op) {
+	g := t.ByOwner[op.Owner]
+	g.Nest.depth = int(op.Depth)
+	g.Unsure(i)
+	g.Nest.untold = int(op.Depth) - 1
+	delete(t.Ghosts, op.Owner)
+}
+
+// counted takes an acquire that was answered after another of its client, which had counted it already.
+func (t *Trace) counted(i int, op *history.Op, k *Key, invoke *history.Op) bool {
+	g := t.crossed(op, k, invoke)
+	if g == nil {
+		return false
+	}
+	t.ByOwner[op.Owner] = g
+	g.Nest.Told = append(g.Nest.Told, i)
+	g.LastSeen = op.Time
+	if g.Nest.untold--; g.Nest.untold == 0 && g.Nest.Open == g.Op+1 {
+		g.Nest.Open = g.Nest.other
+	}
+	return true
+}
+
+// crossed is the grant of the client of an acquire that was told a greater depth, though this was asked for before
+// that was answered; nil: none.
+func (t *Trace) crossed(op *history.Op, k *Key, invoke *history.Op) *Grant {
+	if t.Setup.Promise.Reentry != history.ByProcess {
+		return nil
+	}
+	counts := func(g *Grant) bool {
+		same := func(i int) bool { return max(t.Ops[i].Depth, 1) == max(op.Depth, 1) }
+		return g.Nest.untold > 0 && g.Key == k && g.Node == op.Node && invoke.Index < g.Op && t.Ops[g.Op].Depth > op.Depth &&
+			!slices.ContainsFunc(g.Nest.Told, same)
+	}
+	if g := t.ByOwner[op.Owner]; g != nil {
+		if counts(g) {
+			return g
+		}
+		return nil
+	}
+	for _, g := range t.sessions[session{node: op.Node}] {
+		if g.End == Forever && counts(g) {
+			return g
+		}
+	}
+	return nil
+}
+
+// Whole says that nobody was told of the holds of g before its first, or all were told of them.
+func (g *Grant) Whole() bool { return g.Nest.untold == 0 }
 
 // again is the grant that an acquire which was told a depth has taken once more; nil: none. Its holder may call it by
 // a new owner; who holds it is a thread, or its client.
@@ -53,7 +113,7 @@ func (t *Trace) again(op *history.Op, k *Key) *Grant {
 func (t *Trace) deeper(i int, op *history.Op, g *Grant, invoke int) {
 	if g.Release >= 0 && g.EndOp == g.Release && !t.SaidFree(g) {
 		depth := int(op.Depth) - 1
-		if invoke < g.Done { // it was asked for before that release was answered: its holder has what it has counted
+		if invoke < g.Done || g.Released >= 0 && g.Nest.Open == 0 { // what it has not counted yet has an answer to come
 			depth = g.Nest.depth - 1
 		}
 		t.resume(g, depth)
@@ -102,10 +162,13 @@ func (g *Grant) cross(release int) {
 
 // freed takes the end of a release that was told to be the last, and was invoked before the one that was thought to be: that was served first.
 func (t *Trace) freed(i int, g *Grant, invoke int) {
-	if g.Done >= 0 {
-		g.Nest.Again = append(g.Nest.Again, g.Done)
-	} else {
+	switch {
+	case g.Done < 0:
 		g.cross(g.Release)
+	case t.Ops[g.Done].Type == history.OK:
+		g.Nest.Again = append(g.Nest.Again, g.Done)
+	default: // it may have been before this one
+		g.Unsure(g.Release)
 	}
 	g.Done, g.Released = i, i
 	t.Successes = append(t.Successes, Success{g, invoke, i})
@@ -160,6 +223,9 @@ func (t *Trace) unnested(i int, op *history.Op, g *Grant, invoke int) bool {
 
 // Unsure notes that what g is told of its depth cannot be known from an invoke on.
 func (g *Grant) Unsure(invoke int) {
+	if g.Nest.untold > 0 && (g.Nest.other == 0 || invoke+1 < g.Nest.other) {
+		g.Nest.other = invoke + 1
+	}
 	if g.Nest.Open == 0 || invoke+1 < g.Nest.Open {
 		g.Nest.Open = invoke + 1
 	}

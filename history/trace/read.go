@@ -197,16 +197,16 @@ func (t *Trace) acquired(i int, op *history.Op, p pending, invoke *history.Op) {
 	k.Waits[p.slot].Done, k.Waits[p.slot].To = i, op.Time
 	switch op.Type {
 	case history.OK:
+		if t.counted(i, op, k, invoke) {
+			return
+		}
 		if g := t.again(op, k); g != nil {
 			t.deeper(i, op, g, p.invoke-1)
 			return
 		}
 		t.granted(i, op, k, invoke)
-		if op.Depth > 1 { // an acquire with an unknown outcome may have won, and nobody was told of it
-			g := t.ByOwner[op.Owner]
-			g.Nest.depth = int(op.Depth)
-			g.Unsure(i)
-			delete(t.Ghosts, op.Owner)
+		if op.Depth > 1 {
+			t.deepAtOnce(i, op)
 		}
 	case history.Info:
 		if owner := cmp.Or(op.Owner, invoke.Owner); owner != "" {
