@@ -59,7 +59,7 @@ func noDeadlock(r *run) outcome {
 	case d.seen == 0:
 		o.verdict, o.reason = Unknown, "No two clients ever waited for each other."
 	case d.seen == d.left:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("%s, and each ended within %s as a client gave up or was not heard of any more, "+
+		o.verdict, o.reason = Unknown, fmt.Sprintf("%s, and each ended within %s as a client gave up, died or was not heard of any more, "+
 			"before a lease and the lock's bound were over.",
 			nouns.Count(d.seen, "deadlock"), length(d.longest))
 	case d.left > 0:
@@ -175,15 +175,15 @@ func (d *deadlocks) broken(t waitTurn) {
 	d.close(c, t.at, t.op)
 }
 
-// gaveUp says that what breaks a circle is one of its clients, which ends its wait, gives back what it holds or is
-// asked to end; or that it was not heard of any more, as those that wait for it were not.
+// gaveUp says that what breaks a circle is one of its clients, which ends its wait, gives back what it holds, is
+// asked to end or dies; or that it was not heard of any more, as those that wait for it were not.
 func (d *deadlocks) gaveUp(c *circle, t waitTurn) bool {
 	if t.hold && t.op < 0 {
 		unheard := func(w waitTurn) bool { return w.key == t.key && w.wait.Done < 0 }
 		return t.at >= d.r.End || slices.ContainsFunc(c.waits, unheard)
 	}
 	if t.hold {
-		return t.at >= d.r.End || d.r.Ops[t.op].F == history.Release || d.r.Ops[t.op].F == history.Stop
+		return t.at >= d.r.End || slices.Contains([]history.F{history.Release, history.Stop, history.Fault}, d.r.Ops[t.op].F)
 	}
 	return t.op < 0 || d.r.Ops[t.op].Type != history.OK
 }

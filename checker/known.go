@@ -38,6 +38,7 @@ type known struct {
 	faultsOf map[string][]timed        // see run.faultsOf
 	pending  map[string]bool           // see run.pending
 	waiting  map[string][]int          // see run.leftWaiting
+	askedAs  map[string]string         // see run.askedAs
 	unknown  map[wanted][]trace.Span   // see run.unknownOf
 	denials  map[*trace.Grant][]int    // see run.denialsOf
 	moves    map[string][]int64        // see run.moved

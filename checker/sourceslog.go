@@ -96,7 +96,7 @@ func (r *run) recorded(op *history.Op) bool {
 	return r.Log.OpenReads[op.Owner]
 }
 
-// mayHaveAsked are the clients that may have made a request: whose grant it names, or any.
+// mayHaveAsked are the clients that may have made a request: whose grant it names, who asked as that owner, or any.
 func (r *run) mayHaveAsked(op *history.Op) []string {
 	if g := r.ByOwner[op.Owner]; g != nil {
 		return []string{g.Node}
@@ -104,7 +104,25 @@ func (r *run) mayHaveAsked(op *history.Op) []string {
 	if ghost, ok := r.Ghosts[op.Owner]; ok {
 		return []string{r.Ops[ghost.Info].Node}
 	}
+	if node, known := r.askedAs(op.Owner); known {
+		return []string{node}
+	}
 	return r.Setup.Clients
+}
+
+// askedAs is the client that recorded a request to the resource as an owner: where nobody takes a lock no grant tells it.
+func (r *run) askedAs(owner string) (node string, known bool) {
+	if r.known.askedAs == nil {
+		r.known.askedAs = map[string]string{}
+		for i := range r.Ops {
+			op := &r.Ops[i]
+			if op.Type == history.Invoke && (op.F == history.Read || op.F == history.Write || op.F == history.Effect) {
+				r.known.askedAs[op.Owner] = op.Node
+			}
+		}
+	}
+	node, known = r.known.askedAs[owner]
+	return node, known
 }
 
 func (r *run) cutClient(name string, op *history.Op) {

@@ -153,6 +153,15 @@ func TestUses(t *testing.T) {
 		{"nobody came second", "never-oversold/unfenced", history.Use{Name: history.Inventory, Stock: 1, Lockless: true}, func(b *builder) {
 			b.sell(ms, &held{node: "client-1", key: "k", owner: "a"}, 0, true)
 		}, Unknown, "No two clients met"},
+		{"without a lock each client has owners of its own", "never-oversold/fenced", history.Use{Name: history.Inventory, Stock: 2, Lockless: true}, func(b *builder) {
+			one, other := &held{node: "client-1", key: "k", owner: "client-1/a1"}, &held{node: "client-2", key: "k", owner: "client-2/a1"}
+			b.read(ms, one)
+			b.sell(2*ms, one, 1, true)
+			b.sell(3*ms, other, 1, false)
+			other.owner = "client-2/a2"
+			b.read(10*ms, other) // and nobody has heard of client-1 since
+			b.sell(12*ms, other, 0, true)
+		}, Holds, "2 sales of a stock of 2"},
 		{"charged twice", "charged-once/fenced", payment, func(b *builder) {
 			first, second, _ := late(b)
 			b.effect(2*sec+ms, second, "charge order 1", true, true)
@@ -288,6 +297,15 @@ func TestUses(t *testing.T) {
 			b.setup.Promise.Bound = 1e9
 			waitOn(b, 1200*ms)
 		}, Unknown, "ended within 1.195 s as a client gave up"},
+		{"one of them dies", "no-deadlock", twoKeys, func(b *builder) {
+			b.setup.Servers = []string{"server"}
+			b.grant(0, ms, "client-1", "k", 1)
+			b.grant(0, ms, "client-2", "l", 1)
+			b.op(5*ms, "client-1", history.Invoke, history.Acquire, "l")
+			b.op(5*ms, "client-2", history.Invoke, history.Acquire, "k")
+			b.fault(300*ms, 9*sec, 1, "kill", "client-1")
+			b.op(3*sec, "client-2", history.Fail, history.Acquire, "k")
+		}, Unknown, "ended within 0.295 s as a client gave up, died"},
 		{"nobody knows how long both waited", "no-deadlock", twoKeys, func(b *builder) { waitOn(b, 0) }, Unknown, "was not heard of any more"},
 		{"renewed for longer before", "no-deadlock", twoKeys, func(b *builder) { renewedFor(b, 2*ms, 5*sec) }, Holds, "over within 4.894 s"},
 		{"renewed for longer meanwhile", "no-deadlock", twoKeys, func(b *builder) { renewedFor(b, 500*ms, 5*sec) }, Holds, "over within 4.894 s"},

@@ -113,8 +113,8 @@ func (t *Trace) again(op *history.Op, k *Key) *Grant {
 func (t *Trace) deeper(i int, op *history.Op, g *Grant, invoke int) {
 	if g.Release >= 0 && g.EndOp == g.Release && !t.SaidFree(g) {
 		depth := int(op.Depth) - 1
-		if invoke < g.Done || g.Released >= 0 && g.Nest.Open == 0 { // what it has not counted yet has an answer to come
-			depth = g.Nest.depth - 1
+		if invoke < g.Done || t.Setup.Promise.Reentry == history.ByProcess && g.Released >= 0 && g.Nest.Open == 0 {
+			depth = g.Nest.depth - 1 // what it has not counted yet has an answer to come
 		}
 		t.resume(g, depth)
 	}

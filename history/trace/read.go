@@ -288,7 +288,8 @@ func (t *Trace) released(i int, op *history.Op, p pending) {
 		return
 	}
 	t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
-	if op.Depth > 0 && g.Nest.Open > 0 && int(op.Depth) > g.Nest.lost { // its client has the lock still, whatever becomes of what is unknown
+	// Its client has the lock still, whatever becomes of what is unknown, and of what is under way.
+	if op.Depth > 0 && g.Nest.Open > 0 && int(op.Depth) > g.Nest.lost+len(g.Nest.releasing) {
 		t.keeps(g, i, op, p.invoke-1)
 		return
 	}
