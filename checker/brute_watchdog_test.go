@@ -17,6 +17,8 @@ func watched(t *rapid.T) *run {
 	b := newBuilder().kind(history.Watchdog)
 	number := func(name string, least, most int) int64 { return int64(rapid.IntRange(least, most).Draw(t, name)) }
 	b.setup.Expect.Faults = int(number("faults wanted", 0, 1))
+	b.setup.Servers = []string{"server-1", "server-2", "server-3"}
+	b.setup.Promise.Renews = number("renews by itself", 0, 1) == 1
 	for n := range number("clients", 1, 2) {
 		node, at := fmt.Sprintf("client-%d", n+1), int64(0)
 		step := func() int64 { at += number("step", 1, 8) * 125 * ms; return at }
@@ -48,7 +50,11 @@ func watched(t *rapid.T) *run {
 	for id := range number("faults", 0, 2) {
 		from := number("from", 1, 30) * 125 * ms
 		kind := rapid.SampledFrom([]string{"pause", "stall-worker", "partition"}).Draw(t, "fault")
-		b.fault(from, from+number("length", 1, 8)*125*ms, int(id)+1, kind, fmt.Sprintf("client-%d", number("target", 1, 2)))
+		var cut []string
+		if kind == "partition" {
+			cut = b.setup.Servers[:number("servers cut", 1, 3)]
+		}
+		b.fault(from, from+number("length", 1, 20)*125*ms, int(id)+1, kind, fmt.Sprintf("client-%d", number("target", 1, 2)), cut...)
 	}
 	setup, ops := b.done()
 	if err := history.Validate(setup, ops); err != nil {
@@ -59,7 +65,7 @@ func watched(t *rapid.T) *run {
 
 // unnoticed are the operations that made a claim whose holder believed in it beyond its
 // end, not warned and not stopped; renewed and told count renewals and warnings.
-func (b brute) unnoticed() (late []int, renewed, told int) {
+func (b brute) unnoticed() (late []int, renewed, told, parted int) {
 	for _, g := range b.r.Grants {
 		until := min(g.End, g.Told)
 		var said []int // all that it was told of its claim, in order
@@ -91,12 +97,32 @@ func (b brute) unnoticed() (late []int, renewed, told int) {
 			case history.Acquire:
 				deadline = op.Deadline
 			}
-			if end := deadline - ahead; deadline != 0 && next > end && !b.stoppedBefore(g.Node, end-ms, next) {
+			end, ends := deadline-ahead, deadline != 0
+			if b.r.Setup.Promise.Renews && op.F != history.Extend { // the last that anybody can have heard of
+				if end, ends = b.cutOff(g.Node, op.Time, next); !ends {
+					continue
+				}
+				parted++
+				end += ms
+			}
+			if ends && next > end && !b.stoppedBefore(g.Node, end-ms, next) {
 				late = append(late, i)
 			}
 		}
 	}
-	return late, renewed, told
+	return late, renewed, told, parted
+}
+
+// cutOff is when the last lease ends that a client can have heard of between two times, as two servers at least were cut
+// off from it then, and for a lease.
+func (b brute) cutOff(node string, from, to int64) (end int64, cut bool) {
+	end = trace.Forever
+	for _, f := range b.r.Faults {
+		if last := max(f.From+sec/4, from); f.Target == node && len(f.Cut) > 1 && last < to && last+sec < f.To-sec/4 {
+			end, cut = min(end, last+sec), true
+		}
+	}
+	return end, cut
 }
 
 // stoppedBefore says whether a program of a node was stopped in the half of a lease before a time,
@@ -111,12 +137,14 @@ func TestLossNoticedAgrees(t *testing.T) {
 	seen := map[Verdict]int{}
 	bothWays(t, 10, func(t *rapid.T) bool {
 		r := watched(t)
-		late, renewed, told := brute{r}.unnoticed()
+		late, renewed, told, parted := brute{r}.unnoticed()
 		want, reason := Holds, fmt.Sprintf("%d holder", told)
 		switch {
 		case len(late) > 0:
 			want, reason = Violated, fmt.Sprintf("%d were told", told)
-		case renewed == 0:
+		case renewed+parted == 0 && r.Setup.Promise.Renews:
+			want, reason = Unknown, "Nobody records"
+		case renewed+parted == 0:
 			want, reason = Unknown, "Nothing was renewed"
 		case told == 0 && r.Setup.Expect.Faults == 0:
 			want, reason = NA, fmt.Sprintf("No claim ran out: all of %d renewal", renewed)

@@ -167,7 +167,7 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "loss-noticed", Owed: Service, kinds: only(history.Watchdog),
-		About: "A holder whose renewals fail is not told before the deadline of the last one that was answered.",
+		About: "A holder whose renewals fail is not told before the deadline of the last one that was answered, or can have been.",
 		Remedy: "A watchdog that tells its holder when the last answered renewal runs out, not when the next one " +
 			"fails.",
 		promised: dated, check: lossNoticed, oracle: posed{why: noTime},

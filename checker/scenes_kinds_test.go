@@ -378,7 +378,33 @@ func warned(b *builder, at map[history.F]int64) {
 	b.does(2500*ms, g, history.Release, history.OK)
 }
 
+// renewedUnseen is a holder whose session renews by itself and tells nobody, which is cut off from so many of three servers from 2 s on,
+// for longer than its lease or not, and is told of a loss at a time, or never.
+func renewedUnseen(b *builder, servers int, until, told int64) {
+	b.kind(history.Watchdog)
+	b.setup.Expect.Faults = 1
+	b.setup.Servers, b.setup.Promise.Renews = []string{"server-1", "server-2", "server-3"}, true
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	b.fault(2*sec, until, 1, "partition", "client-1", b.setup.Servers[:servers]...)
+	if told > 0 {
+		b.note(told, h, history.Lost)
+	}
+	b.write(3500*ms, h)
+}
+
 var watchdogs = map[string]func(*builder){
+	"holds-unseen":         func(b *builder) { renewedUnseen(b, 3, 4*sec, 3200*ms) },
+	"violated-unseen":      func(b *builder) { renewedUnseen(b, 3, 4*sec, 0) },
+	"violated-unseen-late": func(b *builder) { renewedUnseen(b, 3, 4*sec, 3300*ms) },
+	"unknown-unseen":       func(b *builder) { renewedUnseen(b, 1, 4*sec, 0) },   // a majority renews it
+	"unknown-unseen-short": func(b *builder) { renewedUnseen(b, 3, 3400*ms, 0) }, // who is away for less than a lease may have renewed it
+	"unknown-unseen-resumed": func(b *builder) { // what was renewed as it came back nobody records either
+		renewedUnseen(b, 3, 2500*ms, 0)
+		h := b.grantOf(10*sec, 10*sec+10*ms, "client-2", 2)
+		b.note(10*sec+500*ms, h, history.Suspended)
+		b.note(10*sec+600*ms, h, history.Resumed)
+		b.write(13*sec, h)
+	},
 	"holds-unheeded": func(b *builder) { warned(b, map[history.F]int64{history.Lost: 1200 * ms}) },
 	"holds-suspended": func(b *builder) {
 		warned(b, map[history.F]int64{history.Suspended: 1200 * ms, history.Lost: 1500 * ms})

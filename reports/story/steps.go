@@ -96,7 +96,11 @@ func (s *telling) tellLease(g *trace.Grant) {
 		if f := s.faultAt(g.Node, until); f != nil {
 			tail = ", " + timeline.Meanwhile(f.Kind)
 		}
-		s.add(until, -1, g.Node, g.Node, StepEnd, "The lease of %s ends by its own deadline%s.", g.Node, tail).g = g
+		ends := "by its own deadline"
+		if from < 0 && s.Setup.Promise.Renews {
+			ends = "unless its session has renewed it"
+		}
+		s.add(until, -1, g.Node, g.Node, StepEnd, "The lease of %s ends %s%s.", g.Node, ends, tail).g = g
 	}
 }
 
