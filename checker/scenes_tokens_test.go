@@ -56,7 +56,24 @@ func acts(b *builder, at int64, node string, token int64) *held {
 	return h
 }
 
+// heldOnceMore is a client of a reentrant lock whose first acquire may have won though nobody told it, or was refused, and
+// that is granted the lock twice, with one token.
+func heldOnceMore(reentry history.Reentry, outcome history.Type, again int64) func(*builder) {
+	return func(b *builder) {
+		b.setup.Promise.Reentry = reentry
+		b.op(0, "client-1", history.Invoke, history.Acquire, "k")
+		b.op(100*ms, "client-1", outcome, history.Acquire, "k")
+		b.session1(200*ms, "client-1", 5)
+		b.session1(again, "client-1", 5)
+		b.session1(5*sec, "client-2", 6)
+	}
+}
+
 var tokensShared = map[string]func(*builder){
+	"holds-once-more":              heldOnceMore(history.ByThread, history.Info, 500*ms),
+	"violated-once-more-plain":     heldOnceMore("", history.Info, 500*ms),
+	"violated-once-more-refused":   heldOnceMore(history.ByThread, history.Fail, 500*ms),
+	"violated-once-more-late":      heldOnceMore(history.ByThread, history.Info, 2*sec), // what was left of it had ended
 	"violated-writer-after-writer": inTurn(turnOf{exclusive, 5}, turnOf{exclusive, 4}),
 	"violated-writers-same":        inTurn(turnOf{exclusive, 5}, turnOf{exclusive, 5}),
 	"violated-writer-without":      inTurn(turnOf{shared, 5}, turnOf{exclusive, 0}),

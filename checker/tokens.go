@@ -51,7 +51,7 @@ func fencingMonotonic(r *run) outcome {
 // tokened are the grants of a key by the time of their ok, and the acquires of unknown outcome whose client used a
 // token that it cannot have but by a grant: each was granted by then. One whose token another grant of its
 // client has may be that grant, of which the client was told the second time. A renewal that tells another token than
-// was told before is like a grant: a resource that has seen its token refuses those below.
+// was told before is like a grant: a resource that has seen its token refuses those below. What may be the hold before it is none.
 func (r *run) tokened(k *keyLog) []*trace.Grant {
 	all := slices.Concat(k.Grants, r.retold(k))
 	type by struct {
@@ -75,7 +75,15 @@ func (r *run) tokened(k *keyLog) []*trace.Grant {
 			Mode: trace.ModeOf(asked), Invoke: invoke, Op: ghost.First, Sent: cmp.Or(info.Sent, asked.Time), OK: r.Ops[ghost.First].Time})
 	}
 	slices.SortStableFunc(all, func(a, b *trace.Grant) int { return cmp.Compare(a.OK, b.OK) })
-	return all
+	if r.Setup.Promise.Reentry == "" {
+		return all
+	}
+	var last *trace.Grant
+	return slices.DeleteFunc(all, func(g *trace.Grant) bool {
+		before := last
+		last = g
+		return before != nil && r.mayBeOneHold(k, before, g)
+	})
 }
 
 // retold are the renewals of a key's grants that tell another token, each as a grant.
@@ -247,4 +255,17 @@ func (r *run) repeatedTokens(k *keyLog, all []*trace.Grant, f *found) {
 				h.Who(), was, k.Name, r.seconds(h.OK), g.Who(), r.seconds(g.OK))
 		}
 	}
+}
+
+// mayBeOneHold says that a grant with the token of the one before it may be the same hold of a reentrant lock: an acquire of
+// their client whose outcome is unknown may have won before, so that the release between them was not the last, and the
+// lease that it left may have lasted.
+func (r *run) mayBeOneHold(k *keyLog, g, h *trace.Grant) bool {
+	if g.Node != h.Node || g.Token != h.Token || g.Token == 0 ||
+		r.Setup.Promise.Leased && !r.Setup.Promise.Renews && h.Sent > after(max(g.LastSeen, g.OK), r.LeaseOf(&r.Ops[g.Op])) {
+		return false
+	}
+	return slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
+		return r.Ops[w.Invoke].Node == g.Node && w.From <= h.OK && (w.Done < 0 || r.Ops[w.Done].Type == history.Info)
+	})
 }
