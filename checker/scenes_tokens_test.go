@@ -70,6 +70,21 @@ func heldOnceMore(reentry history.Reentry, outcome history.Type, again int64) fu
 }
 
 var tokensShared = map[string]func(*builder){
+	"holds-once-more-released": func(b *builder) { // its release never arrived
+		b.setup.Promise.Reentry = history.ByThread
+		h := b.grantOf(200*ms, 210*ms, "client-1", 5)
+		b.does(300*ms, h, history.Release, history.Info)
+		b.session1(500*ms, "client-1", 5)
+		b.session1(700*ms, "client-1", 5)
+		b.session1(5*sec, "client-2", 6)
+	},
+	"violated-once-more-other": func(b *builder) { // another's hold came between
+		b.setup.Promise.Reentry = history.ByThread
+		h := b.grantOf(200*ms, 210*ms, "client-1", 5)
+		b.does(300*ms, h, history.Release, history.Info)
+		b.session1(500*ms, "client-2", 6)
+		b.session1(700*ms, "client-1", 5)
+	},
 	"holds-once-more":              heldOnceMore(history.ByThread, history.Info, 500*ms),
 	"violated-once-more-plain":     heldOnceMore("", history.Info, 500*ms),
 	"violated-once-more-refused":   heldOnceMore(history.ByThread, history.Fail, 500*ms),

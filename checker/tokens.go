@@ -78,11 +78,12 @@ func (r *run) tokened(k *keyLog) []*trace.Grant {
 	if r.Setup.Promise.Reentry == "" {
 		return all
 	}
+	since := r.unsureSince(k)
 	var last *trace.Grant
 	return slices.DeleteFunc(all, func(g *trace.Grant) bool {
 		before := last
 		last = g
-		return before != nil && r.mayBeOneHold(k, before, g)
+		return before != nil && r.mayBeOneHold(before, g, since)
 	})
 }
 
@@ -257,15 +258,34 @@ func (r *run) repeatedTokens(k *keyLog, all []*trace.Grant, f *found) {
 	}
 }
 
-// mayBeOneHold says that a grant with the token of the one before it may be the same hold of a reentrant lock: an acquire of
-// their client whose outcome is unknown may have won before, so that the release between them was not the last, and the
-// lease that it left may have lasted.
-func (r *run) mayBeOneHold(k *keyLog, g, h *trace.Grant) bool {
+// mayBeOneHold says that a grant with the token of the one before it may be the same hold of a reentrant lock: an acquire
+// or a release of their client had an unknown outcome by then, so that the last release that is known may not have been
+// the last, and the lease that it left may have lasted. since is when the first such request was made, by client.
+func (r *run) mayBeOneHold(g, h *trace.Grant, since map[string]int64) bool {
 	if g.Node != h.Node || g.Token != h.Token || g.Token == 0 ||
 		r.Setup.Promise.Leased && !r.Setup.Promise.Renews && h.Sent > after(max(g.LastSeen, g.OK), r.LeaseOf(&r.Ops[g.Op])) {
 		return false
 	}
-	return slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
-		return r.Ops[w.Invoke].Node == g.Node && w.From <= h.OK && (w.Done < 0 || r.Ops[w.Done].Type == history.Info)
-	})
+	first, some := since[g.Node]
+	return some && first <= h.OK
+}
+
+// unsureSince is when each client first made a request for a key, or to give it back, whose outcome is unknown.
+func (r *run) unsureSince(k *keyLog) map[string]int64 {
+	since := map[string]int64{}
+	unsure := func(invoke, done int) {
+		op := &r.Ops[invoke]
+		if at, some := since[op.Node]; (done < 0 || r.Ops[done].Type == history.Info) && (!some || op.Time < at) {
+			since[op.Node] = op.Time
+		}
+	}
+	for _, w := range k.Waits {
+		unsure(w.Invoke, w.Done)
+	}
+	for _, g := range k.Grants {
+		if g.Release >= 0 {
+			unsure(g.Release, g.Done)
+		}
+	}
+	return since
 }
