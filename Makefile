@@ -74,8 +74,8 @@ test: ## pass every test, those on real servers too; RERUN=1 tries up to twenty 
 # Vet and compilers compute, and what the tests need is mostly waited for.
 .PHONY: compiled
 compiled: vet ## compile what the tests are linked of, with and without the race detector
-	@$(GO) list -export -test -f '' ./...
-	@if command -v gcc >/dev/null; then $(RACE_ENV) $(GO) list -race -export -test -f '' $(RACE_QUICK) ./nemesis/agent/lossy; fi
+	@$(GO) list -export -test ./... >/dev/null
+	@if command -v gcc >/dev/null; then $(RACE_ENV) $(GO) list -race -export -test $(RACE_QUICK) ./nemesis/agent/lossy >/dev/null; fi
 
 .PHONY: vet
 vet: ## go vet of all packages

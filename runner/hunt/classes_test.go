@@ -220,6 +220,17 @@ var schedules = []schedule{
 	{name: "a reader dies", backend: "redis", has: func(t scenarios.Scenario) bool {
 		return t.Workload == "read-write" && of(t, t.Wait) > 1.5 && hit(t, holderDies)
 	}},
+	{name: "a reader or a writer stops beyond its lease", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "read-write" && t.Clients >= 3 && of(t, t.Wait) > 1.2 && hit(t, stopsHolder)
+	}},
+	{name: "a holder of permits stops beyond its lease", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return t.Workload == "semaphore" && t.Clients >= 3 && of(t, t.Wait) > 1.2 && hit(t, stopsHolder)
+	}},
+	{name: "a connection breaks under a hold that a lock renews by itself", backend: "redis", library: "rueidislock", has: func(t scenarios.Scenario) bool {
+		return contended(t) && of(t, t.Work) > 1.2 && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "reset", "cut-link") && among(f.Target, "holder", "clients") && among(f.On, "acquired", "before-write", "writing") && n < 1
+		})
+	}},
 	{name: "a holder within a hold misses an answer", backend: "redis", has: func(t scenarios.Scenario) bool {
 		return t.Workload == "reentrant" && hit(t, func(f scenarios.Fault, n float64) bool {
 			return f.Target == "holder" && f.Fault != "kill" && f.Fault != "pause" && f.On != "waiting"

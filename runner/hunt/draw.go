@@ -108,12 +108,24 @@ func (s Space) plainUse(n int) scenarios.Scenario {
 	return s.kept(t, crowd)
 }
 
-// workload is the guarded write in one of three: all that a lock can break breaks there.
+// workload is in one of three what the lock is for.
 func (s Space) workload(d die) string {
 	if slices.Contains(s.Workloads, usual) && d.one(3) {
-		return usual
+		return s.mainly(d)
 	}
 	return pick(d, s.Workloads)
+}
+
+// mainly is what the lock is for: the guarded write, as all that any lock can break breaks there, and in every other trial
+// what this one can do beyond it, else four of five trials of a read-write lock are of writers alone.
+func (s Space) mainly(d die) string {
+	if own := s.shared(); len(own) > 0 && d.one(2) {
+		return pick(d, own)
+	}
+	if s.Renews && slices.Contains(s.Workloads, "watchdog") && d.one(4) {
+		return "watchdog"
+	}
+	return usual
 }
 
 // usual is the plain use of a lock.

@@ -32,7 +32,7 @@ func visit(turn int) int {
 // themed is a trial on the theme of its turn, or on another where that cannot be run; ok: one could be run.
 func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario, bool) {
 	if t.Workload = pick(d, s.Workloads); slices.Contains(s.Workloads, usual) && d.one(2) {
-		t.Workload = usual // most themes are about several clients and one key
+		t.Workload = s.mainly(d) // most themes are about several clients and one key
 	}
 	draw := rota[turn%len(rota)].draw
 	if draw == nil {
@@ -118,6 +118,9 @@ func stoppedHolder(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		t.Renew, t.Work = s.Extends, leases(d.log(0.5, 2))
 	case slices.Contains(s.Workloads, "own-key") && d.one(3): // nobody else asks: whatever is refused then is its own doing
 		t.Workload = "own-key"
+	}
+	if shared := s.shared(); d.visit%3 == 2 && len(shared) > 0 { // others join meanwhile, and it comes back among them
+		t.Workload, t.Clients = shared[d.visit/3%len(shared)], max(t.Clients, 3)
 	}
 	return t
 }

@@ -12,7 +12,7 @@ import (
 // key at once, as then it is the grant that comes late.
 func lateAcquire(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if slices.Contains(s.Workloads, usual) {
-		t.Workload = usual
+		t.Workload = s.mainly(d)
 	}
 	t.Keys, t.Clients, t.Renew, t.Think = 1, max(t.Clients, 3), false, someOrNone(d, 0.005, 0.1)
 	t.Work, t.Wait, t.Duration = leases(d.log(0.6, 1.3)), leases(d.log(2, 6)), leases(1.5*lates+1)
@@ -71,7 +71,7 @@ func lateWatchdog(d die, t scenarios.Scenario) scenarios.Scenario {
 // lease is often the longer one, as a lock may give what it does behind the limit a time of its own.
 func gaveUp(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if slices.Contains(s.Workloads, usual) {
-		t.Workload = usual
+		t.Workload = s.mainly(d)
 	}
 	if t.Lease = fixed(s.Leases[0]); d.visit%2 == 1 {
 		t.Lease = fixed(s.Leases[len(s.Leases)-1])
@@ -93,7 +93,7 @@ func gaveUp(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 // again, while the request is still on its way.
 func lateRelease(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if slices.Contains(s.Workloads, usual) {
-		t.Workload = usual // another key would be released late, too
+		t.Workload = s.mainly(d) // another key would be released late, too
 	}
 	t.Keys, t.Clients, t.Renew = 1, 2+d.IntN(2), s.Extends && d.one(3)
 	t.Think, t.Wait = someOrNone(d, 0.005, 0.2), leases(d.log(2, 6))
