@@ -55,7 +55,10 @@ func causeOf(setup history.Setup, ops []history.Op, p checker.Property, stale bo
 	tell := func(n int) []story.Step { return story.Of(setup, ops, all[n]) }
 	at := 0
 	if stale {
-		at, allowed = worst(len(all), tell)
+		at, allowed = worst(len(all), func(n int) bool {
+			steps := tell(n)
+			return after(steps) && (!setup.Promise.Renews || stopped(ops, steps))
+		})
 	}
 	return causeIn(setup, ops, p.Name, tell(at)), &all[at], allowed
 }
@@ -64,9 +67,9 @@ func causeOf(setup history.Setup, ops []history.Op, p checker.Property, stale bo
 const mostTold = 30
 
 // worst is the first of n violations whose story is not allowed, else the first of all, which is allowed as all others are.
-func worst(n int, tell func(int) []story.Step) (at int, allowed bool) {
+func worst(n int, lets func(int) bool) (at int, allowed bool) {
 	for i := range min(n, mostTold) {
-		if !after(tell(i)) {
+		if !lets(i) {
 			return i, false
 		}
 	}
@@ -110,6 +113,20 @@ func after(steps []story.Step) (some bool) {
 		}
 	}
 	return some
+}
+
+// stopped says that each client which acts too late was stopped itself: a lock that renews by itself tells no later deadline, and
+// nobody but it knows that a renewal fails. Who does not run cannot be told.
+func stopped(ops []history.Op, steps []story.Step) bool {
+	for i, late := range steps {
+		struck := func(s story.Step) bool {
+			return s.Kind == story.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil && ops[s.Op].Fault.Target == late.Who && history.FaultOf(ops[s.Op].Fault.Kind).Stops
+		}
+		if late.Kind == story.StepZombie && !slices.ContainsFunc(steps[:i], struck) {
+			return false
+		}
+	}
+	return true
 }
 
 // whom a fault struck, by the steps of the story.

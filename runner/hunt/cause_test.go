@@ -104,10 +104,10 @@ func TestAfterTheDeadline(t *testing.T) {
 		}
 	}
 	told := [][]story.Step{{step(story.StepGrant, "a", 500), step(story.StepZombie, "a", -20)}, {step(story.StepGrant, "b", 500), step(story.StepZombie, "b", 20)}}
-	if at, allowed := worst(2, func(n int) []story.Step { return told[n] }); at != 1 || allowed {
+	if at, allowed := worst(2, func(n int) bool { return after(told[n]) }); at != 1 || allowed {
 		t.Errorf("a violation that is not allowed hides behind one that is: %d, %v", at, allowed)
 	}
-	if at, allowed := worst(mostTold+1, func(int) []story.Step { return told[0] }); at != 0 || allowed {
+	if at, allowed := worst(mostTold+1, func(int) bool { return after(told[0]) }); at != 0 || allowed {
 		t.Errorf("of more violations than are told all are allowed: %d, %v", at, allowed)
 	}
 	e := Evidence{Property: "mutual-exclusion", Owed: checker.Unleased, Compared: true, Allowed: true}
@@ -124,6 +124,20 @@ func TestCauseOfARealRun(t *testing.T) {
 	c, v, allowed := causeOf(setup, ops, *result.Property("mutual-exclusion"), true)
 	if !allowed || v == nil || !slices.Contains(c.Struck, Struck{"pause", Holder}) {
 		t.Errorf("%s, allowed: %v", c.Name, allowed)
+	}
+	// A lock that renews by itself owes more: who is stopped can be told of nothing, and who runs must be.
+	setup.Promise.Renews = true
+	if _, _, allowed = causeOf(setup, ops, *result.Property("mutual-exclusion"), true); !allowed {
+		t.Error("who was stopped was to be told")
+	}
+	for i := range ops {
+		if f := ops[i].Fault; f != nil {
+			broken := *f
+			broken.Kind, ops[i].Fault = "reset", &broken
+		}
+	}
+	if _, _, allowed = causeOf(setup, ops, *result.Property("mutual-exclusion"), true); allowed {
+		t.Error("a lock that renews by itself may lose a lease and tell nobody")
 	}
 }
 
