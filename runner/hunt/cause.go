@@ -57,7 +57,7 @@ func causeOf(setup history.Setup, ops []history.Op, p checker.Property, stale bo
 	if stale {
 		at, allowed = worst(len(all), func(n int) bool {
 			steps := tell(n)
-			return after(steps) && (!setup.Promise.Renews || stopped(ops, steps))
+			return after(steps) && (!setup.Promise.Renews || unheeded(ops, steps))
 		})
 	}
 	return causeIn(setup, ops, p.Name, tell(at)), &all[at], allowed
@@ -115,14 +115,18 @@ func after(steps []story.Step) (some bool) {
 	return some
 }
 
-// stopped says that each client which acts too late was stopped itself: a lock that renews by itself tells no later deadline, and
-// nobody but it knows that a renewal fails. Who does not run cannot be told.
-func stopped(ops []history.Op, steps []story.Step) bool {
+// unheeded says that each client which acts too late was told of its loss before, or was stopped itself: a lock that renews by itself
+// tells no later deadline, and nobody but it knows that a renewal fails. Who does not run cannot be told.
+func unheeded(ops []history.Op, steps []story.Step) bool {
 	for i, late := range steps {
-		struck := func(s story.Step) bool {
-			return s.Kind == story.StepFault && s.Op >= 0 && ops[s.Op].Fault != nil && ops[s.Op].Fault.Target == late.Who && history.FaultOf(ops[s.Op].Fault.Kind).Stops
+		excused := func(s story.Step) bool {
+			if s.Kind != story.StepFault || s.Op < 0 || ops[s.Op].Fault == nil {
+				return s.Kind == story.StepTold && s.Who == late.Who
+			}
+			f := ops[s.Op].Fault
+			return f.Target == late.Who && history.FaultOf(f.Kind).Stops
 		}
-		if late.Kind == story.StepZombie && !slices.ContainsFunc(steps[:i], struck) {
+		if late.Kind == story.StepZombie && !slices.ContainsFunc(steps[:i], excused) {
 			return false
 		}
 	}

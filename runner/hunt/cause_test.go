@@ -116,6 +116,26 @@ func TestAfterTheDeadline(t *testing.T) {
 	}
 }
 
+// Of a lock that renews by itself it is the client's own doing if it was told of its loss, or was stopped, before it acts.
+func TestUnheeded(t *testing.T) {
+	ops := []history.Op{{Fault: &history.FaultNote{Kind: "pause", Target: "a"}}, {Fault: &history.FaultNote{Kind: "partition", Target: "a"}}}
+	zombie := story.Step{Kind: story.StepZombie, Who: "a", Op: -1}
+	for name, test := range map[string]struct {
+		steps []story.Step
+		want  bool
+	}{
+		"told":          {[]story.Step{{Kind: story.StepTold, Who: "a", Op: -1}, zombie}, true},
+		"told too late": {[]story.Step{zombie, {Kind: story.StepTold, Who: "a", Op: -1}}, false},
+		"another told":  {[]story.Step{{Kind: story.StepTold, Who: "b", Op: -1}, zombie}, false},
+		"paused":        {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 0}, zombie}, true},
+		"cut off":       {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 1}, zombie}, false},
+	} {
+		if got := unheeded(ops, test.steps); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // In the history of a real run a holder is paused between its read and its write, and its write arrives at the resource.
 func TestCauseOfARealRun(t *testing.T) {
 	t.Chdir("../../reports/story") // where the histories of reports are beside
