@@ -16,7 +16,7 @@ import (
 // renewal may have been answered until its client was cut off.
 func lossNoticed(r *run) outcome {
 	var f found
-	told, open, stopped, renewals, parted := 0, 0, 0, 0, 0
+	var n lossesSeen
 	for _, g := range r.Grants {
 		deadline, known := r.DeadlineAt(g, r.Ops[g.Op].Deadline)
 		by := g.Op                  // what made the claim
@@ -29,16 +29,16 @@ func lossNoticed(r *run) outcome {
 				if !cut {
 					return
 				}
-				parted++
+				n.parted++
 				end, answered = after(away, r.LeaseOf(&r.Ops[g.Op])), "that can have been answered"
 			}
 			switch {
 			case warned:
 			case !known:
-				open++
+				n.open++
 			case until <= after(end, trace.ClockNoise):
 			case until <= r.mayNotKnow(g.Node, end):
-				stopped++
+				n.stopped++
 			default:
 				f.add(r, Violation{Key: g.Key.Name, At: end, Operations: []int{g.Op, by, g.EndOp}},
 					"%s was not told by %s, when the last renewal of %q %s ended, that it may be lost: it believed in it for %s more.",
@@ -51,43 +51,53 @@ func lossNoticed(r *run) outcome {
 			}
 			if ranOut(c.At); c.Cut {
 				if !warned {
-					told++
+					n.told++
 				}
 				warned = true
 				continue
 			}
 			if r.Ops[c.Op].Type == history.OK {
-				renewals++
+				n.renewals++
 			}
 			warned = false
 			deadline, known = r.DeadlineAt(g, c.Deadline)
 			by = c.Op
 		}
 		if g.Told != trace.Forever {
-			told++
+			n.told++
 		}
 		ranOut(heard)
 	}
+	return n.outcome(r, f)
+}
+
+// lossesSeen is what lossNoticed has counted.
+type lossesSeen struct {
+	told, open, stopped, renewals int
+	parted                        int // times in which what a lock renews by itself can have had no answer
+}
+
+func (n *lossesSeen) outcome(r *run, f found) outcome {
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("%s after %s that %s answered, each before its claim ended.",
-			nouns.Count(told, "holder")+" "+was(told)+" told of the loss", nouns.Count(renewals, "renewal"), was(renewals)),
-		summary: fmt.Sprintf("%s %s not told before the claim ended; %d were told.", nouns.Count(f.certain, "holder"), was(f.certain), told),
+			nouns.Count(n.told, "holder")+" "+was(n.told)+" told of the loss", nouns.Count(n.renewals, "renewal"), was(n.renewals)),
+		summary: fmt.Sprintf("%s %s not told before the claim ended; %d were told.", nouns.Count(f.certain, "holder"), was(f.certain), n.told),
 	}
-	if renewals == 0 {
+	if n.renewals == 0 {
 		o.reason = fmt.Sprintf("%s %s told of the loss, each before the last renewal that can have been answered ended.",
-			nouns.Count(told, "holder"), was(told))
+			nouns.Count(n.told, "holder"), was(n.told))
 	}
 	switch {
-	case open > 0:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("The deadlines of %s cannot be converted.", nouns.Count(open, "claim"))
-	case renewals == 0 && parted == 0 && r.Setup.Promise.Renews:
+	case n.open > 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("The deadlines of %s cannot be converted.", nouns.Count(n.open, "claim"))
+	case n.renewals == 0 && n.parted == 0 && r.Setup.Promise.Renews:
 		o.verdict, o.reason = Unknown, "Nobody records what the lock renews by itself, and no holder was cut off for longer than a lease."
-	case renewals == 0 && parted == 0:
+	case n.renewals == 0 && n.parted == 0:
 		o.verdict, o.reason = Unknown, "Nothing was renewed."
-	case told == 0 && r.Setup.Expect.Faults == 0:
-		o.verdict, o.reason = NA, fmt.Sprintf("No claim ran out: all of %s came in time.", nouns.Count(renewals, "renewal"))
-	case told == 0:
-		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim ran out while its holder ran (%d ran out while it was stopped).", stopped)
+	case n.told == 0 && r.Setup.Expect.Faults == 0:
+		o.verdict, o.reason = NA, fmt.Sprintf("No claim ran out: all of %s came in time.", nouns.Count(n.renewals, "renewal"))
+	case n.told == 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim ran out while its holder ran (%d ran out while it was stopped).", n.stopped)
 	}
 	return o
 }

@@ -67,9 +67,9 @@ func causeOf(setup history.Setup, ops []history.Op, p checker.Property, stale bo
 const mostTold = 30
 
 // worst is the first of n violations whose story is not allowed, else the first of all, which is allowed as all others are.
-func worst(n int, lets func(int) bool) (at int, allowed bool) {
+func worst(n int, allows func(int) bool) (at int, allowed bool) {
 	for i := range min(n, mostTold) {
-		if !lets(i) {
+		if !allows(i) {
 			return i, false
 		}
 	}
@@ -126,7 +126,16 @@ func unheeded(ops []history.Op, steps []story.Step) bool {
 			f := ops[s.Op].Fault
 			return f.Target == late.Who && history.FaultOf(f.Kind).Stops
 		}
-		if late.Kind == story.StepZombie && !slices.ContainsFunc(steps[:i], excused) {
+		if late.Kind != story.StepZombie {
+			continue
+		}
+		granted := 0 // what came before its last grant is of another hold
+		for n, s := range steps[:i] {
+			if s.Kind == story.StepGrant && s.Who == late.Who {
+				granted = n
+			}
+		}
+		if !slices.ContainsFunc(steps[granted:i], excused) {
 			return false
 		}
 	}

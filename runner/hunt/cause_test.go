@@ -124,11 +124,12 @@ func TestUnheeded(t *testing.T) {
 		steps []story.Step
 		want  bool
 	}{
-		"told":          {[]story.Step{{Kind: story.StepTold, Who: "a", Op: -1}, zombie}, true},
-		"told too late": {[]story.Step{zombie, {Kind: story.StepTold, Who: "a", Op: -1}}, false},
-		"another told":  {[]story.Step{{Kind: story.StepTold, Who: "b", Op: -1}, zombie}, false},
-		"paused":        {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 0}, zombie}, true},
-		"cut off":       {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 1}, zombie}, false},
+		"told":                 {[]story.Step{{Kind: story.StepTold, Who: "a", Op: -1}, zombie}, true},
+		"told too late":        {[]story.Step{zombie, {Kind: story.StepTold, Who: "a", Op: -1}}, false},
+		"told of another hold": {[]story.Step{{Kind: story.StepTold, Who: "a", Op: -1}, {Kind: story.StepGrant, Who: "a", Op: -1}, zombie}, false},
+		"another told":         {[]story.Step{{Kind: story.StepTold, Who: "b", Op: -1}, zombie}, false},
+		"paused":               {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 0}, zombie}, true},
+		"cut off":              {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 1}, zombie}, false},
 	} {
 		if got := unheeded(ops, test.steps); got != test.want {
 			t.Errorf("%s: %v", name, got)
