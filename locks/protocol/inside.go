@@ -178,7 +178,7 @@ func (s *inside) Extend(ctx context.Context, g *locks.Grant) (*locks.Grant, erro
 	sent := history.Now()
 	own := g.State.(*adapter.Grant)
 	if err := s.open.(adapter.Extender).Extend(ctx, own); err != nil { // it offers extend
-		return nil, proven(err)
+		return nil, s.refused(g.Owner, proven(err))
 	}
 	r := &Result{Deadline: own.Deadline, Sent: own.Sent}
 	if f := s.checkClaim(DoExtend, r); f != nil {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -14,17 +15,23 @@ type nest struct {
 	mu     sync.Mutex
 	holds  map[string][]*locks.Grant // by the owner of the first of them, from the outermost on
 	owners map[[2]string]string      // by key and thread
+	unsure map[string]bool           // owners that were not told what became of a release: their holds may be over
 }
 
-// nested puts g into the holds of its thread.
+// nested puts g into the holds of its thread. Where these may be over, and g has another token, it is a new hold.
 func (n *nest) nested(g *locks.Grant, thread string) *locks.Grant {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.holds == nil {
-		n.holds, n.owners = map[string][]*locks.Grant{}, map[[2]string]string{}
+		n.holds, n.owners, n.unsure = map[string][]*locks.Grant{}, map[[2]string]string{}, map[string]bool{}
 	}
 	at := [2]string{g.Key, thread}
-	if outer := n.holds[n.owners[at]]; len(outer) > 0 {
+	outer := n.holds[n.owners[at]]
+	if len(outer) > 0 && n.unsure[outer[0].Owner] && g.Token != outer[0].Token {
+		n.forget(outer[0].Owner)
+		outer = nil
+	}
+	if len(outer) > 0 {
 		g.Owner, g.Token = outer[0].Owner, outer[0].Token
 	}
 	n.owners[at] = g.Owner
@@ -41,7 +48,7 @@ func (n *nest) unnest(g *locks.Grant, release func(*locks.Grant) error) (left in
 	if len(held) == 0 {
 		return 0, fmt.Errorf("%w: it was given back, or lost", locks.ErrNotHeld)
 	}
-	if err := release(held[len(held)-1]); err != nil {
+	if err := n.refused(g.Owner, release(held[len(held)-1])); err != nil {
 		return len(held), err
 	}
 	n.mu.Lock()
@@ -50,14 +57,34 @@ func (n *nest) unnest(g *locks.Grant, release func(*locks.Grant) error) (left in
 	return len(held) - 1, nil
 }
 
+// refused takes the error of a release or an extend of an owner: what is not held any more is held by none of its holds.
+func (n *nest) refused(owner string, err error) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case errors.Is(err, locks.ErrNotHeld):
+		n.forget(owner)
+	case err != nil && n.unsure != nil:
+		n.unsure[owner] = true
+	}
+	return err
+}
+
+// forget forgets the holds of an owner. n.mu is held.
+func (n *nest) forget(owner string) {
+	delete(n.holds, owner)
+	delete(n.unsure, owner)
+}
+
 // lost forgets the holds of an owner; "": of all.
 func (n *nest) lost(owner string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if owner == "" {
 		clear(n.holds)
+		clear(n.unsure)
 	}
-	delete(n.holds, owner)
+	n.forget(owner)
 }
 
 // AcquireBy implements locks.Reenterer. An adapter that does not offer reentrant is not

@@ -129,7 +129,7 @@ func (s *Session) Extend(ctx context.Context, g *locks.Grant) (*locks.Grant, err
 	sent := history.Now()
 	res, err := s.Ask(ctx, Request{Do: DoExtend, Grant: g.State.(string)}, 0)
 	if err != nil {
-		return nil, s.meaning(err)
+		return nil, s.refused(g.Owner, s.meaning(err))
 	}
 	if f := s.checkClaim(DoExtend, res); f != nil {
 		return nil, s.fail(f)
