@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Each policy shows in what the servers are told, and no variable is left over.
@@ -38,6 +39,32 @@ func TestFsync(t *testing.T) {
 	}
 	_, err := Fsync("etcd", "everysec")
 	wantError(t, err, `etcd has no fsync policy "everysec"; it has always, none`)
+}
+
+// etcd is told to elect sooner where it would grant a longer lease than a run asks for, and nothing else is told it.
+func TestGrants(t *testing.T) {
+	for _, c := range []struct {
+		profile string
+		lease   time.Duration
+		want    string
+	}{
+		{"etcd", time.Second, "--heartbeat-interval 50 --election-timeout 500"},
+		{"etcd", 2 * time.Second, "--heartbeat-interval 100 --election-timeout 1000"},
+		{"lockservice", time.Second, "--heartbeat-interval 100 --election-timeout 1000"},
+	} {
+		p, err := Load(t.Context(), Compose, c.profile, Settings{"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "true"}.With(Grants(c.profile, c.lease)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(p.Nodes, func(n NodeSpec) bool { return strings.HasPrefix(n.Name, "etcd") })
+		told := strings.Join(slices.Concat(p.Nodes[i].Command, p.Nodes[i].Env), " ")
+		if !strings.Contains(told, c.want) || !strings.Contains(told, "NO_FSYNC=true") {
+			t.Errorf("%s %v: %s", c.profile, c.lease, told)
+		}
+	}
+	if got := Grants("redis", time.Second); got != nil {
+		t.Errorf("redis is told %v", got)
+	}
 }
 
 // A variable of the process must not change what a run was told to do.

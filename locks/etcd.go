@@ -68,13 +68,13 @@ func openEtcdLock(ctx context.Context, c Config) (*etcdLock, error) {
 
 func checkEtcdLease(lease time.Duration) error {
 	if want := wholeSeconds(lease); lease != want {
-		return fmt.Errorf("%w: etcd grants whole seconds ≥ 2; ask for %v, not %v", ErrConfig, want, lease)
+		return fmt.Errorf("%w: etcd grants whole seconds; ask for %v, not %v", ErrConfig, want, lease)
 	}
 	return nil
 }
 
 func wholeSeconds(d time.Duration) time.Duration {
-	return max(2*time.Second, (d + time.Second - 1).Truncate(time.Second))
+	return max(time.Second, (d + time.Second - 1).Truncate(time.Second))
 }
 
 const etcdRoot = "dlmtest/locks/"

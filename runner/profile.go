@@ -16,8 +16,9 @@ func (o Options) loadProfile(ctx context.Context, profile string) (nodes []clust
 	if err != nil {
 		return nil, nil, misfit("--fsync: " + err.Error())
 	}
+	settings = settings.With(clusters.Grants(profile, o.Scenario.Lease.Of(0)))
 	if o.Compose == "" {
-		nodes, err = embedded(ctx, profile, o.Fsync, settings)
+		nodes, err = embedded(ctx, profile, settings)
 		return nodes, nil, err
 	}
 	project, err := clusters.LoadFile(ctx, o.Compose, profile, o.AllowHost, settings)
@@ -32,11 +33,11 @@ func (o Options) loadProfile(ctx context.Context, profile string) (nodes []clust
 
 // read holds the profiles of the embedded file that have been read: it takes 30 ms
 // each time, and a matrix asks for hundreds of cells whether they apply.
-var read sync.Map // [2]string{profile, fsync} → []clusters.NodeSpec
+var read sync.Map // profile and settings → []clusters.NodeSpec
 
 // embedded gives a caller nodes of its own, to which it may append.
-func embedded(ctx context.Context, profile, fsync string, settings clusters.Settings) ([]clusters.NodeSpec, error) {
-	key := [2]string{profile, fsync}
+func embedded(ctx context.Context, profile string, settings clusters.Settings) ([]clusters.NodeSpec, error) {
+	key := fmt.Sprint(profile, settings) // a map prints in the order of its keys
 	nodes, ok := read.Load(key)
 	if !ok {
 		project, err := clusters.Load(ctx, clusters.Compose, profile, settings)

@@ -88,8 +88,8 @@ func wholeMillis(lease time.Duration) error {
 
 // etcdSeconds refuses a lease that etcd would round.
 func etcdSeconds(lease time.Duration) error {
-	if lease < 2*time.Second || lease%time.Second != 0 {
-		return fmt.Errorf("%w: etcd grants whole seconds from 2 on, not %v", locks.ErrConfig, lease)
+	if lease < time.Second || lease%time.Second != 0 {
+		return fmt.Errorf("%w: etcd grants whole seconds, not %v", locks.ErrConfig, lease)
 	}
 	return nil
 }
