@@ -260,12 +260,12 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "starvation", Owed: Service, kinds: only(history.ReadWrite),
-		About:    "A writer waits while readers that asked after it are let in.",
-		Remedy:   "A queue in which readers that come after a waiting writer wait behind it.",
+		About:    "A writer waits while clients that asked after it are let in, or a reader while writers that asked after it are.",
+		Remedy:   "One queue for readers and writers: a writer waits for all before it, a reader for the writers before it.",
 		promised: ordered, check: starvation, oracle: posed{why: "it has no model of a queue"},
 		rests: rests{others: true},
 		tests: []test{
-			inQueue.shows("a writer that readers overtake"),
+			inQueue.shows("a writer that others overtake, or a reader that writers do"),
 		},
 	}, {
 		Name: "free-lock", Owed: Service, kinds: only(history.Alone),

@@ -177,7 +177,36 @@ func readsLate(b *builder, at int64) {
 	b.op(at+320*ms, h.node, history.OK, history.Release, h.key).Owner = h.owner
 }
 
+// starvesAs is a client that asks for the key as a reader or a writer, again and again or once, while others ask for it after
+// it, and are granted it until 16 s.
+func starvesAs(mode, others history.Mode, order bool, every int64) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		b.setup.Promise.Order = order
+		for i := range int64(20) {
+			at := i * 800 * ms
+			h := b.as(at-10*ms, at, []string{"client-1", "client-3"}[i%2], others, i+1)
+			b.does(at+750*ms, h, history.Release, history.OK)
+		}
+		at := 100 * ms
+		for ; every > 0 && at+every < 17*sec; at += every {
+			b.op(at, "client-2", history.Invoke, history.Acquire, "k").Mode = mode
+			b.op(at+every, "client-2", history.Fail, history.Acquire, "k")
+		}
+		w := b.as(at, 17*sec, "client-2", mode, 99)
+		b.does(17100*ms, w, history.Release, history.OK)
+	}
+}
+
 var starvedBeside = map[string]func(*builder){
+	"violated-reader":       starvesAs(shared, exclusive, true, 0),
+	"violated-reader-again": starvesAs(shared, exclusive, true, 6*sec),
+	"violated-writers":      starvesAs(exclusive, exclusive, true, 0),
+	"holds-reader-readers": func(b *builder) {
+		starvesAs(shared, shared, true, 0)(b)
+		b.as(18*sec, 18010*ms, "client-1", exclusive, 100)
+	},
+	"holds-no-order-na":   starvesAs(shared, exclusive, false, 0),
 	"violated-beside-hit": besideHit(starves, 3*sec, 4*sec, "client-4"),
 	"holds-writer-hit":    besideHit(starves, 3*sec, 4*sec, "client-2"),
 	"unknown-late":        func(b *builder) { starves(b); readsLate(b, 3*sec) },

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -9,22 +10,28 @@ import (
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// starvation finds writers that waited while readers that asked later were let in. Who is granted beside readers that
-// hold already is no sooner for it, so what counts is a reader that asked after the writer by more than what a fault
-// leaves behind. Who is refused and asks again waits on: there it is a reader that came behind the request that was
-// then refused, too. Once the service answers late the place of a writer may be gone, so what comes after that is
+// starvation finds writers that waited while others that asked later were let in, and readers that waited while such
+// writers were: a reader may go in beside readers at any time. Who is granted beside readers that
+// hold already is no sooner for it, so what counts is who asked after the waiter by more than what a fault
+// leaves behind. Who is refused and asks again waits on: there it is one that came behind the request that was
+// then refused, too. Once the service answers late the place of a waiter may be gone, so what comes after that is
 // left open: see late. A fault may cost it its place, so what comes after that is not judged. Who is killed, or asked
 // to end, has waited until then.
 func starvation(r *run) outcome {
+	use := map[history.Mode]string{history.Shared: "read", history.Exclusive: "write"}
 	var f found
 	waits, longest, late := 0, int64(0), r.late()
 	for _, k := range r.keys {
-		later := peaks{n: len(k.Grants), value: func(i int) int64 { // readers, by when they asked
-			if k.Grants[i].Mode != history.Shared {
-				return -trace.Forever
-			}
-			return k.Grants[i].Invoked
-		}}
+		overtakers := map[history.Mode]*peaks{ // of who waits as a writer or a reader, by when they asked
+			history.Exclusive: {n: len(k.Grants), value: func(i int) int64 { return k.Grants[i].Invoked }},
+			history.Shared: {n: len(k.Grants), value: func(i int) int64 {
+				if k.Grants[i].Mode == history.Shared {
+					return -trace.Forever
+				}
+				return k.Grants[i].Invoked
+			}},
+		}
+		written := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return trace.ModeOf(&r.Ops[w.Invoke]) != history.Shared })
 		tell := func(w trace.Wait, since int64) {
 			op := &r.Ops[w.Invoke]
 			noise := r.faultsFor(op.Node)
@@ -35,16 +42,16 @@ func starvation(r *run) outcome {
 				return
 			}
 			first, end := k.granted(w.From, w.To)
-			if i := later.first(first, end, max(w.From, since+r.patience())); i >= 0 {
+			if i := overtakers[trace.ModeOf(op)].first(first, end, max(w.From, since+r.patience())); i >= 0 {
 				g := k.Grants[i]
 				f.add(r, Violation{Key: k.Name, At: g.OK, Possible: g.OK >= firstLate(late, since), Operations: []int{w.Invoke, w.Done, g.Invoke, g.Op}},
-					"%s waited to write %q since %s, and %s, which asked %s after it, read it at %s.",
-					op.Node, k.Name, r.seconds(since), g.Who(), length(g.Invoked-since), r.seconds(g.OK))
+					"%s waited to %s %q since %s, and %s, which asked %s after it, was granted it to %s at %s.",
+					op.Node, use[trace.ModeOf(op)], k.Name, r.seconds(since), g.Who(), length(g.Invoked-since), use[g.Mode], r.seconds(g.OK))
 			}
 		}
 		for _, w := range k.Waits {
 			op := &r.Ops[w.Invoke]
-			if op.F != history.Acquire || trace.ModeOf(op) == history.Shared || w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
+			if op.F != history.Acquire || !written || w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
 				continue
 			}
 			if until, known := r.lasted(w); known {
@@ -56,20 +63,22 @@ func starvation(r *run) outcome {
 			tell(w, w.From)
 		}
 		told := toldOf(&f)
-		for _, s := range r.alone(k, func(op *history.Op) bool { return op.F == history.Acquire && trace.ModeOf(op) != history.Shared }) {
-			for _, w := range s.waits {
-				if end := r.Ops[w.Done].Type; told[w.Invoke] || w.From == s.from || end == history.Info {
-					continue
-				} else if end == history.Fail {
-					w.To -= r.aftermath() // who gives up leaves the queue before it says so
+		for _, mode := range []history.Mode{history.Exclusive, history.Shared} {
+			for _, s := range r.alone(k, func(op *history.Op) bool { return op.F == history.Acquire && trace.ModeOf(op) == mode }) {
+				for _, w := range s.waits {
+					if end := r.Ops[w.Done].Type; told[w.Invoke] || w.From == s.from || end == history.Info {
+						continue
+					} else if end == history.Fail {
+						w.To -= r.aftermath() // who gives up leaves the queue before it says so
+					}
+					tell(w, s.from)
 				}
-				tell(w, s.from)
 			}
 		}
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason:  fmt.Sprintf("The longest of %s of a writer took %s.", nouns.Count(waits, "wait"), length(longest)),
-		summary: fmt.Sprintf("%d of %s of a writer went on while later readers were let in.", f.certain, nouns.Count(waits, "wait")),
+		reason:  fmt.Sprintf("The longest of %s took %s.", nouns.Count(waits, "wait"), length(longest)),
+		summary: fmt.Sprintf("%d of %s went on while others that asked later were let in.", f.certain, nouns.Count(waits, "wait")),
 	}
 	if waits == 0 {
 		o.verdict, o.reason = Unknown, "No writer waited."
