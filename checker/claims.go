@@ -2,7 +2,9 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -15,7 +17,7 @@ import (
 // had found another holder or none. Where the order of two grants is open and each was
 // told ok after both had been made, one of the two was told so falsely, whichever came first. Nor can more permits be
 // given back than were granted. A grant of another mode or number than was asked for is no honest answer, either, nor a renewal
-// of another than was held.
+// of another than was held, nor that a session has survived whose lock another was granted.
 func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
@@ -30,6 +32,8 @@ func honestClaims(r *run) outcome {
 	}
 	r.strangeClaims(&f)
 	claims := f.certain
+	r.addToldSafe(&f)
+	safe := f.certain - claims
 	r.otherThanAsked(&f)
 	change := ""
 	if r.Setup.Promise.Changes {
@@ -40,12 +44,17 @@ func honestClaims(r *run) outcome {
 		summary: fmt.Sprintf("%d of %s to extend%s or release came although the client did not hold the lock.", claims,
 			nouns.Count(seen, "ok answer"), change),
 	}
-	if others := f.certain - claims; others > 0 {
-		told := fmt.Sprintf("%s told of another mode or number of permits than was asked for, held, or left by others.", nouns.Count(others, "ok answer"))
-		if o.summary += " " + told; claims == 0 {
-			o.summary = told
-		}
+	var told []string
+	if safe > 0 {
+		told = append(told, fmt.Sprintf("%s %s told of a session that had survived, though another had been granted the lock.", nouns.Count(safe, "holder"), was(safe)))
 	}
+	if others := f.certain - claims - safe; others > 0 {
+		told = append(told, fmt.Sprintf("%s told of another mode or number of permits than was asked for, held, or left by others.", nouns.Count(others, "ok answer")))
+	}
+	if claims > 0 || len(told) == 0 {
+		told = slices.Insert(told, 0, o.summary)
+	}
+	o.summary = strings.Join(told, " ")
 	if seen == 0 {
 		o.verdict, o.reason = Unknown, "No extend or release said ok."
 	}

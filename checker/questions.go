@@ -242,5 +242,11 @@ func (r *run) askClaims(k *keyLog) []question {
 			}
 		}
 	}
+	for _, s := range r.toldSafe() {
+		if s.grant.Key == k.Key { // as above, of a lease: it was found alive after the other grant
+			ops = append(ops, models.Op{F: models.Extend, Type: history.OK, Owner: s.grant.Owner,
+				Call: r.at(max(s.after, s.by.OK)) + 1, Return: r.at(r.Ops[s.op].Time)})
+		}
+	}
 	return []question{{model: models.Claims, ops: ops}}
 }

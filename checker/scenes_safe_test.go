@@ -1,0 +1,62 @@
+package checker
+
+import (
+	"maps"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// What a client is told of its session: that it has survived.
+func init() {
+	for property, more := range map[string]map[string]func(*builder){
+		"honest-claims": toldSafely,
+	} {
+		maps.Copy(scenes[property], more)
+	}
+}
+
+// resumes is a holder in a session of a second that is told at two times that it may be lost, and that it is safe, and another
+// that is granted the key at a time.
+func resumes(suspended, resumed, next int64) func(*builder) {
+	return func(b *builder) {
+		b.setup.Promise.Session, b.setup.Servers = true, []string{"server-1", "server-2", "server-3"}
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.note(suspended, h, history.Suspended)
+		b.note(resumed, h, history.Resumed)
+		b.does(next+50*ms, b.grantOf(20*ms, next, "client-2", 2), history.Release, history.OK)
+		b.does(4*sec, b.grantOf(4*sec-20*ms, 4*sec-10*ms, "client-3", 3), history.Release, history.OK)
+	}
+}
+
+// resumesCut is the same of one that is cut off until a time.
+func resumesCut(until, resumed, next int64) func(*builder) {
+	return func(b *builder) {
+		resumes(500*ms, resumed, next)(b)
+		b.partition(100*ms, until, 1, []string{"client-1"}, b.setup.Servers)
+	}
+}
+
+var toldSafely = map[string]func(*builder){
+	"violated-safe":            resumes(500*ms, 1500*ms, 1200*ms),
+	"holds-safe-lately":        resumes(500*ms, 1400*ms, 1200*ms), // it may have been found alive before, and be told of it late
+	"unknown-safe-two":         resumes(500*ms, 1300*ms, 400*ms),  // the service has two holders
+	"holds-safe-over":          resumes(500*ms, 1600*ms, 1300*ms), // it may have been found alive, and have ended since
+	"holds-safe-first":         resumes(500*ms, 700*ms, 1200*ms),
+	"violated-safe-cut":        resumesCut(3*sec, 3100*ms, 2*sec),
+	"holds-safe-cut-healed":    resumesCut(900*ms, 3100*ms, 2*sec),
+	"violated-safe-stall-else": func(b *builder) { resumes(500*ms, 1500*ms, 1200*ms)(b); b.stall(600*ms, "client-2", 300*ms) },
+	"holds-safe-stalled": func(b *builder) { // it lost its link long before it was told
+		resumes(3010*ms, 3320*ms, 1800*ms)(b)
+		b.stall(3*sec, "client-1", 2*sec)
+	},
+	"holds-safe-paused": func(b *builder) {
+		resumes(3010*ms, 3320*ms, 1800*ms)(b)
+		b.fault(sec, 3*sec, 1, "pause", "client-1")
+	},
+	"holds-safe-forgets": func(b *builder) {
+		resumes(500*ms, 1500*ms, 1200*ms)(b)
+		for i, server := range b.setup.Servers {
+			b.fault(600*ms, 700*ms, i+1, "crash", server)
+		}
+	},
+}
