@@ -241,7 +241,7 @@ var Checkers = append([]Checker{
 		Name: "lock-info", Owed: Service,
 		kinds: []history.Kind{history.Mutex, history.Tried, history.Reentrant, history.Leader, history.Watchdog, history.Herd},
 		About: "A look at the server names somebody who had given the key back, was superseded, was gone before, was never " +
-			"granted it or whose lease was over, or nobody or another while somebody held it.",
+			"granted it or whose lease or session was over, or nobody or another while somebody held it.",
 		Remedy: "Read who holds the lock where it is granted, not from a copy that lags behind.",
 		check:  lockInfo, oracle: posed{why: "it has no model of what the servers say"}, rests: rests{others: true, steady: true, servers: true},
 		tests: []test{

@@ -195,6 +195,10 @@ func lockInfo(r *run) outcome {
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: append(r.Renewed(other), i)},
 					"The servers named %s as the holder of %q when asked at %s, but its lease, as it was last told, and the stated bound were over by %s.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.lastsUntil(other)+int64(r.Setup.Promise.Bound)))
+			case other != nil && r.deadBefore(other, op):
+				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, r.deathAfter(other.Node, other.OK).Begin, i}},
+					"The servers named %s as the holder of %q when asked at %s, but it had been killed, and its session was over by %s.",
+					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.sessionOver(other.Node, other.OK)))
 			}
 		}
 	}
@@ -235,11 +239,6 @@ func (r *run) grantedBehind(k *keyLog, look int) (by *trace.Grant, shows int) {
 		return by, first
 	}
 	return nil, -1
-}
-
-// gaveBack says that the service had answered the last release of g before it was asked who holds the key.
-func (r *run) gaveBack(g *trace.Grant, look *history.Op) bool {
-	return !r.Setup.Promise.Mute && r.freeBy(g, look.Time) && r.Ops[g.Released].Time < look.Sent
 }
 
 // freeBy says that the last release of g had been answered before a time. A request of unknown outcome may have come late, and

@@ -6,10 +6,10 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// What a client is told of its session: that it has survived.
+// What is told of a session, and by whom: that it has survived, by its client, and that the dead hold on, by the servers.
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
-		"honest-claims": toldSafely,
+		"honest-claims": toldSafely, "lock-info": looksAtTheDead,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -58,5 +58,24 @@ var toldSafely = map[string]func(*builder){
 		for i, server := range b.setup.Servers {
 			b.fault(600*ms, 700*ms, i+1, "crash", server)
 		}
+	},
+}
+
+// looksAtDead is a look at the servers, at a time, that names the holder of a session of a second, killed at 0.1 s.
+func looksAtDead(at int64) func(*builder) {
+	return func(b *builder) {
+		b.setup.Promise.Session, b.setup.Servers, b.setup.Promise.Bound = true, []string{"server-1"}, 5e8
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.fault(100*ms, 9*sec, 1, "kill", "client-1")
+		b.seen(at, at+2*ms, h.owner)
+	}
+}
+
+var looksAtTheDead = map[string]func(*builder){
+	"violated-session-dead":   looksAtDead(1650 * ms),
+	"holds-session-dead-owed": looksAtDead(1550 * ms),
+	"holds-session-dead-cut": func(b *builder) { // which may have kept its end from the servers
+		looksAtDead(1650 * ms)(b)
+		b.partition(50*ms, 3*sec, 2, []string{"client-1"}, b.setup.Servers)
 	},
 }
