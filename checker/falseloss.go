@@ -19,7 +19,10 @@ func falseLoss(r *run) outcome {
 	var f found
 	due, caused, open := 0, 0, ""
 	losses := slices.Concat(r.Losses, r.denied())
+	was := r.rests.steady
+	defer func() { r.rests.steady = was }()
 	for _, l := range losses {
+		r.rests.steady = was || r.refusedSteadily(l)
 		deadline, known := r.dueAt(l)
 		told := &r.Ops[l.Op]
 		switch {
@@ -101,6 +104,18 @@ func (r *run) hasCause(l trace.Loss) bool {
 func (r *run) refusedOutright(l trace.Loss) bool {
 	return r.Ops[l.Op].Type == history.Fail && r.keepsLeases() && r.Setup.Promise.DriftFactor == 0 &&
 		r.LeaseOf(&r.Ops[l.Claim.Op]) <= int64(r.Setup.Lease)
+}
+
+// refusedSteadily says that a loss was told by the service itself, and that no stall can be why: it makes no lease shorter, but one
+// of who gives back, or of a server then, may have had the library ask twice, and the second answer told.
+func (r *run) refusedSteadily(l trace.Loss) bool {
+	r.stalled()
+	asked, answers := r.Started(l.Op)
+	if !answers || !r.refusedOutright(l) {
+		return false
+	}
+	from, to := r.Ops[asked].Time, r.Ops[l.Op].Time
+	return r.Ops[l.Op].F != history.Release || !stalledIn(r.known.stalls[l.Grant.Node], from, to) && !stalledIn(r.known.servers, from, to)
 }
 
 // starved says whether a session that renews by itself may have had no answer for a lease: the server that it spoke to
