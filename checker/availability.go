@@ -86,7 +86,8 @@ func availability(r *run) outcome {
 func (r *run) addDrought(f *found, k *keyLog, in *incident, d drought, limit int64) {
 	waited := d.wait.within(d.from, d.to)
 	during, begins := in.told(d.from, d.to)
-	f.add(r, Violation{Key: k.Name, At: d.from + limit, Operations: append(waited, begins...)},
+	f.add(r, Violation{Key: k.Name, At: d.from + limit, Operations: append(waited, begins...),
+		lasts: trace.Span{From: d.from, To: d.to}, limit: limit},
 		"During %s nobody was granted %q for %s from %s, while %s waited.",
 		during, k.Name, length(d.to-d.from), r.seconds(d.from), r.Ops[waited[0]].Node)
 }

@@ -92,7 +92,7 @@ func (r *run) tellBeside(k *keyLog, f *found, waits []stretch, free []trace.Span
 	for _, w := range waits {
 		asked := &r.Ops[w.waits[0].Invoke]
 		if part, stuck := r.freeFor(w, r.clearOf(w, free, asked.Node), told); stuck {
-			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To)},
+			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To), lasts: part, limit: r.patience()},
 				"%s waited for %q from %s to %s although nobody can have had what it waited for, and only other clients were hit by faults.",
 				asked.Node, k.Name, r.seconds(part.From), r.seconds(part.To))
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
@@ -31,7 +32,7 @@ func (f *found) add(r *run, v Violation, format string, args ...any) {
 		f.missing++
 		return
 	}
-	v.Disturbed = !r.rests.steady && r.disturbed(v.Operations)
+	v.Disturbed = !r.rests.steady && r.disturbed(v.Operations) && !r.outlasts(&v)
 	var before int
 	switch {
 	case v.Possible:
@@ -111,6 +112,22 @@ func (r *run) disturbed(ops []int) bool {
 	to := r.Ops[ops[len(ops)-1]].Time
 	return stalledIn(r.known.servers, r.Ops[ops[0]].Time, to) ||
 		slices.ContainsFunc(r.parties(ops), func(p party) bool { return stalledIn(r.known.stalls[p.node], p.from, to) })
+}
+
+// outlasts says that a wait goes on for longer than it may between the stalls that touch it. A stall does no more than a fault that
+// stops its node: the clock starts anew when what it may have left behind is over.
+func (r *run) outlasts(v *Violation) bool {
+	if v.lasts == (trace.Span{}) {
+		return false
+	}
+	var stalls []trace.Span
+	parties := r.parties(v.Operations)
+	for _, s := range r.stalls {
+		if s.Server || slices.ContainsFunc(parties, func(p party) bool { return p.node == s.Node }) {
+			stalls = append(stalls, trace.Span{From: s.From, To: after(s.To, r.aftermath())})
+		}
+	}
+	return longestOf(without(v.lasts, trace.Union(stalls))) > v.limit
 }
 
 // party is who takes part in a violation, and from when on what happens to it matters.

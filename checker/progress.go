@@ -79,10 +79,11 @@ func (r *run) finalAcquire(name string, f *found) (open string) {
 	evidence := []int{r.Final, asked.Invoke, asked.Done}
 	took := "was not granted it by the end of the run"
 	if i < len(k.Grants) {
+		until = min(until, k.Grants[i].OK)
 		evidence = append(evidence, k.Grants[i].Op)
 		took = fmt.Sprintf("the key was granted after %s only", length(k.Grants[i].OK-asked.From))
 	}
-	f.add(r, Violation{Key: name, At: limit, Operations: evidence},
+	f.add(r, Violation{Key: name, At: limit, Operations: evidence, lasts: trace.Span{From: asked.From, To: until}, limit: limit - asked.From},
 		"%s asked for %q at %s, after all was healed, and %s.", r.Ops[asked.Invoke].Node, name, r.seconds(asked.From), took)
 	return ""
 }
@@ -238,7 +239,8 @@ func (s *stuckIn) unknownRow(part trace.Span) {
 func (r *run) stuckPart(k *keyLog, part trace.Span, waiting []trace.Wait, f *found) {
 	for _, w := range r.joined(waiting, part.From, part.To, r.patience()/2) {
 		if w.to-w.from > r.patience() {
-			f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: w.within(w.from, w.to)},
+			f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: w.within(w.from, w.to),
+				lasts: trace.Span{From: w.from, To: w.to}, limit: r.patience()},
 				"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open.",
 				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(w.from), r.seconds(w.to))
 		}

@@ -3,6 +3,8 @@
 // confirms, in a child process with limits, the window around a violation.
 package checker
 
+import "github.com/dlmtest/dlmtest/history/trace"
+
 // Violation is one piece of evidence.
 type Violation struct {
 	Number     int    `json:"number"`     // in the result, from 1
@@ -18,6 +20,10 @@ type Violation struct {
 	// Minimal is the smallest history that still shows it; nil beyond the first ones
 	// of a property, see MinimalKept.
 	Minimal *Minimal `json:"minimal,omitempty"`
+
+	// lasts is the time for which somebody waited, zero where it is no wait, and limit for how long he may.
+	lasts trace.Span
+	limit int64
 }
 
 // Minimal is the smallest part of a history that still shows a violation: without

@@ -26,7 +26,7 @@ func (r *run) stuckShares(k *keyLog, f *found) {
 	free, told := r.room(k), toldOf(f)
 	for _, w := range long {
 		if part, stuck := r.freeFor(w, free, told); stuck {
-			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To)},
+			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To), lasts: part, limit: r.patience()},
 				"%s waited for %q from %s to %s although %s, and no fault was open.",
 				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(part.From), r.seconds(part.To), r.shared())
 		}
