@@ -22,6 +22,9 @@ func (r *Reader) isNo(value form) bool {
 		return true
 	}
 	text, err := value.scalar("answer")
+	if value.kind == null {
+		return slices.Contains(r.o.No, "nil") || slices.Contains(r.o.No, "null")
+	}
 	return err == nil && len(r.o.No) > 0 && (slices.Contains(r.o.No, text) || slices.Contains(r.o.No, value.text)) && value.kind < list
 }
 
@@ -30,7 +33,10 @@ func (r *Reader) refuses(e *models.Event, s *step, value form) bool {
 	if e.Type != history.OK {
 		return false
 	}
-	asked := isNo(value) && r.role == asOwner // false is somebody's name
+	asked := isNo(value) && r.role == asOwner      // false is somebody's name
+	if s.told&toldAnswer != 0 && value.nothing() { // which says nothing then
+		return r.isNo(s.answer)
+	}
 	return !asked && (r.isNo(value) || r.isNo(s.answer))
 }
 
@@ -52,7 +58,8 @@ func (r *Reader) doubt(e *models.Event, answer form) error {
 		r.answered.ids = true
 		return nil
 	}
-	if len(known) < 2 || !slices.ContainsFunc(known, mayRefuse) {
+	either := slices.Contains(known, "true") && slices.Contains(known, "")
+	if len(known) < 2 || !either && !slices.ContainsFunc(known, mayRefuse) {
 		return nil
 	}
 	return (form{line: e.Line, column: answer.column}).errorf("the answers to %s differ (%s, %s), and one of them may be a no: --no %[3]s says so, --no false "+

@@ -24,7 +24,10 @@ func FormatOf(in io.Reader) (string, error) {
 }
 
 // Detect finds the format of a file from its first bytes.
-func Detect(first []byte) (string, error) {
+func Detect(first []byte) (string, error) { return detect(first, nil) }
+
+// detect does so where a user has said what some names stand for.
+func detect(first []byte, own map[string]string) (string, error) {
 	if bytes.HasPrefix(first, []byte(blocksMagic)) {
 		return "jepsen-blocks", nil
 	}
@@ -41,7 +44,7 @@ func Detect(first []byte) (string, error) {
 	case err != nil:
 		return "", err
 	case c == '{' && bytes.HasPrefix(bytes.TrimLeft(rest[1:], blanks), []byte(`"`)):
-		return detectJSON(rest)
+		return detectJSON(rest, own)
 	case c == '[' && isJSONArray(rest):
 		if isTimelock(first) {
 			return "timelock", nil
@@ -117,7 +120,7 @@ func opening(first []byte) (byte, []byte, error) {
 }
 
 // detectJSON tells formats by the names of the first object's fields.
-func detectJSON(first []byte) (string, error) {
+func detectJSON(first []byte, own map[string]string) (string, error) {
 	p := &jsonText{source: sourceOf(first, 1, 1)}
 	found := ""
 	p.left = -1
@@ -132,6 +135,9 @@ func detectJSON(first []byte) (string, error) {
 		case "type":
 			found = "elle"
 		}
+		if own[name.text] == "type" {
+			found = "elle"
+		}
 		if found != "" {
 			return errStop
 		}
@@ -140,7 +146,7 @@ func detectJSON(first []byte) (string, error) {
 	})
 	if found == "" {
 		if err == nil {
-			err = errors.New("no field of it is known")
+			err = errors.New("no field of it is known; --field NAME=type, process, f, value and time say which those of its events are")
 		}
 		return "", fmt.Errorf("JSON of no format that is known: %w", err)
 	}

@@ -11,28 +11,35 @@ import (
 var fields = map[string]told{
 	"process": toldProcess, "type": toldType, "f": toldF, "value": toldValue, "key": toldKey, "time": toldTime,
 	"owner": toldOwner, "token": toldToken, "fence": toldToken, "lease": toldLease, "try": toldTry, "error": toldNote, "refused": toldRefused,
+	"mode": toldMode, "permits": toldPermits,
 }
 
 // otherNames are further names of a field, as suites write them, in any case and with _ for -
 // allowed. One that stands beside the field's own name says something else.
 var otherNames = map[string]told{
 	"client": toldOwner, "client-id": toldOwner, "clientid": toldOwner, "owner-id": toldOwner, "ownerid": toldOwner,
-	"fencing-token": toldToken, "fencingtoken": toldToken, "fence-token": toldToken,
-	"lock": toldKey, "resource": toldKey, "lock-name": toldKey, "lockname": toldKey,
+	"fencing-token": toldToken, "fencingtoken": toldToken, "fence-token": toldToken, "fencetoken": toldToken,
+	"lock": toldKey, "resource": toldKey, "lock-name": toldKey, "lockname": toldKey, "lock-key": toldKey, "lockkey": toldKey,
+	"resource-name": toldKey, "resourcename": toldKey, "resource-id": toldKey, "resourceid": toldKey,
+	"shared": toldMode, "exclusive": toldMode, "lock-mode": toldMode, "lockmode": toldMode, "lock-type": toldMode, "locktype": toldMode,
 	"acquired": toldAnswer, "acquired?": toldAnswer, "granted": toldAnswer, "granted?": toldAnswer, "released": toldAnswer,
 	"released?": toldAnswer, "success": toldAnswer, "success?": toldAnswer, "succeeded": toldAnswer, "result": toldAnswer,
 }
 
 // FieldRoles are the fields that a user may say a name stands for, in Options.Fields; "-"
 // passes over it.
-var FieldRoles = []string{"owner", "token", "key", "lease", "answer", "-"}
+var FieldRoles = []string{"owner", "token", "key", "lease", "answer", "mode", "process", "type", "f", "value", "time", "-"}
+
+// roleFields are the fields that FieldRoles name; "-" is none.
+var roleFields = map[string]told{"owner": toldOwner, "token": toldToken, "key": toldKey, "lease": toldLease, "answer": toldAnswer, "mode": toldMode,
+	"process": toldProcess, "type": toldType, "f": toldF, "value": toldValue, "time": toldTime}
 
 // fieldOf says which field a name stands for, and whether it is one of its other names. A colon
 // before it is of a keyword that became JSON.
 func fieldOf(name string, own map[string]string) (which told, other bool) {
 	name = strings.TrimPrefix(name, ":")
 	if role, found := own[name]; found {
-		return map[string]told{"owner": toldOwner, "token": toldToken, "key": toldKey, "lease": toldLease, "answer": toldAnswer}[role], false
+		return roleFields[role], false
 	}
 	if which := fields[name]; which != 0 {
 		return which, false

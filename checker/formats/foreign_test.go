@@ -43,6 +43,7 @@ func TestForeign(t *testing.T) {
 		err               string
 	}{
 		{"two locks, named beside", "mutex", granted(`:lock "x"`, "", `:lock "y"`, ""), Options{}, models.Holds, ""},
+		{"two resources by their ids", "mutex", granted(`:resource-id "x"`, "", `:resourceId "y"`, ""), Options{}, models.Holds, ""},
 		{"one lock, named beside", "mutex", granted(`:lock "x"`, "", `:lock "x"`, ""), Options{}, models.Violated, ""},
 		{"two locks, named in a map with an owner", "mutex", granted(`:value {:name "x" :owner 1}`, "", `:value {:name "y" :owner 2}`, ""), Options{}, models.Holds, ""},
 		{"two locks under a name that the user gives", "mutex", granted(`:path "x"`, "", `:path "y"`, ""), Options{Fields: map[string]string{"path": "key"}}, models.Holds, ""},
@@ -118,7 +119,24 @@ func TestForeign(t *testing.T) {
 		{"a shorter lease that an operation of unknown outcome asked for", "lease", renewedAs("info", `,"lease":5`), Options{}, models.Holds, ""},
 		{"the same, that never came back", "lease", renewedAs("open", `,"lease":5`), Options{}, models.Holds, ""},
 		{"one of another unknown outcome", "lease", renewedAs("info", `,"lease":95`), Options{}, models.Violated, ""},
+		{"a token that is no number", "mutex", granted("", `:token "a-1"`, "", ""), Options{}, models.NA, "token: want a whole number, got a string; --field token=- passes over it"},
+		{"fences in another spelling", "lease-untimed", handed(":fenceToken 5", ":fenceToken 4"), Options{}, models.Violated, ""},
+		{"events in the order of their processes", "mutex", granted(":time 1", ":time 2", ":time 3", ":time 9000000003") + of("2", "invoke", "acquire", ":time 4"), Options{}, models.NA, "line 5: the time goes back by 8.999999999s"},
+		{"a little back", "mutex", granted(":time 1", ":time 2", ":time 3", ":time 9003") + of("2", "invoke", "acquire", ":time 4"), Options{}, models.Violated, ""},
 		{"no time", "mutex", granted(":time nil", ":time 1.5", ":time -3", ":time 9999999999999999999"), Options{}, models.Violated, ""},
+
+		{"two permits at once", "semaphore", granted(":permits 1", "", ":value {:permits 2}", ""), Options{}, models.NA, "permits \"2\": an operation takes one permit here"},
+		{"one permit, of how many the nemesis says", "semaphore", `{:process :nemesis, :type :info, :f :grow, :permits 3}` + granted(":permits 1 :mode :x", "", ":value {:permits 1 :mode :x} :permits 1 :mode :x", ""), Options{}, models.Holds, ""},
+		{"numbers that are one", "register", steps(`0 invoke write 1.50`, `0 ok write 1.5`, `0 invoke read nil`, `0 ok read 15e-1`, `0 invoke write 1000`, `0 ok write 1000`, `0 invoke read nil`, `0 ok read 1e3`), Options{}, models.Holds, ""},
+		{"numbers that are two", "register", steps(`0 invoke write 1.50`, `0 ok write 1.5`, `0 invoke read nil`, `0 ok read 1.51`), Options{}, models.Violated, ""},
+		{"numbers that are one and written as two", "register", steps(`0 invoke write 1.0`, `0 ok write 1.0`, `0 invoke read nil`, `0 ok read 1`), Options{Values: Apart}, models.Violated, ""},
+		{"true, and nil beside it", "mutex", granted("", ":value true", "", ":value nil"), Options{}, models.NA, "--no nil"},
+		{"nil is a no", "mutex", granted("", ":value true", "", ":value nil"), Options{No: []string{"nil"}}, models.Holds, ""},
+		{"nil beside an answer", "mutex", granted("", ":acquired true", "", ":acquired true"), Options{No: []string{"nil"}}, models.Violated, ""},
+		{"names of fields that a user gives", "mutex", `{"pid":0,"kind":"invoke","op":"lock","ts":1}{"pid":0,"kind":"ok","op":"lock","ts":2}{"pid":1,"kind":"invoke","op":"lock","ts":3}{"pid":1,"kind":"ok","op":"lock","ts":4}`,
+			Options{Fields: map[string]string{"pid": "process", "kind": "type", "op": "f", "ts": "time"}}, models.Violated, ""},
+		{"the same where he does not", "mutex", `{"pid":0,"kind":"invoke","op":"lock","ts":1}`, Options{}, models.NA, "--field NAME=type"},
+		{"an event without f", "mutex", `{"process":0,"type":"invoke","op":"lock"}`, Options{}, models.NA, "line 1: an operation without f: --field NAME=f says"},
 
 		{"processes that have names", "mutex", `{:process "a" :type :invoke :f :acquire}{:process "a" :type :ok :f :acquire}{:process "b" :type :invoke :f :acquire}{:process "b" :type :ok :f :acquire}`, Options{}, models.Violated, ""},
 		{"a client goes on, and gives back", "mutex", clients + `{"process":"c0","type":"invoke","f":"release"}{"process":"c0","type":"ok","f":"release"}`, Options{}, models.Holds, ""},

@@ -171,7 +171,7 @@ func bare(s string) bool {
 		return name != "" && strings.IndexByte(":/", name[0]) < 0 && strings.IndexByte(":/", name[len(name)-1]) < 0 &&
 			!strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("()[]{}\",;#\\^`~@", r) })
 	}
-	return isWhole(s) || isFraction(s)
+	return isWhole(s) || isFraction(s) && decimal(s) == s
 }
 
 // isWhole says whether s is a whole number as every printer writes it.
@@ -198,6 +198,22 @@ func isFraction(s string) bool {
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	return err == nil && !math.IsInf(n, 0)
+}
+
+// decimal is the shortest text of a number with a point or an exponent, so that 1.50 and 15e-1 are one value, and 1.0 is 1.
+// One of more digits than a float can tell apart stays as it is.
+func decimal(s string) string {
+	if len(s) > 15 {
+		return s
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return s
+	}
+	if short := strconv.FormatFloat(n, 'f', -1, 64); len(short) <= 15 {
+		return short
+	}
+	return strconv.FormatFloat(n, 'e', -1, 64)
 }
 
 // clip shortens a text from a file for an error.

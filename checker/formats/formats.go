@@ -59,6 +59,8 @@ type Reader struct {
 	Format  string         // its name
 	Skipped map[string]int // what was left out, in words, and how often
 	MayHave int            // failures that may have had an effect, which only locks with claims allow
+	Numbers int64          // the greatest value of an acquire, if all at its beginning are numbers from 1 on
+	Leases  [2]int         // grants that tell a lease, and those of them whose lease lasted until they were answered
 
 	file string
 	in   io.Reader
@@ -77,19 +79,22 @@ type Reader struct {
 	keys      mixture
 	last      int64 // time
 	count     int
-	role      role     // of the values of lock operations
-	same      string   // the only such value so far, if they say nothing
-	sameKey   string   // the only name of a lock that answers alone told so far
-	again     bool     // some process was granted a lock twice for one owner
-	renamed   bool     // some process was granted a lock for two owners, one after the other
-	queue     []queued // events that wait for an owner to be told
-	sent      int      // events that have left it
-	asking    string   // the value of the call at hand
-	keyless   bool     // which names no key
-	ended     bool     // the file
-	clients   clients  // processes that have names and no numbers
-	unread    []string // names under which something stands that may matter
-	answered  answers  // what locks answered
+	role      role            // of the values of lock operations
+	same      string          // the only such value so far, if they say nothing
+	sameKey   string          // the only name of a lock that answers alone told so far
+	again     bool            // some process was granted a lock twice for one owner
+	renamed   bool            // some process was granted a lock for two owners, one after the other
+	queue     []queued        // events that wait for an owner to be told
+	sent      int             // events that have left it
+	asking    string          // the value of the call at hand
+	keyless   bool            // which names no key
+	ended     bool            // the file
+	clients   clients         // processes that have names and no numbers
+	unread    []string        // names under which something stands that may matter
+	readings  [][]string      // see doubtful.go
+	apart     bool            // readers give back in a word of their own
+	reading   map[holder]bool // who holds as a reader, of those who may give back in a word for both
+	answered  answers         // what locks answered
 }
 
 // Open looks at in, whose name in errors is file, and chooses its format.
@@ -102,7 +107,7 @@ func Open(in io.Reader, file string, o Options) (*Reader, error) {
 		return nil, &Error{File: file, Err: err}
 	}
 	if r.Format == "" {
-		name, err := Detect(first)
+		name, err := detect(first, o.Fields)
 		if err != nil {
 			return nil, &Error{File: file, Err: err}
 		}

@@ -240,6 +240,8 @@ func (r *Reader) readBlocks() error {
 		err := p.entries(code, func(name, value form) error {
 			if which, other := fieldOf(name.text, r.o.Fields); which != 0 && name.kind == keyword {
 				return s.set(which, name.text, other, value)
+			} else if name.kind == keyword && r.notes != nil {
+				s.unknown = append(s.unknown, name, value)
 			}
 			return nil
 		})

@@ -115,7 +115,7 @@ func (p *edn) entry(s *step) error {
 		return err
 	}
 	if name.which == 0 {
-		p.notes.see(name.text, value)
+		s.unknown = append(s.unknown, form{text: name.text}, value)
 		return nil
 	}
 	return s.set(name.which, name.written, name.other, value)

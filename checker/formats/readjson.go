@@ -20,7 +20,7 @@ func (r *Reader) readObjects(take func(*step) error) error {
 				return err
 			}
 			if which == 0 {
-				r.notes.see(name.text, value)
+				s.unknown = append(s.unknown, name, value)
 				return nil
 			}
 			return s.set(which, name.text, other, value)

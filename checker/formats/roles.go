@@ -24,6 +24,7 @@ const (
 	asOwner  role = "owner"
 	asToken  role = "token"
 	asAnswer role = "answer" // false and the like are a no; anything else is a yes
+	asMode   role = "mode"   // a reader's or a writer's
 	asID     role = "id"     // of the call, which its grant repeats
 	asNone   role = "none"   // they do not vary, or there are none
 )
@@ -53,6 +54,11 @@ type seen struct {
 	owners         bool            // an owner stands beside, or in an answer that is a map
 	asked          map[string]string
 	tuples         answer
+	names          map[string]*unknownName
+	tokens         bool  // some grant tells one
+	apart          bool  // some release is a reader's by its word
+	modes          bool  // all values of acquires are modes
+	numbers        int64 // the greatest value of an acquire, if all are numbers from 1 on
 }
 
 // surveyed is how many operations are looked at of a file that is in memory as a whole.
@@ -75,7 +81,7 @@ func (r *Reader) survey(first []byte) error {
 		}
 		return nil
 	}
-	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{}, echoes: map[string]int{}}
+	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{}, echoes: map[string]int{}, names: map[string]*unknownName{}, modes: true}
 	notes := beside{}
 	at := &Reader{Format: r.Format, Skipped: map[string]int{}, o: r.o, notes: notes, in: bytes.NewReader(first), processes: map[int]*pending{}}
 	n := 0
@@ -87,7 +93,9 @@ func (r *Reader) survey(first []byte) error {
 	r.clients.owners = !s.owners && r.role != asOwner
 	r.answered.ids = s.many()
 	if s.locks {
-		r.unread = notes.telling()
+		r.unread, r.apart = notes.telling(), s.apart
+		r.readings = s.readings()
+		r.Numbers = s.numbers
 	}
 	if r.tuples == "" && s.tuples != "" {
 		r.tuples = s.tuples
@@ -126,17 +134,31 @@ func (s *seen) look(r *Reader, st *step, notes beside) bool {
 	if !isLock(f) {
 		return true
 	}
-	s.locks = true
+	s.locks, s.apart = true, s.apart || f == models.ReleaseR
 	s.keyed = s.keyed || !st.key.nothing()
 	takes := f != models.Release && f != models.ReleaseR && f != models.Extend
 	s.named = s.named || takes && st.kind == history.Invoke && !value.nothing() || !value.entry(toldKey, r.o.Fields).nothing() || !value.plain("name").nothing()
 	s.owners = s.owners || st.owner != "" || !value.entry(toldOwner, r.o.Fields).nothing()
+	s.tokens = s.tokens || st.token > 0 || !value.entry(toldToken, r.o.Fields).nothing()
+	unknown := st.unknown
 	for i := 0; value.kind == dict && i+1 < len(value.items); i += 2 {
-		if which, _ := fieldOf(value.items[i].text, r.o.Fields); which == 0 && value.items[i].text != "name" {
-			notes.see(value.items[i].text, value.items[i+1])
+		if which, _ := fieldOf(value.items[i].text, nil); which == 0 {
+			unknown = append(unknown, value.items[i], value.items[i+1])
 		}
 	}
+	for i := 0; i+1 < len(unknown); i += 2 {
+		if _, own := r.o.Fields[unknown[i].text]; own {
+			continue
+		}
+		if unknown[i].text != "name" {
+			notes.see(unknown[i].text, unknown[i+1])
+		}
+		s.unknown(st, takes, unknown[i].text, unknown[i+1])
+	}
 	s.value(st, value)
+	if takes && st.kind == history.Invoke && !value.nothing() {
+		s.number(value)
+	}
 	return true
 }
 
@@ -161,6 +183,7 @@ func (s *seen) value(st *step, value form) {
 	case st.kind == history.Invoke:
 		s.asked[process] = text
 		s.calls[text] = true
+		s.modes = s.modes && len(text) > 1 && modeOf(value) != ""
 		s.asks++
 	case st.kind != history.OK || text == s.asked[process]:
 	case value.kind != boolean && !isNo(value) && text != "true":
@@ -174,6 +197,9 @@ func (s *seen) many() bool { return len(s.answers) > manyAnswers }
 
 // choices are the roles that the values may have.
 func (s *seen) choices(own map[string]string) []string {
+	if s.modes && len(s.calls) > 0 {
+		return []string{string(asMode)}
+	}
 	all := s.repeated(own)
 	if all == nil {
 		all = s.varied()

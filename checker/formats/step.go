@@ -24,13 +24,16 @@ type step struct {
 	lease   int64
 	named   bool // the lease is told by a name, which says nothing of its length
 	try     bool // an acquire that does not wait
+	permits form // how many it takes or gives back
+	mode    mode // whether it is for a reader or a writer, where a field of its own says it
 	refused bool // a failure that the lock answered
 	answer  form // what the lock said, where a field of its own says it
 	note    string
 	told    told
-	other   told // of these, those that stood under another name than the field's own
-	keyed   bool // the key stood under its own name
-	late    bool // there is a time, which is none in nanoseconds from 0 on
+	other   told   // of these, those that stood under another name than the field's own
+	keyed   bool   // the key stood under its own name
+	late    bool   // there is a time, which is none in nanoseconds from 0 on
+	unknown []form // names that are not known, each before what stands under it; of a survey
 }
 
 // told says which fields of a step stood in the file, so that none comes twice.
@@ -50,6 +53,8 @@ const (
 	toldNote
 	toldRefused
 	toldAnswer
+	toldMode
+	toldPermits
 )
 
 // set takes one field. The caller has looked its name up with fieldOf.
@@ -121,15 +126,14 @@ func (s *step) setLock(which told, name string, f form) (err error) {
 			return nil
 		}
 		s.token, err = f.count(name, 1<<63-1)
+		hint(err, "; --field %s=- passes over it", name)
 	case toldLease:
 		f = f.numeral()
 		if s.named = f.kind != whole; s.named {
 			return nil
 		}
 		s.lease, err = f.count(name, furthest)
-		if at := (*Error)(nil); errors.As(err, &at) {
-			at.Err = fmt.Errorf("%w; --field %s=- passes over the name of a lease", at.Err, strings.TrimPrefix(name, ":"))
-		}
+		hint(err, "; --field %s=- passes over the name of a lease", name)
 	case toldTry:
 		if f.kind != boolean {
 			return f.errorf("try: want true or false, got %v", f.kind)
@@ -139,8 +143,21 @@ func (s *step) setLock(which told, name string, f form) (err error) {
 		s.refused = f.kind == boolean && f.text == "true"
 	case toldAnswer:
 		s.answer = f
+	case toldMode:
+		if s.mode = modeOf(f); f.kind == boolean && strings.Contains(strings.ToLower(name), "shared") == (f.text == "true") {
+			s.mode = reads
+		}
+	case toldPermits:
+		s.permits = f.numeral()
 	}
 	return err
+}
+
+// hint adds to an error with a place what a user can do about a field.
+func hint(err error, what, name string) {
+	if at := (*Error)(nil); errors.As(err, &at) {
+		at.Err = fmt.Errorf("%w"+what, at.Err, strings.TrimPrefix(name, ":"))
+	}
 }
 
 // nemesis says whether the step is of Jepsen's fault injector, which is no client.
@@ -156,7 +173,7 @@ func (s *step) complete() error {
 		name  string
 	}{{toldProcess, "process"}, {toldType, "type"}, {toldF, "f"}} {
 		if s.told&need.which == 0 {
-			return fmt.Errorf("an operation without %s", need.name)
+			return fmt.Errorf("an operation without %s: --field NAME=%[1]s says under which other name it stands", need.name)
 		}
 	}
 	return nil
@@ -171,7 +188,7 @@ func (s *step) grant(own map[string]string) error {
 	for i := 0; i+1 < len(s.value.items); i += 2 {
 		name := s.value.items[i].text
 		which, other := fieldOf(name, own)
-		if which&(toldOwner|toldToken|toldLease|toldAnswer) == 0 {
+		if which&(toldOwner|toldToken|toldLease|toldAnswer|toldMode|toldPermits) == 0 {
 			continue
 		}
 		if s.told&which != 0 && s.same(which, name, s.value.items[i+1]) {
@@ -188,7 +205,8 @@ func (s *step) grant(own map[string]string) error {
 func (s *step) same(which told, name string, f form) bool {
 	var alone step
 	return alone.setLock(which, name, f) == nil &&
-		alone.owner == s.owner && which == toldOwner || alone.token == s.token && which == toldToken || alone.lease == s.lease && which == toldLease
+		alone.owner == s.owner && which == toldOwner || alone.token == s.token && which == toldToken || alone.lease == s.lease && which == toldLease ||
+		alone.mode == s.mode && which == toldMode || alone.permits.text == s.permits.text && which == toldPermits
 }
 
 // entry is what a map says of one field; absent: nothing. What stands under the field's own

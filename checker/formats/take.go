@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
@@ -21,6 +22,8 @@ type pending struct {
 	// Of the owners for whom it acted: the last, on which key, and those on other keys.
 	lastOwner, ownerKey string
 	owners              map[string]string
+	word                string // of its call
+	called              int64  // its time, if there is one
 	nameless            bool   // it was granted something, and nobody's name was told
 	asked               string // the value of its call
 	waiting             int    // number of its call among those that were queued; 0: none
@@ -67,7 +70,12 @@ func (r *Reader) take(s *step) error {
 		return err
 	}
 	r.client(&e, s)
-	return r.give(&e)
+	r.shared(&e, s)
+	if err := r.give(&e); err != nil {
+		return err
+	}
+	r.holds(&e, s)
+	return nil
 }
 
 // at gives an error its line.
@@ -95,6 +103,9 @@ func (r *Reader) give(e *models.Event) error {
 	return r.send(call, e, waits || e.Type == history.Invoke && call.keyless)
 }
 
+// muchBack is by how many ns times may go back where threads took their own.
+const muchBack = 5_000_000_000
+
 // clock wants times not to go back. dlmtest's never do. Those of Jepsen may, by
 // a little, as each thread took its own before the event got its place: then the
 // order holds, and the event happened no earlier than the one before it.
@@ -102,6 +113,9 @@ func (r *Reader) clock(e *models.Event) error {
 	if e.Time >= r.last || e.Time == 0 && !e.Timed {
 		r.last = max(r.last, e.Time)
 		return nil
+	}
+	if back := r.last - e.Time; r.Format != "dlmtest" && back > muchBack {
+		return fmt.Errorf("the time goes back by %v, so the file is in no order of events: sort it by time; --field time=- passes over times", time.Duration(back))
 	}
 	if r.Format == "dlmtest" {
 		return fmt.Errorf("the clock goes back by %d ns, from %d to %d", r.last-e.Time, r.last, e.Time)

@@ -23,6 +23,9 @@ const (
 
 func (m *mixture) text(f form, what string) (string, error) {
 	s, err := f.scalar(what)
+	if f.kind == fraction && m.how != Apart || m.how == Same && isFraction(s) {
+		s = decimal(s)
+	}
 	switch {
 	case err != nil || f.nothing(), m.how == Same:
 		return s, err
@@ -76,11 +79,17 @@ func (r *Reader) lockValue(e *models.Event, s *step, value form) error {
 	if err := s.grant(r.o.Fields); err != nil {
 		return err
 	}
+	if s.permits.kind == whole && s.permits.text != "1" {
+		return s.permits.errorf("permits %s: an operation takes one permit here, so write one for each; --field permits=- passes over it", clip(s.permits.text))
+	}
 	e.Owner, e.Token, e.Lease = s.owner, s.token, s.lease
 	if s.named {
 		r.Skipped["leases that are no numbers, which count as none"]++
 	}
 	call := r.processes[e.Process]
+	if s.told&toldToken != 0 && s.token == 0 && e.Type == history.OK && e.F != models.Release && e.F != models.ReleaseR && e.F != models.Extend {
+		r.Skipped["tokens of 0 or -1, which count as none"]++
+	}
 	if r.refuses(e, s, value) {
 		e.Type, e.Refused = history.Fail, true
 		r.Skipped["answers of no, which count as refused"]++
@@ -91,6 +100,11 @@ func (r *Reader) lockValue(e *models.Event, s *step, value form) error {
 	}
 	if e.Key == "" && !name.nothing() {
 		return r.lockNamed(e, call, name)
+	}
+	if r.role == asMode && value.kind != dict {
+		if s.mode = modeOf(value); e.Type != history.OK || s.mode != "" || value.nothing() {
+			return nil
+		}
 	}
 	if r.role == asKey && (e.Type == history.Invoke || call != nil && call.key != "" && value.text == call.key) {
 		return r.lockKey(e, value)

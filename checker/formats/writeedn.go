@@ -55,6 +55,7 @@ type ednWriter struct {
 	layout Layout
 	start  string // of the next map
 	keyed  answer
+	reads  bool // somebody holds, or held, as a reader: a release in a word for both may be of that
 	buf    []byte
 }
 
@@ -74,6 +75,9 @@ func (p *ednWriter) event(e *models.Event) ([]byte, error) {
 	word := words[e.F]
 	if word == "" {
 		word = string(e.F)
+	}
+	if p.reads = p.reads || e.F == models.AcquireR; p.reads && e.F == models.Release {
+		word = "release-write"
 	}
 	p.buf = append(p.buf[:0], p.start...)
 	p.start = ""
