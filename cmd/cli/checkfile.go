@@ -90,7 +90,7 @@ func judgeOne(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags
 	var first *judged
 	for _, choice := range several.Choices {
 		one, again := *from, *m
-		one.valueIs = choice
+		one.valueIs, one.guessed = choice, true
 		j, out, wrong := judgePath(cmd, path, &one, &again, show)
 		if wrong != nil {
 			said, same = append(said, choice+": "+wrong.Error()), false
@@ -144,6 +144,9 @@ func judgePath(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 	if err != nil {
 		return nil, "", err
 	}
+	if err := doubtful(cmd, path, from, m, r, judged.Result); err != nil {
+		return nil, "", err
+	}
 	judged.took = time.Since(begun)
 	judged.File, judged.Format, judged.LeftOut = path, r.Format, r.Skipped
 	if err := show.settle(cmd, path, from, m, judged); err != nil {
@@ -156,6 +159,9 @@ func judgePath(cmd *cobra.Command, path string, from *historyFlags, m *modelFlag
 	if judged.Verdict == models.Violated && path != "-" {
 		if judged.Readings, err = readAgain(cmd, path, from, m, judged.Result); err != nil {
 			return nil, "", err
+		}
+		if how := inWhat(m, judged.Result); how != "" {
+			judged.Readings = strings.TrimSpace(how + " " + judged.Readings)
 		}
 	}
 	return judged, r.LeftOut(), nil

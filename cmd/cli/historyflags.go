@@ -24,7 +24,8 @@ type historyFlags struct {
 	valueIs, values           string
 	words, names, no          []string
 
-	found bool // a folder was named, and not the file in it
+	guessed bool // valueIs is one of several that are possible
+	found   bool // a folder was named, and not the file in it
 }
 
 // within is the history that a folder stands for.
@@ -42,7 +43,7 @@ func (h *historyFlags) add(cmd *cobra.Command) {
 	f.StringVar(&h.valueIs, "value-is", "", "what the values of lock operations are: key, owner, token or answer "+
 		"(default: where one of them alone is possible)")
 	f.StringVar(&h.values, "values", "", "whether \"1\" and 1 are the same or apart (default: a file that has both is refused)")
-	f.StringArrayVar(&h.names, "field", nil, "what a name in an operation stands for, as NAME=owner, token, key, lease or answer, or "+
+	f.StringArrayVar(&h.names, "field", nil, "what a name in an operation stands for, as NAME=owner, token, key, lease, answer or mode, or process, type, f, value or time, or "+
 		"NAME=- to pass over it; may be repeated")
 	f.StringArrayVar(&h.no, "no", nil, "an answer of a lock that means no, beside false; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("value-is", complete(formats.ValueRoles))
