@@ -509,8 +509,9 @@ func lostNest(b *builder) {
 }
 
 var nestsLost = map[string]func(*builder){
-	"holds-residual-closed": residual(true), // its library gave all back as it ended
-	"violated-residual":     residual(false),
+	"holds-residual-closed": residual(history.End), // its library gave all back as it ended
+	"holds-residual-asked":  residual(history.Stop, history.End),
+	"violated-residual":     residual(),
 	"holds-lost":            lostNest,
 	"holds-late-inner": func(b *builder) { // the request of an unknown acquire came late, and was one more hold
 		nests["holds"](b)
@@ -529,8 +530,8 @@ var nestsLost = map[string]func(*builder){
 }
 
 // residual is a hold that its client has once more than it knows, as a release never arrived, and that another
-// gets before its lease ends: after its client has closed its session, or while that goes on.
-func residual(closes bool) func(*builder) {
+// gets before its lease ends: after its client has ended, by itself or as it was asked to, or while that goes on.
+func residual(ends ...history.F) func(*builder) {
 	return func(b *builder) {
 		b.kind(history.Reentrant)
 		h := b.grantOf(0, 10*ms, "client-1", 1)
@@ -540,8 +541,8 @@ func residual(closes bool) func(*builder) {
 		b.does(40*ms, h, history.Release, history.Info)
 		b.again(60*ms, h, 2, 1)
 		b.back(100*ms, h, 1)
-		if closes {
-			b.op(101*ms, "client-1", history.Note, history.End, "")
+		for _, note := range ends {
+			b.op(101*ms, "client-1", history.Note, note, "")
 		}
 		g := b.grantOf(15*ms, 500*ms, "client-2", 2)
 		b.ops[len(b.ops)-1].Depth = 1

@@ -110,6 +110,10 @@ func (r *run) unended(name string, nobody bool) {
 	case s.End >= 0:
 		c.why = fmt.Sprintf("%s recorded %s, of which %d are here: some are missing, and it is not known which.", name,
 			nouns.Count(int(r.Ops[s.End].Length), "operation"), s.Records)
+		if int64(s.Records) > r.Ops[s.End].Length {
+			c.why = fmt.Sprintf("%s recorded %s, and %d are here: some are not its own, and it is not known which.", name,
+				nouns.Count(int(r.Ops[s.End].Length), "operation"), s.Records)
+		}
 	case s.Records == 0:
 		c.why = fmt.Sprintf("Nothing has come of what %s recorded, and no end of it.", name)
 	default:

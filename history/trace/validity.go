@@ -15,7 +15,10 @@ func (t *Trace) Validity(spans []Span, g *Grant, owner int) ([]Span, bool) {
 		return spans, false
 	}
 	end := min(g.End, g.Told)
-	if (g.Killed || g.Left && !t.Setup.Promise.Session) && t.Deadline(g) != 0 {
+	switch unsure := g.Nest.Open > 0; {
+	case g.Left && unsure:
+		end = min(end, max(g.LastSeen, t.Ops[t.Stops[g.Node]].Time))
+	case (g.Killed || g.Left && !t.Setup.Promise.Session) && t.Deadline(g) != 0:
 		end = Forever
 	}
 	push := func(to int64) {
