@@ -36,5 +36,5 @@ func Grants(profile string, lease time.Duration) Settings {
 	if profile != "etcd" || lease <= 0 || lease >= 2*time.Second {
 		return nil
 	}
-	return Settings{"DLMTEST_ETCD_HEARTBEAT": "50", "DLMTEST_ETCD_ELECTION": "500"}
+	return Settings{"DLMTEST_ETCD_ELECTION": "600"}
 }

@@ -48,9 +48,9 @@ func TestGrants(t *testing.T) {
 		lease   time.Duration
 		want    string
 	}{
-		{"etcd", time.Second, "--heartbeat-interval 50 --election-timeout 500"},
-		{"etcd", 2 * time.Second, "--heartbeat-interval 100 --election-timeout 1000"},
-		{"lockservice", time.Second, "--heartbeat-interval 100 --election-timeout 1000"},
+		{"etcd", time.Second, "--election-timeout 600"},
+		{"etcd", 2 * time.Second, "--election-timeout 1000"},
+		{"lockservice", time.Second, "--election-timeout 1000"},
 	} {
 		p, err := Load(t.Context(), Compose, c.profile, Settings{"DLMTEST_ETCD_UNSAFE_NO_FSYNC": "true"}.With(Grants(c.profile, c.lease)))
 		if err != nil {
