@@ -226,11 +226,8 @@ var schedules = []schedule{
 	{name: "a holder of permits stops beyond its lease", backend: "redis", has: func(t scenarios.Scenario) bool {
 		return t.Workload == "semaphore" && t.Clients >= 3 && of(t, t.Wait) > 1.2 && hit(t, stopsHolder)
 	}},
-	{name: "a connection breaks under a hold that a lock renews by itself", backend: "redis", library: "rueidislock", has: func(t scenarios.Scenario) bool {
-		return contended(t) && of(t, t.Work) > 1.2 && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "reset", "cut-link") && among(f.Target, "holder", "clients") && among(f.On, "acquired", "before-write", "writing") && n < 1
-		})
-	}},
+	{name: "a connection breaks under a hold that a lock renews by itself", backend: "redis", library: "rueidislock", has: breaksLongHold},
+	{name: "a connection breaks under a long hold without a lease", backend: "postgres-advisory", has: breaksLongHold},
 	{name: "a holder within a hold misses an answer", backend: "redis", has: func(t scenarios.Scenario) bool {
 		return t.Workload == "reentrant" && hit(t, func(f scenarios.Fault, n float64) bool {
 			return f.Target == "holder" && f.Fault != "kill" && f.Fault != "pause" && f.On != "waiting"
@@ -286,3 +283,10 @@ var (
 	etcdMessages = []links.Passed{{Direction: links.Request, Name: "HEADERS", Contains: "/etcdserverpb.KV/Txn"},
 		{Direction: links.Request, Name: "HEADERS", Contains: "/etcdserverpb.Lease/LeaseGrant"}, {Direction: links.Request, Name: "DATA"}, {Direction: links.Answer, Name: "DATA"}}
 )
+
+// breaksLongHold has a connection of a holder break while it works on, and others wait for what it has.
+func breaksLongHold(t scenarios.Scenario) bool {
+	return contended(t) && of(t, t.Work) > 1.2 && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
+		return among(f.Fault, "reset", "cut-link") && among(f.Target, "holder", "clients") && among(f.On, "acquired", "before-write", "writing") && n < 1
+	})
+}

@@ -56,15 +56,16 @@ func TestDecide(t *testing.T) {
 func TestExcuse(t *testing.T) {
 	for want, f := range map[string]scenarios.Fault{
 		"crash of a-server": {Fault: "crash", Target: "a-server"}, "clock of holder": {Fault: "clock",
-			Target: "holder"},
-		"kill of all": {Fault: "kill", Target: "all"},
+			Target: "holder", Clock: scenarios.Clock{Drift: 0.1}},
+		"clock of servers": {Fault: "clock", Target: "servers"},
+		"kill of all":      {Fault: "kill", Target: "all"},
 	} {
 		if got := excuse(scenarios.Scenario{Faults: []scenarios.Fault{{Fault: "pause", Target: "servers"}, f}},
 			nil); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	for _, f := range []scenarios.Fault{{Fault: "kill", Target: "holder"}, {Fault: "kill", Target: "client-2"},
+	for _, f := range []scenarios.Fault{{Fault: "kill", Target: "holder"}, {Fault: "clock", Target: "clients"}, {Fault: "kill", Target: "client-2"},
 		{Fault: "pause", Target: "servers"}, {Fault: "partition", Target: "majority"}} {
 		if got := excuse(scenarios.Scenario{Faults: []scenarios.Fault{f}},
 			[]string{"client-1", "client-2"}); got != "" {

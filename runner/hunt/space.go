@@ -23,6 +23,7 @@ type Space struct {
 	Leases    []time.Duration // that it grants, the shortest first
 	Extends   bool            // a grant can be renewed
 	Renews    bool            // its open session renews by itself, whatever a trial says
+	Endless   bool            // its grants have no lease, and last as long as their session
 	Clients   int             // at most so many
 	Bound     time.Duration   // how long after the end of a lease the next grant may take
 	Servers   bool            // there are servers of this run's own, which faults can hit
@@ -40,7 +41,7 @@ var plain = []string{"guarded-write", "try", "reentrant", "read-write", "semapho
 
 // Of is the space of a lock.
 func Of(lock locks.Lock, process bool) Space {
-	s := Space{Extends: lock.Promise.Extends && lock.Promise.Leased, Renews: lock.Renews, Clients: mostClients, Servers: true, Bound: lock.Promise.Bound}
+	s := Space{Extends: lock.Promise.Extends && lock.Promise.Leased, Renews: lock.Renews, Endless: !lock.Promise.Leased, Clients: mostClients, Servers: true, Bound: lock.Promise.Bound}
 	if process {
 		s.Clients = mostProcesses
 	}
@@ -111,7 +112,7 @@ func (s Space) Learn() scenarios.Scenario {
 
 // Promised drops what an adapter, which is taken to promise all until it is opened, does not offer.
 func (s Space) Promised(p history.Promise) Space {
-	s.Extends, s.Renews = p.Extends && p.Leased, p.Renews
+	s.Extends, s.Renews, s.Endless = p.Extends && p.Leased, p.Renews, !p.Leased
 	s.Workloads = slices.DeleteFunc(slices.Clone(s.Workloads), func(w string) bool {
 		kind, _ := workloads.Kind(workloads.Mode(w))
 		return !locks.Offers(p, kind)

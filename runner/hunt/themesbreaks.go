@@ -14,13 +14,13 @@ func resets(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		t.Wait = leases(d.log(0.3, 4))
 	}
 	t.Work, t.Think, t.Duration = leases(d.log(0.05, 1.5)), someOrNone(d, 0.005, 1), leases(1.2*broken+1)
-	if s.Renews && d.visit%2 == 1 { // whoever renews no more behind a broken connection is seen by a hold that goes on, and by who waits for it
+	if (s.Renews || s.Endless) && d.visit%2 == 1 { // who has lost the lock with its connection, and is not told, is seen by a hold that goes on, and by who waits for it
 		t.Work, t.Wait = leases(d.log(1.3, 3)), leases(d.log(4, 9))
 	}
 	for n := range broken {
 		f := breaks[(d.visit*broken+n)%len(breaks)]
 		f.At, f.For = leases(0.05+1.2*float64(n)), span(leases(d.log(0.02, 0.4)))
-		if f.On == "renewing" && s.Renews && !s.Extends { // nobody sees when it does
+		if f.On == "renewing" && !t.Renew { // it does not, or nobody sees when it does
 			f.On = "acquired"
 		}
 		if f.Fault != oneMessage && d.one(3) {
