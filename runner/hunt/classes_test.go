@@ -227,6 +227,9 @@ var schedules = []schedule{
 		return t.Workload == "semaphore" && t.Clients >= 3 && of(t, t.Wait) > 1.2 && hit(t, stopsHolder)
 	}},
 	{name: "a connection breaks under a hold that a lock renews by itself", backend: "redis", library: "rueidislock", has: breaksLongHold},
+	{name: "a holder is away beyond its lease, and has long holds later", backend: "redis", library: "rueidislock", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Clients == 2 && of(t, t.Work) > 1.15 && of(t, t.Wait) > 2 && of(t, t.Duration) > 7 && hit(t, stopsHolder)
+	}},
 	{name: "a connection breaks under a long hold without a lease", backend: "postgres-advisory", has: breaksLongHold},
 	{name: "a holder within a hold misses an answer", backend: "redis", has: func(t scenarios.Scenario) bool {
 		return t.Workload == "reentrant" && hit(t, func(f scenarios.Fault, n float64) bool {

@@ -119,8 +119,13 @@ func stoppedHolder(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	case slices.Contains(s.Workloads, "own-key") && d.one(3): // nobody else asks: whatever is refused then is its own doing
 		t.Workload = "own-key"
 	}
-	if shared := s.shared(); d.visit%3 == 2 && len(shared) > 0 { // others join meanwhile, and it comes back among them
+	switch shared := s.shared(); {
+	case d.visit%3 == 2 && len(shared) > 0: // others join meanwhile, and it comes back among them
 		t.Workload, t.Clients = shared[d.visit/3%len(shared)], max(t.Clients, 3)
+	case d.visit%3 == 1 && (s.Renews || s.Extends): // what it keeps of a hold that is lost is seen in its next ones
+		t.Workload, t.Clients, t.Renew = usual, 2, s.Extends
+		t.Work, t.Think, t.Wait, t.Duration = leases(d.log(1.2, 2.2)), someOrNone(d, 0.01, 0.2), leases(d.log(4, 8)), leases(d.log(8, 12))
+		t.Faults[0].On, t.Faults[0].Count, t.Faults[0].Every = "acquired", 2, leases(3+d.log(0.3, 3))
 	}
 	return t
 }
