@@ -26,7 +26,7 @@ type lingering struct {
 
 // movement is the last that happened to a key.
 type movement struct {
-	at    int64 // raw
+	at    int64 // raw; until something has happened, that of the first request
 	held  bool  // it was a grant, or a renewal
 	asked int64 // the last request for it
 }
@@ -75,7 +75,9 @@ func (l *lingering) look() {
 		case op.Type == history.OK:
 			m.at, m.held = max(m.at, op.Time), op.F != history.Release
 		case op.Type == history.Invoke && asks:
-			m.asked = max(m.asked, op.Time)
+			if m.asked = max(m.asked, op.Time); m.at == 0 { // it is free until somebody is granted it
+				m.at = op.Time
+			}
 		case op.F == history.Release: // nothing came of it, or nobody knows what
 			m.held = false
 		}

@@ -28,11 +28,13 @@ func TestLingering(t *testing.T) {
 		now  int64 // tenths of a lease
 		want bool
 	}{
-		"free, nobody waits":                  {free, 20, false},
-		"free, somebody waits":                {append(free, waits), 20, true},
-		"but not for a lease yet":             {append(free, waits), 13, false},
-		"and was refused":                     {append(free, waits, op(9, history.Acquire, history.Fail)), 20, true},
-		"long enough for the judge":           {append(free, waits), 4 + 10*6, false},
+		"free, nobody waits":        {free, 20, false},
+		"free, somebody waits":      {append(free, waits), 20, true},
+		"but not for a lease yet":   {append(free, waits), 13, false},
+		"and was refused":           {append(free, waits, op(9, history.Acquire, history.Fail)), 20, true},
+		"long enough for the judge": {append(free, waits), 4 + 10*6, false},
+		"never granted, and asked for again": {[]history.Op{op(1001, history.Acquire, history.Invoke), op(1002, history.Acquire, history.Fail),
+			op(1015, history.Try, history.Invoke), op(1016, history.Try, history.Fail)}, 1020, true},
 		"a fault was over since":              {append(free, waits, heal(18)), 20, false},
 		"held, and its holder may work":       {append(held, waits), 20, false},
 		"held for too long":                   {append(held, waits), 40, true},

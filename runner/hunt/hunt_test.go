@@ -60,7 +60,7 @@ func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*
 	out := &runner.Outcome{Dir: dir, Setup: history.Setup{Lease: time.Second, Clients: []string{"client-1"},
 		Promise: history.Promise{Leased: w.endless == nil || !w.endless(o)}}}
 	violated := w.shows(o)
-	for _, p := range []string{"mutual-exclusion", "one-leader", "release-by-owner"} {
+	for _, p := range []string{"mutual-exclusion", "one-leader", "release-by-owner", "no-deadlock"} {
 		verdict := checker.Holds
 		if slices.Contains(violated, p) {
 			verdict = checker.Violated

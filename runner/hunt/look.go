@@ -170,8 +170,8 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 		case rate.Of >= Repeats:
 		case !ours && (p == nil || p.Verdict == checker.NA):
 			c.Compared = false // the reference does not promise it, so it cannot be compared
-		case !ours && c.stale() && !out.Setup.Promise.Ends():
-			c.Compared = false // it ends no lease, so nobody acts after one there
+		case !ours && (c.stale() || c.Owed == checker.Nobody && l.s.trial.Workload == history.TwoKeys) && !out.Setup.Promise.Ends():
+			c.Compared = false // it ends no lease, so nobody acts after one there, and who waits for each other does so for another time
 		case p != nil && p.Verdict == checker.Violated && !again.Allowed, !ours && c.stale() && strays(out):
 			rate.Seen++
 			rate.Of++
