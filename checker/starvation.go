@@ -22,15 +22,7 @@ func starvation(r *run) outcome {
 	var f found
 	waits, longest, late := 0, int64(0), r.late()
 	for _, k := range r.keys {
-		overtakers := map[history.Mode]*peaks{ // of who waits as a writer or a reader, by when they asked
-			history.Exclusive: {n: len(k.Grants), value: func(i int) int64 { return k.Grants[i].Invoked }},
-			history.Shared: {n: len(k.Grants), value: func(i int) int64 {
-				if k.Grants[i].Mode == history.Shared {
-					return -trace.Forever
-				}
-				return k.Grants[i].Invoked
-			}},
-		}
+		overtakers := overtaking(k)
 		written := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return trace.ModeOf(&r.Ops[w.Invoke]) != history.Shared })
 		tell := func(w trace.Wait, since int64) {
 			op := &r.Ops[w.Invoke]
@@ -84,4 +76,17 @@ func starvation(r *run) outcome {
 		o.verdict, o.reason = Unknown, "No writer waited."
 	}
 	return o
+}
+
+// overtaking are the grants that may overtake who waits as a writer or a reader, by when they were asked for.
+func overtaking(k *keyLog) map[history.Mode]*peaks {
+	return map[history.Mode]*peaks{
+		history.Exclusive: {n: len(k.Grants), value: func(i int) int64 { return k.Grants[i].Invoked }},
+		history.Shared: {n: len(k.Grants), value: func(i int) int64 {
+			if k.Grants[i].Mode == history.Shared {
+				return -trace.Forever
+			}
+			return k.Grants[i].Invoked
+		}},
+	}
 }
