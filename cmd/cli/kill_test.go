@@ -278,7 +278,7 @@ func (k *killed) killNow(t *testing.T) trace {
 }
 
 // settle waits until nothing is left. What Docker itself cannot remove is named and not
-// counted.
+// counted, nor is the janitor that goes on trying.
 func (k *killed) settle(t *testing.T, tr trace) (left belongings, took time.Duration) {
 	t.Helper()
 	begun := time.Now()
@@ -288,6 +288,7 @@ func (k *killed) settle(t *testing.T, tr trace) (left belongings, took time.Dura
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	all := len(left.docker)
 	left.docker = slices.DeleteFunc(left.docker, func(thing string) bool {
 		is := stuck(thing)
 		if is {
@@ -295,5 +296,11 @@ func (k *killed) settle(t *testing.T, tr trace) (left belongings, took time.Dura
 		}
 		return is
 	})
+	if len(left.docker) < all {
+		left.processes = slices.DeleteFunc(left.processes, func(pid int) bool {
+			line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline") // it may just have ended
+			return bytes.Contains(line, []byte("\x00janitor\x00"))
+		})
+	}
 	return left, time.Since(begun)
 }
