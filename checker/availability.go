@@ -58,7 +58,8 @@ func availability(r *run) outcome {
 		stopped += r.rowOfFaults(minor, &f)
 	}
 	o := outcome{verdict: Holds, found: f,
-		reason: fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.", nouns.Count(judged, "fault"), length(longest), length(limit)),
+		reason: fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.",
+			nouns.Count(judged, "fault"), length(longest), length(limit)),
 		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.",
 			nouns.Count(stopped, "fault"), length(longest), length(limit)),
 	}

@@ -46,10 +46,12 @@ func honestClaims(r *run) outcome {
 	}
 	var told []string
 	if safe > 0 {
-		told = append(told, fmt.Sprintf("%s %s told of a session that had survived, though another had been granted the lock.", nouns.Count(safe, "holder"), was(safe)))
+		told = append(told, fmt.Sprintf("%s %s told of a session that had survived, though another had been granted the lock.",
+			nouns.Count(safe, "holder"), was(safe)))
 	}
 	if others := f.certain - claims - safe; others > 0 {
-		told = append(told, fmt.Sprintf("%s told of another mode or number of permits than was asked for, held, or left by others.", nouns.Count(others, "ok answer")))
+		told = append(told, fmt.Sprintf("%s told of another mode or number of permits than was asked for, held, or left by others.",
+			nouns.Count(others, "ok answer")))
 	}
 	if claims > 0 || len(told) == 0 {
 		told = slices.Insert(told, 0, o.summary)

@@ -29,7 +29,8 @@ const mostReadings = 16
 
 func (s *seen) unknown(st *step, takes bool, name string, f form) {
 	text, err := f.scalar(name)
-	if err != nil || slices.Contains(passedOver, name) || f.nothing() || f.kind >= list || len(text) > longestKept || st.kind != history.Invoke && st.kind != history.OK {
+	if err != nil || slices.Contains(passedOver, name) || f.nothing() || f.kind >= list ||
+		len(text) > longestKept || st.kind != history.Invoke && st.kind != history.OK {
 		return
 	}
 	n := s.names[name]

@@ -81,7 +81,8 @@ func (r *Reader) survey(first []byte) error {
 		}
 		return nil
 	}
-	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{}, echoes: map[string]int{}, names: map[string]*unknownName{}, modes: true}
+	s := &seen{calls: map[string]bool{}, answers: map[string]bool{}, whole: true, asked: map[string]string{},
+		echoes: map[string]int{}, names: map[string]*unknownName{}, modes: true}
 	notes := beside{}
 	at := &Reader{Format: r.Format, Skipped: map[string]int{}, o: r.o, notes: notes, in: bytes.NewReader(first), processes: map[int]*pending{}}
 	n := 0
