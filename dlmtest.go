@@ -13,6 +13,7 @@ package dlmtest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/dlmtest/dlmtest/locks"
@@ -132,6 +133,9 @@ type Notifier interface {
 var (
 	// ErrNotGranted says that an Acquire or a Try certainly took nothing.
 	ErrNotGranted = locks.ErrNotGranted
+	// ErrHeld is an ErrNotGranted with its reason: the service answered that another holds the lock. Whether that can be
+	// true is judged (honest-refusal).
+	ErrHeld = fmt.Errorf("%w: %w", locks.ErrNotGranted, locks.ErrHeld)
 	// ErrNotHeld says that the service does not, or no longer, know the grant.
 	ErrNotHeld = locks.ErrNotHeld
 )

@@ -40,7 +40,7 @@ func (c redisClient) Acquire(ctx context.Context, key string) (Grant, error) {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: %w", ErrNotGranted, ctx.Err())
+			return nil, fmt.Errorf("%w: %w", ErrHeld, ctx.Err())
 		}
 	}
 }

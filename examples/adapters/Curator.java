@@ -118,7 +118,7 @@ public class Curator {
         var named = r.containsKey("thread");
         var held = named ? again(path, wait) : take(path, wait, "shared".equals(r.get("mode")), (int) r.getOrDefault("permits", 1), (int) r.getOrDefault("want", 1));
         if (held == null && !named) own.shutdown();
-        if (held == null) throw new Refused("not-granted", "held by another");
+        if (held == null) throw new Refused("held", "by another");
         var name = UUID.randomUUID().toString();
         grants.put(name, new Grant(held, own, named));
         return Map.of("grant", name);

@@ -16,6 +16,10 @@ class NotGranted(Exception):
     """acquire, try: nothing is held, and nothing will be."""
 
 
+class Held(NotGranted):
+    """acquire, try: not granted, and the service said that another holds the lock."""
+
+
 class NotHeld(Exception):
     """extend, release: the service knows the grant no more."""
 
@@ -28,11 +32,11 @@ class Unsupported(Exception):
     """The library does not do this."""
 
 
-CODES = {NotGranted: "not-granted", NotHeld: "not-held", Config: "config", Unsupported: "unsupported"}
+CODES = {Held: "held", NotGranted: "not-granted", NotHeld: "not-held", Config: "config", Unsupported: "unsupported"}
 
 
 class Lock:
-    """What an adapter does. Any other exception than the four above says: the outcome is unknown."""
+    """What an adapter does. Any other exception than the five above says: the outcome is unknown."""
 
     name, library, offers = "?", "?", []
 

@@ -13,7 +13,7 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import LockTimeout, SessionExpiredError
 from kazoo.version import __version__
 
-from dlmtest_adapter import Lock, NotGranted, NotHeld, serve
+from dlmtest_adapter import Held, Lock, NotGranted, NotHeld, serve
 
 logging.basicConfig(level=logging.WARNING)
 kind = (sys.argv + ["mutex"])[1]
@@ -46,7 +46,7 @@ class Kazoo(Lock):
         lock = recipe("/dlmtest/%s/%s" % (self.name, quote(key, safe="")), self.client)  # a node's name cannot have every character
         try:
             if not (lock.acquire(timeout=wait) if wait > 0 else lock.acquire(blocking=False)):
-                raise NotGranted("held by another")
+                raise Held("by another")
         except (LockTimeout, SessionExpiredError) as e:
             raise NotGranted("%s: %s" % (type(e).__name__, e))
         return lock

@@ -7,7 +7,7 @@ asked for or renewed; its uuid fences nothing.
 
 import etcd3
 
-from dlmtest_adapter import Config, Lock, NotGranted, NotHeld, now, serve
+from dlmtest_adapter import Config, Held, Lock, NotGranted, NotHeld, now, serve
 
 
 class Stamping(etcd3.Etcd3Client):
@@ -33,12 +33,13 @@ class PythonEtcd3(Lock):
     def acquire(self, key, wait, shared, permits):
         lock = self.db.lock("dlmtest/" + key, ttl=self.lease)
         try:
-            if not lock.acquire(timeout=wait):
-                raise NotGranted("held by another")
+            granted = lock.acquire(timeout=wait)
         except Exception as e:
             if lock.lease is None:  # no key was put, or that was answered with a no
                 raise NotGranted("%s: %s" % (type(e).__name__, e))
             raise
+        if not granted:
+            raise Held("by another")
         lock.sent_ns = lock.lease.sent_ns
         return lock
 

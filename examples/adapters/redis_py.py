@@ -10,7 +10,7 @@ import threading
 import redis
 from redis.exceptions import ConnectionError, LockNotOwnedError, ResponseError
 
-from dlmtest_adapter import Lock, NotGranted, NotHeld, now, serve
+from dlmtest_adapter import Held, Lock, NotGranted, NotHeld, now, serve
 
 
 class Stamping(redis.Redis):
@@ -35,7 +35,7 @@ class RedisPy(Lock):
         lock = self.db.lock("dlmtest/redis-py/" + key, timeout=self.lease, thread_local=False)
         try:
             if not lock.acquire(blocking=wait > 0, blocking_timeout=wait):
-                raise NotGranted("held by another")
+                raise Held("by another")
         except ResponseError as e:
             raise NotGranted(str(e))
         except ConnectionError as e:

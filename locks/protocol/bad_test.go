@@ -136,6 +136,7 @@ var bad = map[string]misbehaviour{
 	"no-grant":          {protocol.Mistaken, on("acquire", says(`{"id":ID,"ok":{}}`))},
 	"one-grant-name":    {protocol.Mistaken, on("acquire", says(`{"id":ID,"ok":{"grant":"g"}}`))},
 	"code-does-not-fit": {protocol.Mistaken, on("release", says(`{"id":ID,"error":{"code":"not-granted","message":""}}`))},
+	"held-does-not-fit": {protocol.Mistaken, on("release", says(`{"id":ID,"error":{"code":"held","message":""}}`))},
 	"wall-clock":        {protocol.Mistaken, offering(`"validity"`, "acquire", `{"id":ID,"ok":{"grant":"gID","deadline_ns":1700000000000000000}}`)},
 	"sent-ahead":        {protocol.Mistaken, offering(`"sent"`, "acquire", `{"id":ID,"ok":{"grant":"gID","sent_ns":9000000000000000000}}`)},
 	"no-token":          {protocol.Overclaims, offering(`"token"`, "acquire", `{"id":ID,"ok":{"grant":"gID"}}`)},

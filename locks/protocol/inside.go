@@ -49,6 +49,8 @@ func proven(err error) error {
 		return nil
 	case errors.Is(err, adapter.ErrConfig):
 		return fmt.Errorf("%w: %w", locks.ErrConfig, err)
+	case errors.Is(err, adapter.ErrHeld):
+		return fmt.Errorf("%w: %w: %w", locks.ErrNotGranted, locks.ErrHeld, err)
 	case errors.Is(err, adapter.ErrNotGranted):
 		return fmt.Errorf("%w: %w", locks.ErrNotGranted, err)
 	case errors.Is(err, adapter.ErrNotHeld):

@@ -67,7 +67,7 @@ func (m *memory) Try(_ context.Context, a adapter.Ask) (*adapter.Grant, error) {
 		own.of = float64(a.Want) / float64(a.Permits)
 	}
 	if held+own.of > 1+1e-9 {
-		return nil, adapter.ErrNotGranted
+		return nil, adapter.ErrHeld
 	}
 	m.token++
 	g := &adapter.Grant{Token: m.token, Sent: adapter.Monotonic(), State: own}

@@ -91,6 +91,7 @@ type Code string
 // The codes. All but Unknown are definite: the request certainly had no effect.
 const (
 	NotGranted  Code = "not-granted" // acquire, try: nothing is held, and nothing will be
+	Held        Code = "held"        // acquire, try: not granted, and the service said that another holds the lock
 	NotHeld     Code = "not-held"    // extend, release: the service knows the grant no more
 	Config      Code = "config"      // hello, open, acquire, try: invalid configuration; do not retry
 	Unsupported Code = "unsupported" // the adapter does not do this

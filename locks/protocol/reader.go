@@ -175,8 +175,8 @@ func (a *Answer) check(line []byte) error {
 		return fault(Garbage, "it printed an answer without an id: %s", sample(line))
 	case (a.OK == nil) == (a.Error == nil):
 		return fault(Garbage, "want exactly one of ok and error in %s", sample(line))
-	case a.Error != nil && !slices.Contains([]Code{NotGranted, NotHeld, Config, Unsupported, Unknown}, a.Error.Code):
-		return fault(Garbage, "error code %q; want not-granted, not-held, config, unsupported or unknown", clip(string(a.Error.Code)))
+	case a.Error != nil && !slices.Contains([]Code{NotGranted, Held, NotHeld, Config, Unsupported, Unknown}, a.Error.Code):
+		return fault(Garbage, "error code %q; want not-granted, held, not-held, config, unsupported or unknown", clip(string(a.Error.Code)))
 	case a.Error != nil && len(a.Error.Message) > textMax:
 		return fault(Garbage, "an error's message has %d bytes, more than %d", len(a.Error.Message), textMax)
 	case a.OK != nil && (a.OK.Token < 0 || a.OK.Deadline < 0 || a.OK.Sent < 0 || len(a.OK.Grant) > textMax ||

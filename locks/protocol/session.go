@@ -162,6 +162,8 @@ func (s *Session) meaning(err error) error {
 	switch r.Code {
 	case NotGranted:
 		return fmt.Errorf("%w: %w", locks.ErrNotGranted, r)
+	case Held:
+		return fmt.Errorf("%w: %w: %w", locks.ErrNotGranted, locks.ErrHeld, r)
 	case NotHeld:
 		return fmt.Errorf("%w: %w", locks.ErrNotHeld, r)
 	case Config, Unsupported:
@@ -178,7 +180,7 @@ func (s *Session) checkRefusal(r *Refusal) *Fault {
 	asks := r.Do == DoAcquire || r.Do == DoTry
 	holds := r.Do == DoExtend || r.Do == DoRelease
 	switch {
-	case r.Code == NotGranted && !asks, r.Code == NotHeld && !holds, r.Code == Config && holds:
+	case (r.Code == NotGranted || r.Code == Held) && !asks, r.Code == NotHeld && !holds, r.Code == Config && holds:
 		return fault(Mistaken, "%s was answered with %s, which does not fit", r.Do, r.Code)
 	case r.Code == Unsupported && r.Do == DoTry:
 		return fault(Overclaims, "hello offers try, and a try was answered with unsupported")

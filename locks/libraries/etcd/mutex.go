@@ -70,7 +70,10 @@ const (
 // refused says what is certain: the key of this attempt was deleted, or the session that it
 // hung on is gone. Else it may still stand in the queue, and nobody waits for it.
 func refused(m *concurrency.Mutex, err error) error {
-	if err.Error() == saysLocked || err.Error() == saysExpired || m.Key() == "\x00" {
+	if err.Error() == saysLocked {
+		return fmt.Errorf("%w: %w", adapter.ErrHeld, err)
+	}
+	if err.Error() == saysExpired || m.Key() == "\x00" {
 		return fmt.Errorf("%w: %w", adapter.ErrNotGranted, err)
 	}
 	return err

@@ -103,7 +103,7 @@ func (s *session) lock(ctx context.Context, a adapter.Ask, take func(*advisory.L
 		return &adapter.Grant{State: &hold{stack: k}}, nil
 	}
 	if err == nil {
-		err = fmt.Errorf("%w: Lock says false", adapter.ErrNotGranted)
+		err = fmt.Errorf("%w: Lock says false", adapter.ErrHeld)
 	} else {
 		err = cancelled(ctx, err)
 	}

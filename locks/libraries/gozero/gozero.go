@@ -61,7 +61,7 @@ func (s *session) Try(_ context.Context, a adapter.Ask) (*adapter.Grant, error) 
 		return nil, err
 	}
 	if !ok {
-		return nil, adapter.ErrNotGranted
+		return nil, adapter.ErrHeld
 	}
 	return &adapter.Grant{Sent: sent, State: &held{l, 1}}, nil
 }

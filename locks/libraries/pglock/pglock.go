@@ -101,7 +101,11 @@ func (s *session) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, e
 }
 
 func (s *session) Try(ctx context.Context, a adapter.Ask) (*adapter.Grant, error) {
-	return s.acquire(ctx, a.Key, pglock.FailIfLocked())
+	g, err := s.acquire(ctx, a.Key, pglock.FailIfLocked())
+	if errors.Is(err, pglock.ErrNotAcquired) && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", adapter.ErrHeld, err)
+	}
+	return g, err
 }
 
 // acquire keeps the heartbeat out of the limit of the wait: it would end with it.

@@ -53,6 +53,9 @@ func (s *session) obtain(ctx context.Context, key string, o *redislock.Options) 
 	called := adapter.Monotonic()
 	l, err := s.lock.Obtain(ctx, prefix+key, s.lease, o)
 	sent, any := s.wire.Since(key, called)
+	if errors.Is(err, redislock.ErrNotObtained) && any { // the last answer was a no
+		return nil, fmt.Errorf("%w: %w", adapter.ErrHeld, err)
+	}
 	if errors.Is(err, redislock.ErrNotObtained) || err != nil && !any {
 		return nil, fmt.Errorf("%w: %w", adapter.ErrNotGranted, err)
 	}

@@ -6,6 +6,7 @@ package adapter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -61,6 +62,7 @@ type Extender interface {
 // other error says that the outcome is unknown.
 var (
 	ErrNotGranted  = errors.New("not granted")
+	ErrHeld        = fmt.Errorf("%w: held by another", ErrNotGranted) // the service said so of the lock that was asked for
 	ErrNotHeld     = errors.New("not held")
 	ErrConfig      = errors.New("invalid configuration")
 	ErrUnsupported = errors.New("not supported")

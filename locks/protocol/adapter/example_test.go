@@ -44,7 +44,7 @@ func (s *session) Acquire(ctx context.Context, a adapter.Ask) (*adapter.Grant, e
 		}
 		select {
 		case <-ctx.Done():
-			return nil, adapter.ErrNotGranted
+			return nil, adapter.ErrHeld // as it was last answered
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

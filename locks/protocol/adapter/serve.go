@@ -253,7 +253,7 @@ func (s *server) answer(id int64, ok result, err error) {
 	for _, c := range []struct {
 		is   error
 		code string
-	}{{ErrConfig, "config"}, {ErrUnsupported, "unsupported"}, {ErrNotGranted, "not-granted"}, {ErrNotHeld, "not-held"}} {
+	}{{ErrConfig, "config"}, {ErrUnsupported, "unsupported"}, {ErrHeld, "held"}, {ErrNotGranted, "not-granted"}, {ErrNotHeld, "not-held"}} {
 		if errors.Is(err, c.is) {
 			code = c.code
 			break

@@ -168,7 +168,7 @@ func (f *files) take(a adapter.Ask) (held locked, err error) {
 	if f.way == "says-unknown" {
 		return nil, errors.New("held by another")
 	}
-	return nil, adapter.ErrNotGranted
+	return nil, adapter.ErrHeld
 }
 
 // rush lets readers in whoever holds the key: they leave a mark that only writers heed.
