@@ -74,7 +74,7 @@ return redis.call('ZREM', KEYS[1], ARGV[1])`
 	redisShareExtend = redisPurge + `if redis.call('GET', KEYS[3]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[3], ARGV[2]) end
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) then redis.call('ZADD', KEYS[1], now + ARGV[2] * 1000, ARGV[1]) return 1 end
 return 0`
-	// -1: not held; -2: another reader waits to become the writer; 0: readers are left.
+	// -1: not held; -2: another reader waits to become the writer; 0: readers are left; else the token, above those of readers that have left.
 	redisUp = redisPurge + `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return -1 end
 local other = redis.call('GET', KEYS[4])
 if other and other ~= ARGV[1] then return -2 end
@@ -83,7 +83,7 @@ redis.call('ZADD', KEYS[1], now + ARGV[2] * 1000, ARGV[1])
 if redis.call('ZCARD', KEYS[1]) > 1 then return 0 end
 redis.call('DEL', KEYS[1], KEYS[4])
 redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2])
-return 1`
+return redis.call('INCR', KEYS[2])`
 	redisUpStop = `if redis.call('GET', KEYS[4]) == ARGV[1] then return redis.call('DEL', KEYS[4]) end return 0`
 	redisDown   = redisPurge + `if redis.call('GET', KEYS[3]) ~= ARGV[1] then return -1 end
 redis.call('DEL', KEYS[3])
@@ -143,7 +143,9 @@ func (l *redisLock) Change(ctx context.Context, g *Grant, mode history.Mode) (*G
 			return nil, refused(ErrHeld)
 		}
 		next := renewed(g, sent, sent.Mono+int64(l.cfg.Lease))
-		next.Mode = mode
+		if next.Mode = mode; mode == history.Exclusive {
+			next.Token = n
+		}
 		return next, nil
 	})
 	if errors.Is(err, errUpgrade) {
