@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 
 func (b brute) fencedWrongly() (y tally) {
 	var heard, wrote []*trace.Grant // of which the fenced copy has heard, and has accepted a write
+	written := map[int64]bool{}
 	for _, op := range b.r.Ops {
 		if op.Type != history.Note || op.F != history.Apply && op.F != history.ReadSeen {
 			continue
@@ -28,18 +30,20 @@ func (b brute) fencedWrongly() (y tally) {
 		}
 		certain := slices.ContainsFunc(heard, func(h *trace.Grant) bool { return b.before(g, h) })
 		possible := slices.ContainsFunc(heard, func(h *trace.Grant) bool { return h.Pos > g.Pos })
-		explained := b.r.Setup.Fencing == "strict" && g.Token == op.Fenced.Token
+		explained := b.r.Setup.Fencing == "strict" && g.Token == op.Fenced.Token && written[cmp.Or(op.Token, g.Token)]
+		by := b.firstLater(g)
+		above := cmp.Or(op.Token, g.Token) > op.Fenced.Token && b.validAt(g, op.Time) && (by == nil || by.OK >= op.Time)
 		used := b.r.Setup.Fencing == "strict" && g.Token != 0 && slices.Contains(wrote, g)
 		switch {
 		case op.Fenced.Accepted && used:
 			y.add(false)
 		case op.Fenced.Accepted && possible:
 			y.add(!certain)
-		case !op.Fenced.Accepted && !explained && b.surelyHolds(g, op.Time):
+		case !op.Fenced.Accepted && (above || !explained && b.surelyHolds(g, op.Time)):
 			y.add(false)
 		}
 		if op.Fenced.Accepted {
-			heard, wrote = append(heard, g), append(wrote, g)
+			heard, wrote, written[op.Token] = append(heard, g), append(wrote, g), true
 		}
 	}
 	return y

@@ -30,7 +30,7 @@ func honestClaims(r *run) outcome {
 			r.claimsBeside(&f, c)
 		}
 	}
-	r.strangeClaims(&f)
+	seen += r.strangeClaims(&f)
 	claims := f.certain
 	r.addToldSafe(&f)
 	safe := f.certain - claims

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -17,6 +18,7 @@ type fenced struct {
 	// sent the one whose request was sent last: where order is open, it may be the certain one.
 	top, sent heard
 	used      map[*trace.Grant]int // the accepted write of each, where the copy is to accept one only
+	written   map[int64]bool       // tokens with which a write was accepted
 }
 
 // heard is a grant of which the copy has heard by a note.
@@ -51,9 +53,17 @@ func (s *fenced) after(g *trace.Grant) heard {
 func fencedWrites(r *run) outcome {
 	var s fenced
 	for _, k := range r.keys {
-		s.top, s.sent, s.used = heard{}, heard{}, map[*trace.Grant]int{}
+		s.top, s.sent, s.used, s.written = heard{}, heard{}, map[*trace.Grant]int{}, map[int64]bool{}
 		for _, i := range k.Resource {
-			r.fencedNote(k, &r.Ops[i], &s)
+			op := &r.Ops[i]
+			if r.Setup.Kind.Shares() {
+				r.fencedWriter(k, op, &s)
+			} else {
+				r.fencedNote(k, op, &s)
+			}
+			if op.F == history.Apply && op.Fenced != nil && op.Fenced.Accepted {
+				s.written[op.Token] = true
+			}
 		}
 	}
 	stale := s.refused + s.early + s.found.certain
@@ -62,7 +72,9 @@ func fencedWrites(r *run) outcome {
 			"holder wrote.", nouns.Count(s.judged, "write"), s.refused+s.early, s.refused, s.early),
 		summary: fmt.Sprintf("The fenced copy decided %d of %s wrongly.", s.found.certain, nouns.Count(s.judged, "write")),
 	}
-	switch {
+	switch _, shares := alone(r.Setup); {
+	case r.Setup.Kind.Shares():
+		o.verdict, o.reason = NA, shares
 	case s.judged == 0:
 		o.verdict, o.reason = Unknown, "The resource decided no fenced write."
 	case s.refused == 0 && stale == 0 && r.Setup.Expect.StaleWrites == 0:
@@ -103,10 +115,12 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 			Operations: []int{g.Op, later.grant.Op, later.note, op.Index}},
 			"The fenced copy of %q accepted %q of %s at %s, after it had heard of the later grant of %s.",
 			k.Name, op.Value, g.Who(), r.seconds(op.Time), later.grant.Who())
-	case !op.Fenced.Accepted && r.validHolder(g, op) && !r.byStrictRule(g, op):
+	case !op.Fenced.Accepted && r.validHolder(g, op) && !s.byStrictRule(r, g, op):
 		s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, op.Index}},
 			"The fenced copy of %q refused %q of %s at %s, whose grant was valid and superseded by none; it had registered token %d.",
 			k.Name, op.Value, g.Who(), r.seconds(op.Time), op.Fenced.Token)
+	case !op.Fenced.Accepted && !stale && r.aboveAll(g, op):
+		s.refusedAboveAll(r, k, g, op)
 	case op.Fenced.Accepted && stale:
 		s.early++
 	case !op.Fenced.Accepted && stale:
@@ -120,10 +134,35 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	}
 }
 
-// byStrictRule says whether the rule "<" explains the refusal: the holder had
-// registered its token before.
-func (r *run) byStrictRule(g *trace.Grant, op *history.Op) bool {
-	return r.Setup.Fencing == history.Strict && g.Token == op.Fenced.Token
+// byStrictRule says whether the rule "<" explains the refusal: a write with the token of g had been accepted before. That a
+// read has registered it does not.
+func (s *fenced) byStrictRule(r *run, g *trace.Grant, op *history.Op) bool {
+	return r.Setup.Fencing == history.Strict && g.Token == op.Fenced.Token && s.written[cmp.Or(op.Token, g.Token)]
+}
+
+// fencedWriter judges one note of the resource of a lock that several clients may hold: a writer is alone.
+func (r *run) fencedWriter(k *keyLog, op *history.Op, s *fenced) {
+	g := r.ByOwner[op.Owner]
+	if op.F != history.Apply || op.Fenced == nil || g == nil || g.Key != k.Key || r.Setup.Kind != history.ReadWrite || g.Mode != history.Exclusive || len(g.Turns) > 0 {
+		return
+	}
+	s.judged++
+	if !op.Fenced.Accepted && r.aboveAll(g, op) {
+		s.refusedAboveAll(r, k, g, op)
+	}
+}
+
+// aboveAll says whether a refused write of g, while its lease ran and it believed in it, had a token above all that the copy
+// had registered by its own word: no fence has a reason to refuse it, whoever was granted the key meanwhile.
+func (r *run) aboveAll(g *trace.Grant, op *history.Op) bool {
+	_, valid := r.ValidAt(g, op.Time)
+	return valid && op.Time < g.End && cmp.Or(op.Token, g.Token) > op.Fenced.Token
+}
+
+func (s *fenced) refusedAboveAll(r *run, k *keyLog, g *trace.Grant, op *history.Op) {
+	s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, op.Index}},
+		"The fenced copy of %q refused %q of %s at %s, whose grant was valid and whose token, %d, is above all that it had registered (%d).",
+		k.Name, op.Value, g.Who(), r.seconds(op.Time), cmp.Or(op.Token, g.Token), op.Fenced.Token)
 }
 
 // validHolder says whether g certainly was the valid holder when op was decided:

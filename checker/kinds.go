@@ -26,6 +26,14 @@ func alone(s history.Setup) (bool, string) {
 	return !s.Kind.Shares(), fmt.Sprintf("Several clients may hold a lock of the kind %s at once.", s.Kind)
 }
 
+// oneWriter is for locks of which one client at a time may write.
+func oneWriter(s history.Setup) (bool, string) {
+	if s.Kind == history.ReadWrite {
+		return true, ""
+	}
+	return alone(s)
+}
+
 // fences is for locks of which a token tells who is stale: whoever holds a permit may have any.
 func fences(s history.Setup) (bool, string) {
 	return s.Kind != history.Semaphore, "The holders of a semaphore hold it together, so no token tells which of them is stale."

@@ -149,7 +149,7 @@ func validityBound(r *run) outcome {
 	judge := func(g *trace.Grant, i int) {
 		op := &r.Ops[i]
 		if op.Deadline == 0 {
-			if !r.Setup.Promise.Renews && op.F != history.Change {
+			if !r.Setup.Promise.Renews {
 				seen++
 				f.add(r, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"%s claimed %q at %s for ever, although its lock gives a lease.", g.Who(), g.Key.Name, r.seconds(op.Time))

@@ -39,10 +39,11 @@ func lossNoticed(r *run) outcome {
 			case until <= after(end, trace.ClockNoise):
 			case until <= r.mayNotKnow(g.Node, end):
 				n.stopped++
+			case end < g.OK && until <= after(g.OK, int64(r.Setup.Lease)/8): // its claim was over before it knew that it had one
 			default:
 				f.add(r, Violation{Key: g.Key.Name, At: end, Operations: []int{g.Op, by, g.EndOp}},
 					"%s was not told by %s, when the last renewal of %q %s ended, that it may be lost: it believed in it for %s more.",
-					g.Who(), r.seconds(end), g.Key.Name, answered, length(min(until, max(r.End, end))-end))
+					g.Who(), r.seconds(end), g.Key.Name, answered, length(min(until, max(r.End, end))-max(end, g.OK)))
 			}
 		}
 		for _, c := range g.Claims {

@@ -169,7 +169,7 @@ func (m *minimizer) claimsUngranted(v *Violation) bool {
 	}
 	return slices.ContainsFunc(v.Operations, func(i int) bool {
 		op := &m.ops[i]
-		return op.Type == history.Invoke && (op.F == history.Extend || op.F == history.Release) && !granted[op.Owner]
+		return op.Type == history.Invoke && (op.F == history.Extend || op.F == history.Change || op.F == history.Release) && !granted[op.Owner]
 	})
 }
 

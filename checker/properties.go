@@ -82,7 +82,7 @@ var Checkers = append([]Checker{
 			"with a token, or refuses the valid holder.",
 		Remedy: "A resource that keeps the highest token that it has seen, compares each write with it in the same " +
 			"step, and refuses lower ones only.",
-		promised: both(tokened, alone), check: fencedWrites, oracle: posed{of: (*run).askFenced},
+		promised: both(tokened, oneWriter), check: fencedWrites, oracle: posed{of: (*run).askFenced, shares: "it has no model of readers beside writers"},
 		rests: rests{resource: true, others: true, steady: true}, // it refuses whom a grant that is missing superseded
 		needs: needs{staleWrite: true},
 		tests: []test{

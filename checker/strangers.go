@@ -85,9 +85,9 @@ func (r *run) pending() map[string]bool {
 	return r.known.pending
 }
 
-// strangeClaims finds ok answers to who was never granted the key that it renews or gives back, nor
-// may have been: no acquire of its client came to an unknown end.
-func (r *run) strangeClaims(f *found) {
+// strangeClaims finds ok answers to who was never granted the key that it renews, changes or gives back, nor
+// may have been: no acquire of its client came to an unknown end. It counts them.
+func (r *run) strangeClaims(f *found) (claims int) {
 	type by struct{ node, key string }
 	unknown := map[by]int64{} // until when what it may have been granted lasts, unless it is renewed
 	lasts := func(key string) int64 {
@@ -115,7 +115,7 @@ func (r *run) strangeClaims(f *found) {
 			if op.Owner == "" && invoke.Owner == "" { // else it is known as whom it may hold
 				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts(invoke.Key))
 			}
-		case op.Type != history.OK || op.F != history.Extend && (op.F != history.Release || r.Setup.Promise.Mute):
+		case op.Type != history.OK || op.F != history.Extend && op.F != history.Change && (op.F != history.Release || r.Setup.Promise.Mute):
 		case invoke.Owner == "":
 		case r.mayHold(invoke):
 			if h := r.keptBeside(invoke, op.Time); h != nil {
@@ -127,13 +127,15 @@ func (r *run) strangeClaims(f *found) {
 				})
 			}
 		case maybe(op.Node, invoke):
-			if op.F == history.Extend {
+			if op.F != history.Release {
 				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts(invoke.Key))
 			}
 		default:
+			claims++
 			f.add(r, Violation{Key: invoke.Key, At: op.Time, Operations: []int{p, i}},
 				"%s was told ok to its %s of %q at %s as %q, which was never granted it.",
 				r.client(p), op.F, invoke.Key, r.seconds(op.Time), invoke.Owner)
 		}
 	}
+	return claims
 }

@@ -7,31 +7,60 @@ import (
 
 // stuckChanges looks at holders that wait to change their mode for longer than our patience, while no fault of servers or of
 // their own is felt. A reader that wants to write waits for all others that have the key, may have it or ask for it; a
-// writer waits for nobody. Whoever has lost its lease by then is owed a no.
+// writer waits for nobody. Whoever has lost its lease by then is owed a no. Who is refused, and asks again while its lease runs, waits on.
 func (r *run) stuckChanges(k *keyLog, f *found) {
-	for _, w := range r.changesOf(k) {
-		w, known := r.lasted(w)
-		if !known || w.To-w.From <= r.patience() {
-			continue
-		}
-		own, mode := r.ByOwner[r.Ops[w.Invoke].Owner], r.Ops[w.Invoke].Mode
-		var others []trace.Span
-		for _, a := range r.attempts(k) {
-			if mode == history.Exclusive && k.Waits[a.wait].Invoke != own.Invoke {
-				others = append(others, trace.Span{From: a.from, To: a.to})
+	for _, g := range k.Grants {
+		for _, w := range r.changeStretches(g) {
+			if w.to-w.from <= r.patience() {
+				continue
 			}
-		}
-		node := r.Ops[w.Invoke].Node
-		free := without(trace.Span{From: w.From, To: w.To}, trace.Union(others))
-		for _, part := range r.clearOf(stretch{w.From, w.To, []trace.Wait{w}}, free, node) {
-			if part.To-part.From > r.patience() {
-				f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: []int{own.Op, w.Invoke, w.Done}},
-					"%s waited to hold %q in the mode %s from %s to %s although nobody else kept it from that.",
-					node, k.Name, mode, r.seconds(part.From), r.seconds(part.To))
-				break
+			mode := r.Ops[w.waits[0].Invoke].Mode
+			var others []trace.Span
+			for _, a := range r.attempts(k) {
+				if mode == history.Exclusive && k.Waits[a.wait].Invoke != g.Invoke {
+					others = append(others, trace.Span{From: a.from, To: a.to})
+				}
+			}
+			free := without(trace.Span{From: w.from, To: w.to}, trace.Union(others))
+			for _, part := range r.clearOf(w, free, g.Node) {
+				if part.To-part.From > r.patience() {
+					f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: append([]int{g.Op}, w.within(part.From, part.To)...)},
+						"%s waited to hold %q in the mode %s from %s to %s although nobody else kept it from that.",
+						g.Node, k.Name, mode, r.seconds(part.From), r.seconds(part.To))
+					break
+				}
 			}
 		}
 	}
+}
+
+// changeStretches are the times for which the holder of g waited to hold it in another mode: each request, or several one after the
+// other that were refused while its lease ran.
+func (r *run) changeStretches(g *trace.Grant) (all []stretch) {
+	var row []trace.Wait
+	joined := func() {
+		if len(row) > 0 {
+			all = append(all, r.joined(row, row[0].From, trace.Forever, r.patience()/2)...)
+		}
+		row = nil
+	}
+	for _, w := range r.changes(g) {
+		if len(row) > 0 && r.Ops[row[0].Invoke].Mode != r.Ops[w.Invoke].Mode {
+			joined()
+		}
+		w, known := r.lasted(w)
+		switch refused := known && r.Ops[w.Done].F == history.Change && r.Ops[w.Done].Type == history.Fail; {
+		case !known:
+			joined()
+		case refused && w.To <= r.lastsUntil(g):
+			row = append(row, w)
+		default:
+			joined()
+			all = append(all, stretch{w.From, w.To, []trace.Wait{w}})
+		}
+	}
+	joined()
+	return all
 }
 
 // taken are the shares of g in a time, as far as its client was told: a writer that was told that it is a reader is one from then on, and

@@ -28,8 +28,9 @@ func fencingMonotonic(r *run) outcome {
 				writers++
 			}
 			if g.Mode == history.Exclusive && g.Token == 0 {
-				f.add(r, Violation{Key: k.Name, At: g.OK, Operations: []int{g.Op}},
-					"%s was granted %q at %s without a token.", g.Who(), k.Name, r.seconds(g.OK))
+				ops, was, _ := r.granted(g)
+				f.add(r, Violation{Key: k.Name, At: g.OK, Operations: ops},
+					"%s %s %q at %s without a token.", g.Who(), was, k.Name, r.seconds(g.OK))
 			}
 		}
 		r.risingTokens(k, all, &f)
@@ -87,32 +88,43 @@ func (r *run) tokened(k *keyLog) []*trace.Grant {
 	})
 }
 
-// retold are the renewals of a key's grants that tell another token, each as a grant.
+// retold are the renewals of a key's grants that tell another token, and the changes by which a reader became the writer, each as a
+// grant.
 func (r *run) retold(k *keyLog) (all []*trace.Grant) {
 	for _, g := range k.Grants {
 		token := g.Token
 		for _, c := range g.Claims {
 			op := &r.Ops[c.Op]
-			if op.F != history.Extend || op.Token == 0 || op.Token == token {
+			invoke, _ := r.Started(c.Op)
+			writes := op.F == history.Change && op.Type == history.OK && cmp.Or(op.Mode, r.Ops[invoke].Mode) == history.Exclusive
+			if told := op.F == history.Extend && op.Token != 0 && op.Token != token; !told && !writes {
 				continue
 			}
-			invoke, _ := r.Started(c.Op)
 			again := *g
-			again.Owner, again.Token, again.Op, again.Invoke = fmt.Sprint(g.Owner, " ", c.Op), op.Token, c.Op, invoke
+			again.Owner, again.Token, again.Op, again.Invoke = fmt.Sprint(g.Owner, " ", c.Op), cmp.Or(op.Token, token), c.Op, invoke
 			again.Sent, again.OK = cmp.Or(op.Sent, r.Ops[invoke].Time), op.Time
-			if len(g.Turns) > 0 { // it may be the writer no more
+			switch {
+			case writes:
+				again.Mode = history.Exclusive
+			case len(g.Turns) > 0: // it may be the writer no more
 				again.Mode = history.Shared
 			}
-			all, token = append(all, &again), op.Token
+			all, token = append(all, &again), again.Token
 		}
 	}
 	return all
 }
 
+// madeWriter says whether g is the change by which a reader became the writer: it may keep the token that it has.
+func (r *run) madeWriter(g *trace.Grant) bool { return r.Ops[g.Op].F == history.Change }
+
 // granted are the operations that show a grant, and words for it.
 func (r *run) granted(g *trace.Grant) (ops []int, was, had string) {
-	if r.Ops[g.Op].F == history.Extend {
+	switch r.Ops[g.Op].F {
+	case history.Extend:
 		return []int{g.Op}, "renewed", "had renewed"
+	case history.Change:
+		return []int{g.Op}, "became the writer of", "had become the writer of"
 	}
 	if ghost, unknown := r.Ghosts[g.Owner]; unknown && r.ByOwner[g.Owner] == nil {
 		return []int{ghost.Info, g.Op}, "acted on", "had acted on"
@@ -166,7 +178,7 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		if g.Token == 0 {
 			continue
 		}
-		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive) // two writers: see repeatedTokens
+		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive && !r.madeWriter(g)) // two writers: see repeatedTokens
 		if !certain {
 			if b, three := open[g]; three {
 				r.tellBetween(f, k, b, g)
@@ -248,7 +260,7 @@ func (r *run) repeatedTokens(k *keyLog, all []*trace.Grant, f *found) {
 		slices.SortStableFunc(byToken, order)
 	}
 	for i := 1; i < len(byToken); i++ {
-		if g, h := byToken[i-1], byToken[i]; g.Token == h.Token && g.Token != 0 {
+		if g, h := byToken[i-1], byToken[i]; g.Token == h.Token && g.Token != 0 && r.Ops[g.Op].Owner != r.Ops[h.Op].Owner {
 			before, _, _ := r.granted(g)
 			ops, was, _ := r.granted(h)
 			f.add(r, Violation{Key: k.Name, At: h.OK, Operations: append(before, ops...)},

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,7 @@ func Validate(setup Setup, ops []Op) error {
 	}
 	v := validator{
 		processes: map[int]process{},
+		told:      map[told]bool{},
 		owners:    map[string]granted{},
 		values:    map[string]int{},
 		faults:    map[victim]int{},
@@ -67,6 +69,12 @@ type granted struct {
 	deeper bool // it was told a depth of a first hold that nobody has been told of yet
 }
 
+// told is a token that a holder was told by a renewal or a change.
+type told struct {
+	owner string
+	token int64
+}
+
 // holding is which client holds which key.
 type holding struct{ node, key string }
 
@@ -78,6 +86,7 @@ type victim struct {
 
 type validator struct {
 	processes map[int]process
+	told      map[told]bool // but those of their grants
 	owners    map[string]granted
 	values    map[string]int
 	faults    map[victim]int // index of the Begin that is open
@@ -155,9 +164,9 @@ func (v *validator) invoke(op *Op) error {
 }
 
 // carries wants a write, and what the resource says of it, to carry the token of
-// its grant, where that is known: without it no fence can be judged.
+// its grant, or one that was told since, where that is known: without it no fence can be judged.
 func (v *validator) carries(op *Op) error {
-	if g, ok := v.owners[op.Owner]; ok && g.token != op.Token {
+	if g, ok := v.owners[op.Owner]; ok && g.token != op.Token && !v.told[told{op.Owner, op.Token}] {
 		return fmt.Errorf("it carries token %d, but line %d granted %q with token %d", op.Token, Line(g.index), op.Owner, g.token)
 	}
 	return nil
@@ -185,8 +194,13 @@ func (v *validator) complete(ops []Op, op *Op) error {
 		return fmt.Errorf("sent at %d, outside of its own span from %d to %d", op.Sent, invoke.Time, op.Time)
 	}
 	v.processes[op.Process] = process{retired: op.Type == Info}
-	if op.Type == OK && (op.F == Acquire || op.F == Try) {
+	switch {
+	case op.Type == OK && (op.F == Acquire || op.F == Try):
 		return v.granted(op, invoke)
+	case op.Type == OK && (op.F == Extend || op.F == Change) && op.Token != 0:
+		if owner := cmp.Or(op.Owner, invoke.Owner); v.owners[owner].token != op.Token {
+			v.told[told{owner, op.Token}] = true
+		}
 	}
 	return nil
 }
