@@ -143,7 +143,10 @@ func (s *fenced) byStrictRule(r *run, g *trace.Grant, op *history.Op) bool {
 // fencedWriter judges one note of the resource of a lock that several clients may hold: a writer is alone.
 func (r *run) fencedWriter(k *keyLog, op *history.Op, s *fenced) {
 	g := r.ByOwner[op.Owner]
-	if op.F != history.Apply || op.Fenced == nil || g == nil || g.Key != k.Key || r.Setup.Kind != history.ReadWrite || g.Mode != history.Exclusive || len(g.Turns) > 0 {
+	if r.Setup.Kind != history.ReadWrite || op.F != history.Apply || op.Fenced == nil || g == nil || g.Key != k.Key {
+		return
+	}
+	if g.Mode != history.Exclusive || len(g.Turns) > 0 { // who changes its mode may have been a reader
 		return
 	}
 	s.judged++
