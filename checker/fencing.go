@@ -17,8 +17,14 @@ type fenced struct {
 	// Of the grants of a key that the copy has heard of, top is the latest by order, and
 	// sent the one whose request was sent last: where order is open, it may be the certain one.
 	top, sent heard
-	used      map[*trace.Grant]int // the accepted write of each, where the copy is to accept one only
-	written   map[int64]bool       // tokens with which a write was accepted
+	used      map[withToken]int // the accepted write of each grant with each of its tokens, where the copy is to accept one only
+	written   map[int64]bool    // tokens with which a write was accepted
+}
+
+// withToken is a grant with one of the tokens that its client was told.
+type withToken struct {
+	grant *trace.Grant
+	token int64
 }
 
 // heard is a grant of which the copy has heard by a note.
@@ -53,7 +59,7 @@ func (s *fenced) after(g *trace.Grant) heard {
 func fencedWrites(r *run) outcome {
 	var s fenced
 	for _, k := range r.keys {
-		s.top, s.sent, s.used, s.written = heard{}, heard{}, map[*trace.Grant]int{}, map[int64]bool{}
+		s.top, s.sent, s.used, s.written = heard{}, heard{}, map[withToken]int{}, map[int64]bool{}
 		for _, i := range k.Resource {
 			op := &r.Ops[i]
 			if r.Setup.Kind.Shares() {
@@ -104,7 +110,8 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	}
 	s.judged++
 	stale, later := g.SupersededAt(op.Time), s.after(g)
-	used, twice := s.used[g]
+	as := withToken{g, cmp.Or(op.Token, g.Token)}
+	used, twice := s.used[as]
 	switch {
 	case op.Fenced.Accepted && twice:
 		s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, used, op.Index}},
@@ -115,7 +122,7 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 			Operations: []int{g.Op, later.grant.Op, later.note, op.Index}},
 			"The fenced copy of %q accepted %q of %s at %s, after it had heard of the later grant of %s.",
 			k.Name, op.Value, g.Who(), r.seconds(op.Time), later.grant.Who())
-	case !op.Fenced.Accepted && r.validHolder(g, op) && !s.byStrictRule(r, g, op):
+	case !op.Fenced.Accepted && r.validHolder(g, op) && !s.byStrictRule(r, as, op) && !r.byOwnToken(as, op):
 		s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, op.Index}},
 			"The fenced copy of %q refused %q of %s at %s, whose grant was valid and superseded by none; it had registered token %d.",
 			k.Name, op.Value, g.Who(), r.seconds(op.Time), op.Fenced.Token)
@@ -128,16 +135,21 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	}
 	if op.Fenced.Accepted {
 		s.hear(g, op.Index)
-		if r.Setup.Fencing == history.Strict && g.Token != 0 {
-			s.used[g] = op.Index
+		if r.Setup.Fencing == history.Strict && as.token != 0 {
+			s.used[as] = op.Index
 		}
 	}
 }
 
-// byStrictRule says whether the rule "<" explains the refusal: a write with the token of g had been accepted before. That a
+// byStrictRule says whether the rule "<" explains the refusal: a write with that token had been accepted before. That a
 // read has registered it does not.
-func (s *fenced) byStrictRule(r *run, g *trace.Grant, op *history.Op) bool {
-	return r.Setup.Fencing == history.Strict && g.Token == op.Fenced.Token && s.written[cmp.Or(op.Token, g.Token)]
+func (s *fenced) byStrictRule(r *run, as withToken, op *history.Op) bool {
+	return r.Setup.Fencing == history.Strict && as.token == op.Fenced.Token && s.written[as.token]
+}
+
+// byOwnToken says whether the copy had registered a higher token that the holder itself was told later.
+func (r *run) byOwnToken(as withToken, op *history.Op) bool {
+	return op.Fenced.Token > as.token && r.hadToken(as.grant, op.Fenced.Token, op.Index)
 }
 
 // fencedWriter judges one note of the resource of a lock that several clients may hold: a writer is alone.
@@ -146,13 +158,24 @@ func (r *run) fencedWriter(k *keyLog, op *history.Op, s *fenced) {
 	if r.Setup.Kind != history.ReadWrite || op.F != history.Apply || op.Fenced == nil || g == nil || g.Key != k.Key {
 		return
 	}
-	if g.Mode != history.Exclusive || len(g.Turns) > 0 { // who changes its mode may have been a reader
+	if !writes(g, op.Time) {
 		return
 	}
 	s.judged++
 	if !op.Fenced.Accepted && r.aboveAll(g, op) {
 		s.refusedAboveAll(r, k, g, op)
 	}
+}
+
+// writes says whether who holds g is the writer at a time.
+func writes(g *trace.Grant, at int64) bool {
+	mode := g.Mode
+	for _, turn := range g.Turns {
+		if turn.At <= at {
+			mode = turn.Mode
+		}
+	}
+	return mode == history.Exclusive
 }
 
 // aboveAll says whether a refused write of g, while its lease ran and it believed in it, had a token above all that the copy

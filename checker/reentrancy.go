@@ -86,7 +86,7 @@ func (n *nested) counts(g *trace.Grant) {
 				"%s held %q since %s in one thread, and another thread of it took it again at %s.", g.Who(), g.Key.Name,
 				n.seconds(g.OK), n.seconds(op.Time))
 		}
-		if op.Token != g.Token {
+		if !n.hadToken(g, op.Token, i) {
 			n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, i}},
 				"%s took %q again at %s and was told token %d.", g.Who(), g.Key.Name, n.seconds(op.Time), op.Token)
 		}

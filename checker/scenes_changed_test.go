@@ -12,7 +12,7 @@ import (
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
 		"fencing-monotonic": madeWriters, "honest-claims": changesUnheld, "validity-bound": changesEndless,
-		"deadlock-freedom": changesRefused, "fenced-writes": refusedWithout, "loss-noticed": lateGrants,
+		"deadlock-freedom": changesRefused, "fenced-writes": refusedWithout, "loss-noticed": lateGrants, "reentrancy": againRenewed,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -56,6 +56,10 @@ var madeWriters = map[string]func(*builder){
 		b.does(400*ms, h, history.Release, history.OK)
 		b.as(410*ms, 420*ms, "client-2", exclusive, 8)
 	},
+	"violated-made-writer-other": madeWriter(6, 9, readerLeft(9)), // another reader's
+	"violated-made-reader":       turnedDown(3),
+	"holds-made-reader":          turnedDown(7),
+	"holds-made-reader-untold":   turnedDown(0),
 	"holds-made-writer-twice": func(b *builder) { // nobody else was the writer meanwhile
 		b.changing()
 		h := b.as(0, 10*ms, "client-1", exclusive, 5)
@@ -64,6 +68,18 @@ var madeWriters = map[string]func(*builder){
 		b.does(300*ms, h, history.Release, history.OK)
 		b.as(310*ms, 320*ms, "client-2", exclusive, 6)
 	},
+}
+
+// turnedDown is a writer with token 6, after one with 5, that becomes a reader and is told a token.
+func turnedDown(token int64) func(*builder) {
+	return func(b *builder) {
+		b.changing()
+		w := b.as(0, 10*ms, "client-2", exclusive, 5)
+		b.does(20*ms, w, history.Release, history.OK)
+		h := b.as(30*ms, 40*ms, "client-1", exclusive, 6)
+		h.token = token
+		b.turn(100*ms, h, shared, history.OK)
+	}
 }
 
 // readerLeft is a reader that is granted the lock and gives it back.
@@ -161,6 +177,36 @@ func strictRead(writes int) func(*builder) {
 	}
 }
 
+// renewedWrites is the only holder, with token 5, that is told another by a renewal and writes with some, of which the last write is
+// accepted or refused.
+func renewedWrites(fencing string, told int64, accepted bool, with ...int64) func(*builder) {
+	return func(b *builder) {
+		b.setup.Fencing = fencing
+		h := b.grantOf(0, 10*ms, "client-1", 5)
+		h.token = told
+		b.does(20*ms, h, history.Extend, history.OK)
+		for i, token := range with {
+			h.token = token
+			b.read(30*ms+int64(i)*10*ms, h)
+			b.decide(35*ms+int64(i)*10*ms, h, accepted || i < len(with)-1)
+		}
+	}
+}
+
+// upgradedRefused is a reader with token 5 that becomes the writer with 7, whose write with some token is refused.
+func upgradedRefused(token, registered int64) func(*builder) {
+	return func(b *builder) {
+		b.changing()
+		h := b.as(0, 10*ms, "client-1", shared, 5)
+		h.token = 7
+		b.turn(20*ms, h, exclusive, history.OK)
+		b.resource("k")[1].Token = registered
+		h.token = token
+		b.look(30*ms, h)
+		b.decide(40*ms, h, false)
+	}
+}
+
 // writerRefused is the only holder of a read-write lock, in a mode, whose write is refused.
 func writerRefused(mode history.Mode, registered int64) func(*builder) {
 	return func(b *builder) {
@@ -173,12 +219,18 @@ func writerRefused(mode history.Mode, registered int64) func(*builder) {
 }
 
 var refusedWithout = map[string]func(*builder){
-	"violated-refused-beside": refusedBeside(0, true),
-	"holds-refused-beside-na": refusedBeside(6, true), // it has heard of the other
-	"violated-strict-read":    strictRead(1),
-	"holds-strict-second-na":  strictRead(2),
-	"violated-writer":         writerRefused(exclusive, 0),
-	"holds-writer-na":         writerRefused(exclusive, 6),
+	"violated-refused-beside":      refusedBeside(0, true),
+	"holds-refused-beside-na":      refusedBeside(6, true), // it has heard of the other
+	"holds-renewed-strict-na":      renewedWrites(history.Strict, 7, true, 5, 7),
+	"violated-renewed-strict":      renewedWrites(history.Strict, 5, true, 5, 5),
+	"holds-renewed-old-na":         renewedWrites(history.AtLeast, 7, false, 7, 5), // below its own new one
+	"violated-renewed-old":         renewedWrites(history.AtLeast, 7, false, 5),
+	"violated-upgraded-writer":     upgradedRefused(7, 0),
+	"holds-upgraded-writer-old-na": upgradedRefused(5, 6),
+	"violated-strict-read":         strictRead(1),
+	"holds-strict-second-na":       strictRead(2),
+	"violated-writer":              writerRefused(exclusive, 0),
+	"holds-writer-na":              writerRefused(exclusive, 6),
 	"holds-writer-looks-na": func(b *builder) { // what a look found is no decision
 		writerRefused(exclusive, 6)(b)
 		for i := range b.ops {
@@ -204,4 +256,23 @@ func lateGrant(lost int64) func(*builder) {
 var lateGrants = map[string]func(*builder){
 	"unknown-late-grant":  lateGrant(1510 * ms),
 	"violated-late-grant": lateGrant(2600 * ms),
+}
+
+// tookAgain is a hold with token 1 that a renewal tells another, and that is taken again with a token.
+func tookAgain(renewed, token int64) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		h.token = renewed
+		b.does(100*ms, h, history.Extend, history.OK)
+		b.again(200*ms, h, 2, token)
+		b.back(300*ms, h, 1)
+		b.back(310*ms, h, 0)
+	}
+}
+
+var againRenewed = map[string]func(*builder){
+	"unknown-renewed-token":  tookAgain(7, 7),
+	"violated-renewed-token": tookAgain(7, 9),
 }

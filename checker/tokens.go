@@ -88,50 +88,6 @@ func (r *run) tokened(k *keyLog) []*trace.Grant {
 	})
 }
 
-// retold are the renewals of a key's grants that tell another token, and the changes by which a reader became the writer, each as a
-// grant.
-func (r *run) retold(k *keyLog) (all []*trace.Grant) {
-	for _, g := range k.Grants {
-		token := g.Token
-		for _, c := range g.Claims {
-			op := &r.Ops[c.Op]
-			invoke, _ := r.Started(c.Op)
-			writes := op.F == history.Change && op.Type == history.OK && cmp.Or(op.Mode, r.Ops[invoke].Mode) == history.Exclusive
-			if told := op.F == history.Extend && op.Token != 0 && op.Token != token; !told && !writes {
-				continue
-			}
-			again := *g
-			again.Owner, again.Token, again.Op, again.Invoke = fmt.Sprint(g.Owner, " ", c.Op), cmp.Or(op.Token, token), c.Op, invoke
-			again.Sent, again.OK = cmp.Or(op.Sent, r.Ops[invoke].Time), op.Time
-			switch {
-			case writes:
-				again.Mode = history.Exclusive
-			case len(g.Turns) > 0: // it may be the writer no more
-				again.Mode = history.Shared
-			}
-			all, token = append(all, &again), again.Token
-		}
-	}
-	return all
-}
-
-// madeWriter says whether g is the change by which a reader became the writer: it may keep the token that it has.
-func (r *run) madeWriter(g *trace.Grant) bool { return r.Ops[g.Op].F == history.Change }
-
-// granted are the operations that show a grant, and words for it.
-func (r *run) granted(g *trace.Grant) (ops []int, was, had string) {
-	switch r.Ops[g.Op].F {
-	case history.Extend:
-		return []int{g.Op}, "renewed", "had renewed"
-	case history.Change:
-		return []int{g.Op}, "became the writer of", "had become the writer of"
-	}
-	if ghost, unknown := r.Ghosts[g.Owner]; unknown && r.ByOwner[g.Owner] == nil {
-		return []int{ghost.Info, g.Op}, "acted on", "had acted on"
-	}
-	return []int{g.Op}, "was granted", "had been granted"
-}
-
 // proven are the first and the last time at which a grant is known to have been held,
 // each as the span of what shows it: the request that won, and the looks that found it.
 type proven struct {
@@ -178,7 +134,7 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		if g.Token == 0 {
 			continue
 		}
-		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive && !r.madeWriter(g)) // two writers: see repeatedTokens
+		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive && !r.keptToken(g)) // two writers: see repeatedTokens
 		if !certain {
 			if b, three := open[g]; three {
 				r.tellBetween(f, k, b, g)
