@@ -55,7 +55,8 @@ func (s *fenced) after(g *trace.Grant) heard {
 }
 
 // fencedWrites judges the decisions of the fenced copy by the order of grants,
-// not of tokens, so a lock whose tokens lie cannot pass.
+// not of tokens, so a lock whose tokens lie cannot pass. A refusal is judged by the tokens that the copy says it had registered,
+// too, and of a read-write lock, whose readers have no order, by these alone.
 func fencedWrites(r *run) outcome {
 	var s fenced
 	for _, k := range r.keys {

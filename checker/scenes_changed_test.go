@@ -56,10 +56,12 @@ var madeWriters = map[string]func(*builder){
 		b.does(400*ms, h, history.Release, history.OK)
 		b.as(410*ms, 420*ms, "client-2", exclusive, 8)
 	},
-	"violated-made-writer-other": madeWriter(6, 9, readerLeft(9)), // another reader's
-	"violated-made-reader":       turnedDown(3),
-	"holds-made-reader":          turnedDown(7),
-	"holds-made-reader-untold":   turnedDown(0),
+	"holds-made-writer-unnamed":    unnamed(madeWriter(6, 6, nil)),
+	"violated-made-writer-unnamed": unnamed(madeWriter(6, 5, nil)),
+	"violated-made-writer-other":   madeWriter(6, 9, readerLeft(9)), // another reader's
+	"violated-made-reader":         turnedDown(3),
+	"holds-made-reader":            turnedDown(7),
+	"holds-made-reader-untold":     turnedDown(0),
 	"holds-made-writer-twice": func(b *builder) { // nobody else was the writer meanwhile
 		b.changing()
 		h := b.as(0, 10*ms, "client-1", exclusive, 5)
@@ -68,6 +70,18 @@ var madeWriters = map[string]func(*builder){
 		b.does(300*ms, h, history.Release, history.OK)
 		b.as(310*ms, 320*ms, "client-2", exclusive, 6)
 	},
+}
+
+// unnamed leaves it to the requests of changes who they are of.
+func unnamed(scene func(*builder)) func(*builder) {
+	return func(b *builder) {
+		scene(b)
+		for i := range b.ops {
+			if op := &b.ops[i]; op.F == history.Change && op.Type == history.OK {
+				op.Owner = ""
+			}
+		}
+	}
 }
 
 // turnedDown is a writer with token 6, after one with 5, that becomes a reader and is told a token.

@@ -216,7 +216,7 @@ func (r *run) repeatedTokens(k *keyLog, all []*trace.Grant, f *found) {
 		slices.SortStableFunc(byToken, order)
 	}
 	for i := 1; i < len(byToken); i++ {
-		if g, h := byToken[i-1], byToken[i]; g.Token == h.Token && g.Token != 0 && r.Ops[g.Op].Owner != r.Ops[h.Op].Owner {
+		if g, h := byToken[i-1], byToken[i]; g.Token == h.Token && g.Token != 0 && r.ownerOf(g) != r.ownerOf(h) {
 			before, _, _ := r.granted(g)
 			ops, was, _ := r.granted(h)
 			f.add(r, Violation{Key: k.Name, At: h.OK, Operations: append(before, ops...)},

@@ -38,7 +38,15 @@ func (r *run) retold(k *keyLog) (all []*trace.Grant) {
 
 // keptToken says whether g is the change by which a reader became the writer, and kept a token that it had.
 func (r *run) keptToken(g *trace.Grant) bool {
-	return r.Ops[g.Op].F == history.Change && r.hadToken(r.ByOwner[r.Ops[g.Op].Owner], g.Token, g.Op)
+	return r.Ops[g.Op].F == history.Change && r.hadToken(r.ByOwner[r.ownerOf(g)], g.Token, g.Op)
+}
+
+// ownerOf is the owner of a grant, also of one that retold has made; an answer may leave it to its request.
+func (r *run) ownerOf(g *trace.Grant) string {
+	if invoke, answers := r.Started(g.Op); answers {
+		return cmp.Or(r.Ops[g.Op].Owner, r.Ops[invoke].Owner)
+	}
+	return r.Ops[g.Op].Owner
 }
 
 // hadToken says whether the client of g had been told a token before an operation: by its grant, a renewal or a change.
