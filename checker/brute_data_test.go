@@ -39,6 +39,8 @@ func (b brute) fencedWrongly() (y tally) {
 			y.add(false)
 		case op.Fenced.Accepted && possible:
 			y.add(!certain)
+		case op.Fenced.Accepted && op.Token > 0 && op.Fenced.Token > op.Token:
+			y.add(false)
 		case !op.Fenced.Accepted && (above || !explained && b.surelyHolds(g, op.Time)):
 			y.add(false)
 		}

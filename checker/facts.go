@@ -32,7 +32,7 @@ var (
 			return counted(r.Grants, func(g *trace.Grant) bool { return g.By != nil && g.By.OK < g.End })
 		}}
 	staleWrites = &fact{"stale write", "stale writes", "nobody wrote on a superseded grant",
-		func(r *run) int { return r.counts.StaleWrites }}
+		func(r *run) int { return r.counts.StaleWrites + r.staleBlocks() }}
 	faultGrants = &fact{"grant of others during a fault", "grants of others during a fault", "nobody was granted a key during a fault",
 		func(r *run) int { return r.counts.GrantsDuringFault }}
 	faultsSeen = &fact{"fault", "faults", "there was no fault",

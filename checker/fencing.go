@@ -3,6 +3,7 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -61,7 +62,7 @@ func fencedWrites(r *run) outcome {
 	var s fenced
 	for _, k := range r.keys {
 		s.top, s.sent, s.used, s.written = heard{}, heard{}, map[withToken]int{}, map[int64]bool{}
-		for _, i := range k.Resource {
+		for _, i := range r.decisions(k) {
 			op := &r.Ops[i]
 			if r.Setup.Kind.Shares() {
 				r.fencedWriter(k, op, &s)
@@ -94,6 +95,29 @@ func fencedWrites(r *run) outcome {
 	return o
 }
 
+// decisions are the notes of the resource of a key that its fence may have decided, in order: of a file each block, too. A card,
+// a mail or a job checks no token.
+func (r *run) decisions(k *keyLog) []int {
+	if r.Setup.Use.Name != history.File {
+		return k.Resource
+	}
+	all := slices.Concat(k.Resource, k.Effects)
+	slices.Sort(all)
+	return all
+}
+
+// staleBlocks counts the blocks of files that reached the resource on a superseded grant.
+func (r *run) staleBlocks() (n int) {
+	for _, k := range r.keys {
+		for _, i := range r.decisions(k) {
+			if g := r.ByOwner[r.Ops[i].Owner]; r.Ops[i].F == history.Happened && g != nil && g.SupersededAt(r.Ops[i].Time) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // fencedNote judges one note of the resource.
 func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	g := r.ByOwner[op.Owner]
@@ -106,7 +130,8 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 		}
 		return
 	}
-	if op.Fenced == nil {
+	block := op.F == history.Happened // one grant writes many with one token, however strict fencing is
+	if op.Fenced == nil || block && (op.Fenced.Value == "" || op.Fenced.Previous != "") {
 		return
 	}
 	s.judged++
@@ -114,7 +139,7 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	as := withToken{g, cmp.Or(op.Token, g.Token)}
 	used, twice := s.used[as]
 	switch {
-	case op.Fenced.Accepted && twice:
+	case op.Fenced.Accepted && twice && !block:
 		s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, used, op.Index}},
 			"The fenced copy of %q accepted %q of %s at %s, although a write with that token had been accepted before, and fencing is strict.",
 			k.Name, op.Value, g.Who(), r.seconds(op.Time))
@@ -123,7 +148,9 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 			Operations: []int{g.Op, later.grant.Op, later.note, op.Index}},
 			"The fenced copy of %q accepted %q of %s at %s, after it had heard of the later grant of %s.",
 			k.Name, op.Value, g.Who(), r.seconds(op.Time), later.grant.Who())
-	case !op.Fenced.Accepted && r.validHolder(g, op) && !s.byStrictRule(r, as, op) && !r.byOwnToken(as, op):
+	case belowItsOwn(op):
+		s.acceptedBelow(r, k, g, op)
+	case !op.Fenced.Accepted && r.validHolder(g, op) && (block || !s.byStrictRule(r, as, op)) && !r.byOwnToken(as, op):
 		s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, op.Index}},
 			"The fenced copy of %q refused %q of %s at %s, whose grant was valid and superseded by none; it had registered token %d.",
 			k.Name, op.Value, g.Who(), r.seconds(op.Time), op.Fenced.Token)
@@ -136,7 +163,7 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	}
 	if op.Fenced.Accepted {
 		s.hear(g, op.Index)
-		if r.Setup.Fencing == history.Strict && as.token != 0 {
+		if r.Setup.Fencing == history.Strict && as.token != 0 && !block {
 			s.used[as] = op.Index
 		}
 	}
@@ -163,9 +190,24 @@ func (r *run) fencedWriter(k *keyLog, op *history.Op, s *fenced) {
 		return
 	}
 	s.judged++
-	if !op.Fenced.Accepted && r.aboveAll(g, op) {
+	switch {
+	case belowItsOwn(op):
+		s.acceptedBelow(r, k, g, op)
+	case !op.Fenced.Accepted && r.aboveAll(g, op):
 		s.refusedAboveAll(r, k, g, op)
 	}
+}
+
+// belowItsOwn says whether the copy accepted a token below one that it had registered by its own word: by no order of grants
+// is that a fence.
+func belowItsOwn(op *history.Op) bool {
+	return op.Fenced.Accepted && op.Token != 0 && op.Token < op.Fenced.Token
+}
+
+func (s *fenced) acceptedBelow(r *run, k *keyLog, g *trace.Grant, op *history.Op) {
+	s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, op.Index}},
+		"The fenced copy of %q accepted %q of %s at %s with token %d, and had registered %d.",
+		k.Name, op.Value, g.Who(), r.seconds(op.Time), op.Token, op.Fenced.Token)
 }
 
 // writes says whether who holds g is the writer at a time.

@@ -149,20 +149,23 @@ func (r *run) askTokens(k *keyLog) []question {
 // askFenced makes a fenced register of the log of the fenced copy. Its tokens are
 // the places of the grants in their order, as the lock's own may lie.
 func (r *run) askFenced(k *keyLog) []question {
-	var ops []models.Op
+	var ops, below []models.Op
 	top, apart, strict := -1, 1, r.Setup.Fencing == history.Strict
 	if strict { // between two tokens stands the first one, used up
 		apart = 2
 	}
-	for _, i := range k.Resource {
+	for _, i := range r.decisions(k) {
 		op := &r.Ops[i]
 		g := r.ByOwner[op.Owner]
 		if g == nil || g.Key != k.Key || op.F == history.ReadSeen &&
-			(r.Setup.FenceOn != history.OnRead || g.Pos <= top) || op.F == history.Apply && op.Fenced == nil {
+			(r.Setup.FenceOn != history.OnRead || g.Pos <= top) || op.F != history.ReadSeen && op.Fenced == nil {
 			continue
 		}
 		write := models.Op{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: int64(apart * (g.Pos + 1)), Call: i, Return: i}
-		if op.F == history.Apply && !op.Fenced.Accepted {
+		if op.F != history.ReadSeen && belowItsOwn(op) {
+			below = append(below, registered(op, i)...)
+		}
+		if op.F != history.ReadSeen && !op.Fenced.Accepted {
 			write.Type = history.Fail
 		} else {
 			top = max(top, g.Pos)
@@ -173,7 +176,15 @@ func (r *run) askFenced(k *keyLog) []question {
 			ops = append(ops, write)
 		}
 	}
-	return []question{{model: "fenced-register", ops: ops}}
+	return []question{{model: "fenced-register", ops: ops}, {model: "fenced-register", ops: below}}
+}
+
+// registered are what the copy says that it had registered, and the write that it accepted then.
+func registered(op *history.Op, i int) []models.Op {
+	return []models.Op{
+		{F: models.Write, Type: history.OK, Value: fmt.Sprint(i, " before"), Token: op.Fenced.Token, Call: 2 * i, Return: 2 * i},
+		{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: op.Token, Call: 2*i + 1, Return: 2*i + 1},
+	}
 }
 
 // askUpdates makes a register of the log of one copy: each accepted write is a
