@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
@@ -46,11 +48,34 @@ func (share usage) beyond(u usage, alone bool, exact func() uint64) string {
 	return ""
 }
 
-// Pauses between two looks. Memory can grow by a gigabyte in the first.
+// Pauses between two looks. Memory can grow by a gigabyte in the first, which the machine has less then: its processes
+// are looked at one by one only where it has less, or more threads, and now and then.
 const (
-	lookEvery = 200 * time.Millisecond
-	diskEvery = 2 * time.Second
+	lookEvery  = 200 * time.Millisecond
+	closeEvery = time.Second
+	diskEvery  = 2 * time.Second
 )
+
+// machine is what the whole machine has, as one system call says it.
+type machine struct {
+	free    uint64 // bytes of memory
+	threads int
+	at      time.Time
+}
+
+// lookAround reads it; ok is false where the kernel does not say.
+func lookAround() (m machine, ok bool) {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return m, false
+	}
+	return machine{free: info.Freeram * uint64(info.Unit), threads: int(info.Procs), at: time.Now()}, true
+}
+
+// calm says whether since a look at each process the machine has lost nothing that is much of a share.
+func (share usage) calm(last, now machine) bool {
+	return now.at.Sub(last.at) < closeEvery && now.free+share.memory/16 > last.free && now.threads < last.threads+share.threads/16
+}
 
 // watchBudget ends a child that takes more of the machine than its share. In a container the
 // kernel does that; in the runtime local nobody else would before the machine itself suffers. Of
@@ -61,6 +86,7 @@ func (a *agent) watchBudget() {
 	if alone {
 		go a.watchDisk()
 	}
+	var last machine
 	for range time.Tick(lookEvery) {
 		a.mu.Lock()
 		c := a.child
@@ -72,6 +98,11 @@ func (a *agent) watchBudget() {
 		if c.spec.Speaks {
 			share = guestShare
 		}
+		now, ok := lookAround()
+		if ok && share.calm(last, now) {
+			continue
+		}
+		last = now
 		pids := c.processes()
 		if what := share.beyond(measure(pids), alone, func() uint64 { return shares(pids) }); what != "" {
 			a.overdrawn(what)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/eventually"
@@ -54,6 +55,28 @@ func TestBeyond(t *testing.T) {
 		if got := share.beyond(c.u, false, nil); got != "" && c.u.threads <= 10 {
 			t.Errorf("in a container, %+v: %q", c.u, got)
 		}
+	}
+}
+
+// Processes are looked at one by one where the machine has lost what may be theirs, however slowly, and each second.
+func TestCalm(t *testing.T) {
+	share := usage{memory: 160, threads: 160}
+	was := machine{free: 1000, threads: 100, at: time.Now()}
+	for want, all := range map[bool][]machine{
+		true:  {{1000, 100, was.at}, {991, 109, was.at}, {2000, 1, was.at.Add(closeEvery - 1)}},
+		false: {{990, 100, was.at}, {1000, 110, was.at}, {1000, 100, was.at.Add(closeEvery)}},
+	} {
+		for _, now := range all {
+			if share.calm(was, now) != want {
+				t.Errorf("%+v after %+v: want %v", now, was, want)
+			}
+		}
+	}
+	if share.calm(machine{}, was) {
+		t.Error("nobody has looked yet")
+	}
+	if now, ok := lookAround(); !ok || now.free == 0 || now.threads < 2 {
+		t.Errorf("%+v %v", now, ok)
 	}
 }
 

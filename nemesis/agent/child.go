@@ -56,7 +56,7 @@ func startChild(spec Child, page *vdso.Page, disk *disk, lines func(line []byte,
 	if err != nil {
 		return nil, err
 	}
-	stdout, printed, err := quietPipe()
+	stdout, printed, err := gather(hurry)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func startChild(spec Child, page *vdso.Page, disk *disk, lines func(line []byte,
 		c.bent.Await(2) // the helper, and the program itself
 	}
 	outs := make(chan struct{}, 2)
-	for i, r := range []io.ReadCloser{&gatherer{File: stdout, hurry: hurry}, stderr} {
+	for i, r := range []io.ReadCloser{stdout, stderr} {
 		go func() { eachLine(r, func(b []byte) { lines(b, i == 0) }); _ = r.Close(); outs <- struct{}{} }()
 	}
 	go func() {

@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"errors"
+	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,21 +17,48 @@ const (
 
 // gatherer reads a pipe at most once in gatherTime. A reader that waits is woken by each
 // line, which takes more of the time of a worker that is being measured than the line does.
+//
+// A pipe that Go polls wakes it at each write, though nobody reads. A read that blocks has the runtime look after its thread
+// every 20 µs, for ten of them. So what Go polls is a bell that is set anew for each wait.
 type gatherer struct {
-	*os.File
+	pipe  *os.File
+	fd    int      // of pipe; it does not block
+	bell  *os.File // an epoll with the pipe alone
+	rings syscall.RawConn
 	hurry func() bool // a checkpoint is armed: whoever stands there waits until that is read
 	next  time.Time
 }
 
-// quietPipe has room for what comes until it is read, and a reading end that Go does not
-// poll: what it polls wakes at each write, though nobody reads.
-func quietPipe() (r, w *os.File, err error) {
+// gather makes a pipe that has room for what comes until it is read. w blocks.
+func gather(hurry func() bool) (g *gatherer, w *os.File, err error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return nil, nil, os.NewSyscallError("pipe2", err)
 	}
 	_, _ = unix.FcntlInt(uintptr(ends[0]), unix.F_SETPIPE_SZ, gatherSize) // else it stays as it is
-	return os.NewFile(uintptr(ends[0]), "what the child prints"), os.NewFile(uintptr(ends[1]), "the child's standard output"), nil
+	g = &gatherer{pipe: os.NewFile(uintptr(ends[0]), "what the child prints"), fd: ends[0], hurry: hurry}
+	w = os.NewFile(uintptr(ends[1]), "the child's standard output")
+	if err = g.hang(); err != nil {
+		return nil, nil, errors.Join(err, g.Close(), w.Close())
+	}
+	return g, w, nil
+}
+
+// hang makes the bell.
+func (g *gatherer) hang() error {
+	bell, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("epoll_create1", err)
+	}
+	err = errors.Join(unix.SetNonblock(g.fd, true), unix.SetNonblock(bell, true)) // Go polls what does not block
+	g.bell = os.NewFile(uintptr(bell), "bell")
+	if err == nil {
+		err = os.NewSyscallError("epoll_ctl", unix.EpollCtl(bell, unix.EPOLL_CTL_ADD, g.fd, &unix.EpollEvent{Fd: int32(g.fd)}))
+	}
+	if err == nil {
+		g.rings, err = g.bell.SyscallConn()
+	}
+	return err
 }
 
 // Read implements io.Reader.
@@ -36,7 +66,48 @@ func (g *gatherer) Read(b []byte) (int, error) {
 	if !g.hurry() {
 		time.Sleep(time.Until(g.next))
 	}
-	n, err := g.File.Read(b)
-	g.next = time.Now().Add(gatherTime)
-	return n, err
+	for {
+		n, err := unix.Read(g.fd, b)
+		switch {
+		case err == unix.EAGAIN:
+			err = g.wait()
+		case err == unix.EINTR:
+			continue
+		case n == 0 && err == nil:
+			return 0, io.EOF
+		default:
+			g.next = time.Now().Add(gatherTime)
+			return max(n, 0), err
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// wait returns once the pipe can be read, or its writers have ended.
+func (g *gatherer) wait() error {
+	var failed error
+	var rung [1]unix.EpollEvent
+	ended := g.rings.Read(func(bell uintptr) bool {
+		failed = unix.EpollCtl(int(bell), unix.EPOLL_CTL_MOD, g.fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT, Fd: int32(g.fd)})
+		if failed != nil {
+			return true
+		}
+		n, err := unix.EpollWait(int(bell), rung[:], 0)
+		if err != unix.EINTR {
+			failed = err
+		}
+		return n > 0 || failed != nil
+	})
+	return errors.Join(ended, failed)
+}
+
+// Close closes the reading end.
+func (g *gatherer) Close() error {
+	err := g.pipe.Close()
+	if g.bell != nil {
+		err = errors.Join(err, g.bell.Close())
+	}
+	return err
 }
