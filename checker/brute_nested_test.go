@@ -200,11 +200,18 @@ func (b brute) misled() (wrong []string, given map[*trace.Grant]int) {
 	given = map[*trace.Grant]int{}
 	for _, g := range b.r.Grants {
 		deep, want, sure, lost, left := 1, 1, true, false, -1
+		taken, returned, asked := 0, 0, 0 // unknown acquires and releases, and the invoke of each answer
 		for i := g.Op + 1; i < len(b.r.Ops); i++ {
 			op := &b.r.Ops[i]
 			if op.F == history.Acquire && op.Type == history.Invoke && op.Node == g.Node {
 				end := slices.IndexFunc(b.r.Ops[i+1:], func(o history.Op) bool { return o.Process == op.Process })
-				sure = sure && (op.Process != g.Process || b.r.Ops[i+1+end].Type != history.Info)
+				if b.r.Ops[i+1+end].Type == history.Info {
+					taken++
+					sure = sure && op.Process != g.Process
+				}
+			}
+			if op.Node == g.Node && op.Type == history.Invoke {
+				asked = i
 			}
 			what := "depth "
 			switch {
@@ -229,7 +236,7 @@ func (b brute) misled() (wrong []string, given map[*trace.Grant]int) {
 				}
 				continue
 			case op.Type == history.Info:
-				deep, sure = deep-1, false
+				deep, sure, returned = deep-1, false, returned+1
 				continue
 			default:
 				if deep > 1 && given[g] == 0 {
@@ -246,20 +253,27 @@ func (b brute) misled() (wrong []string, given map[*trace.Grant]int) {
 				}
 				wrong = append(wrong, fmt.Sprint(what, i))
 			}
+			had := b.stillHas(g, b.r.Ops[asked].Time) && b.stillHas(g, op.Time-1)
+			if told := int(op.Depth); !sure && (told > want+taken || had && told < want-returned) {
+				wrong = append(wrong, fmt.Sprint("depth ", i))
+			}
 		}
 	}
 	return wrong, given
+}
+
+// stillHas says whether the lease of g was valid at a time, or may be by what was asked for.
+func (b brute) stillHas(g *trace.Grant, at int64) bool {
+	spans, _ := b.r.Validity(nil, g, 0)
+	untold := b.r.Setup.Promise.Validity == history.Untold && at >= g.Sent+int64(b.r.Setup.Lease)
+	return !untold && slices.ContainsFunc(spans, func(s trace.Span) bool { return s.From <= at && at < s.To })
 }
 
 func TestReentrancyAgrees(t *testing.T) {
 	bothWays(t, 10, func(t *rapid.T) bool {
 		r := strangely(t)
 		want, given := brute{r}.misled()
-		has := func(g *trace.Grant, at int64) bool {
-			spans, _ := r.Validity(nil, g, 0)
-			untold := r.Setup.Promise.Validity == history.Untold && at >= g.Sent+int64(r.Setup.Lease)
-			return !untold && slices.ContainsFunc(spans, func(s trace.Span) bool { return s.From <= at && at < s.To })
-		}
+		has := brute{r}.stillHas
 		for _, h := range r.Grants {
 			if slices.ContainsFunc(r.Grants, func(g *trace.Grant) bool {
 				return g != h && given[g] > 0 && r.Ops[given[g]].Time < h.OK && has(g, h.OK) && has(h, h.OK)

@@ -65,6 +65,81 @@ func (n *nested) strays(g *trace.Grant) (wrong []stray) {
 	return wrong
 }
 
+// beyond are the answers under g, behind an operation of unknown outcome, that no outcome explains: they tell more holds than
+// its client has asked for, or fewer than it surely has.
+func (n *nested) beyond(g *trace.Grant) (wrong []stray) {
+	if g.Nest.Open == 0 || n.Ops[g.Op].Depth > 1 || n.crossedFirst(g) {
+		return nil
+	}
+	for _, a := range n.asks(g) {
+		if !a.unsure {
+			continue
+		}
+		switch least, most := n.bounds(g, a); {
+		case a.told > most:
+			wrong = append(wrong, stray{a.to, most})
+		case a.told < least:
+			wrong = append(wrong, stray{a.to, least})
+		}
+	}
+	return wrong
+}
+
+// bounds are how often the holder of g, which was granted it once, has its lock at least and at most by an answer. What the
+// client asked for before g was answered, and may have been served later, adds to it as well.
+func (n *nested) bounds(g *trace.Grant, by nestedAsk) (least, most int) {
+	least = 1
+	for _, a := range n.requestsOf(g) {
+		if a.from >= by.to {
+			break
+		}
+		own := a.from == by.from
+		surely := a.from > g.Op && (own || a.to >= 0 && a.to < by.from && n.Ops[a.to].Type == history.OK)
+		switch {
+		case a.to >= 0 && (n.Ops[a.to].Type == history.Fail || n.Ops[a.to].Type == history.OK && a.to < g.Invoke):
+		case a.by > 0:
+			most++
+			if surely && (own || slices.Contains(g.Nest.Again, a.to)) {
+				least++
+			}
+		default:
+			least--
+			if surely {
+				most--
+			}
+		}
+	}
+	if n.owedUntil(g, n.Ops[by.from].Time) < n.Ops[by.to].Time { // it may have lost all of it, and begun anew
+		least = 0
+	}
+	return max(least, 0), most
+}
+
+// requestsOf are the acquires and releases of a key by the client of g, by their invoke; to is -1 where there is no end.
+func (n *nested) requestsOf(g *trace.Grant) []nestedAsk {
+	if n.asked == nil {
+		n.asked = map[wanted][]nestedAsk{}
+		for i := range n.Ops {
+			op := &n.Ops[i]
+			by := 0
+			switch op.F {
+			case history.Acquire, history.Try:
+				by = 1
+			case history.Release:
+				by = -1
+			}
+			if op.Type == history.Invoke && by != 0 {
+				a, who := nestedAsk{from: i, to: -1, by: by}, wanted{op.Node, op.Key}
+				if done, ended := n.Ended(i); ended {
+					a.to = done
+				}
+				n.asked[who] = append(n.asked[who], a)
+			}
+		}
+	}
+	return n.asked[wanted{g.Node, g.Key.Name}]
+}
+
 // asks are the requests under g that were answered by ok, in the order of their answers.
 func (n *nested) asks(g *trace.Grant) (all []nestedAsk) {
 	told := slices.Clone(g.Nest.Again)

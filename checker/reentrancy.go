@@ -39,6 +39,7 @@ type nested struct {
 	again   int
 	unclear map[wanted][]opsUnclear // when a client may have more of a key than it knows; see heldNothing
 	last    map[int]int             // operation of each process
+	asked   map[wanted][]nestedAsk  // see requestsOf
 }
 
 // early finds grants of others while a holder that has given back an inner hold is
@@ -91,7 +92,7 @@ func (n *nested) counts(g *trace.Grant) {
 				"%s took %q again at %s and was told token %d.", g.Who(), g.Key.Name, n.seconds(op.Time), op.Token)
 		}
 	}
-	for _, s := range n.strays(g) {
+	for _, s := range append(n.strays(g), n.beyond(g)...) {
 		op := &n.Ops[s.op]
 		if s.op == g.Done && s.want == 0 {
 			n.found.add(n.run, Violation{Key: g.Key.Name, At: op.Time, Operations: []int{g.Op, s.op}},

@@ -6,9 +6,12 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// The scenes of what the fence of a file decides, block by block, and of a copy that does not keep to its own word; each with
-// its near neighbour.
-func init() { maps.Copy(scenes["fenced-writes"], blocksFenced) }
+// The scenes of what the fence of a file decides, block by block, of a copy that does not keep to its own word, and of counts
+// that no outcome of an unknown acquire explains; each with its near neighbour.
+func init() {
+	maps.Copy(scenes["fenced-writes"], blocksFenced)
+	maps.Copy(scenes["reentrancy"], countsBehindUnknown)
+}
 
 // blocks are two writers of a file, or of another use: token 2 begins a version, and then token 1 goes on, and then token 2;
 // the fence takes the last two or refuses them.
@@ -66,4 +69,35 @@ var blocksFenced = map[string]func(*builder){
 	"violated-below-writer": belowOwn(5, 7, func(b *builder) { b.kind(history.ReadWrite) }),
 	"holds-below-na":        belowOwn(5, 5, nil),
 	"holds-below-none-na":   belowOwn(0, 7, func(b *builder) { b.setup.Promise.Token = true }), // nothing to compare
+}
+
+// behindUnknown is a holder that takes its lock again a number of times, asks once more without an answer, and is told a count:
+// of one acquire more or, as it gives one back, of what is left.
+func behindUnknown(again int32, told int32, f history.F) func(*builder) {
+	return func(b *builder) {
+		nests["holds"](b)
+		h := b.grantOf(3*sec, 3010*ms, "client-1", 9)
+		b.ops[len(b.ops)-1].Depth = 1
+		for i := range again {
+			b.again(3020*ms+int64(i)*5*ms, h, 2+i, 9)
+		}
+		b.op(3100*ms, "client-1", history.Invoke, history.Acquire, "k")
+		b.op(3200*ms, "client-1", history.Info, history.Acquire, "k").Owner = "client-1/lost"
+		if f == history.Acquire {
+			b.again(3300*ms, h, told, 9)
+			return
+		}
+		b.back(3300*ms, h, told)
+	}
+}
+
+var countsBehindUnknown = map[string]func(*builder){
+	"violated-unknown-more":      behindUnknown(0, 4, history.Acquire), // one known, one unknown, one more
+	"holds-unknown-came":         behindUnknown(0, 3, history.Acquire),
+	"holds-unknown-lost":         behindUnknown(0, 2, history.Acquire),
+	"violated-unknown-fewer":     behindUnknown(2, 3, history.Acquire),
+	"holds-unknown-last":         behindUnknown(0, 0, history.Release),
+	"violated-unknown-last":      behindUnknown(2, 0, history.Release),
+	"violated-unknown-more-left": behindUnknown(1, 3, history.Release),
+	"holds-unknown-more-left":    behindUnknown(1, 2, history.Release),
 }
