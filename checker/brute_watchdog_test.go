@@ -168,6 +168,13 @@ func TestLossNoticedAgrees(t *testing.T) {
 	}
 }
 
+// reads has client-1 ask for another key, which is told what its clock says.
+func (b *builder) reads(t int64) {
+	b.process["client-1"] = 50
+	b.op(t, "client-1", history.Invoke, history.Try, "other")
+	b.op(t+ms, "client-1", history.Fail, history.Try, "other")
+}
+
 // The last renewal is sent at 0.3 s, so its claim ends at 1.3 s, less what clocks leave open.
 func TestLossNoticedAtItsLimits(t *testing.T) {
 	held := func(b *builder) {
@@ -186,6 +193,14 @@ func TestLossNoticedAtItsLimits(t *testing.T) {
 		{"not so long", stopped(100*ms, ends-500*ms-1), Violated, "1 holder was not told before the claim ended; 0 were told"},
 		{"stopped as the claim ends", stopped(ends, 2*sec), Unknown, "(1 ran out while it was stopped)"},
 		{"just after", stopped(ends+1, 2*sec), Violated, "1 holder was not told"},
-		{"its clock was moved", func(b *builder) { held(b); b.bend("client-1", sec, 3*sec, sec) }, Unknown, "The deadlines of 2 claims cannot be converted"},
+		{"its clock was moved", func(b *builder) { held(b); b.bend("client-1", sec, 3*sec, sec) }, Unknown, "The deadlines of 1 claim cannot be converted"},
+		{"and read before", func(b *builder) { held(b); b.reads(1200 * ms); b.bend("client-1", sec, 3*sec, sec) }, Violated, "1 holder was not told"},
+		{"its clock stood still", func(b *builder) { held(b); b.reads(1900 * ms); b.bend("client-1", sec, 3*sec, -900*ms) }, Unknown, "The deadlines of 1 claim"},
+		{"and a server's, too", func(b *builder) {
+			held(b)
+			b.reads(1200 * ms)
+			b.bend("client-1", sec, 3*sec, sec)
+			b.fault(sec, 3*sec, 1, "clock", "redis")
+		}, Unknown, "The deadlines of 2 claims"},
 	})
 }

@@ -58,14 +58,20 @@ func leaseExclusion(r *run) outcome {
 		return r.sharedLeases()
 	}
 	var f found
-	bent := map[string]int{}
-	var spans []trace.Span
+	bent, open := map[string]int{}, false // whose clocks were bent, and whether that leaves anything open
+	var spans, most []trace.Span
 	for _, k := range r.keys {
-		spans = spans[:0]
+		spans, most = spans[:0], most[:0]
 		for i, g := range k.Grants {
+			from := len(spans)
 			var known bool
-			if spans, known = r.Validity(spans, g, i); !known {
-				bent[g.Node]++
+			if spans, known = r.Validity(spans, g, i); known {
+				most = append(most, spans[from:]...)
+				continue
+			}
+			bent[g.Node]++
+			if spans, most, known = r.bentValidity(spans[:from], most, g, i); !known {
+				open = true
 			}
 		}
 		pairs := map[[2]int]bool{}
@@ -80,16 +86,29 @@ func leaseExclusion(r *run) outcome {
 				"%s was granted %q at %s, while the grant of %s was valid until %s.",
 				h.Who(), k.Name, r.seconds(h.OK), g.Who(), r.until(a.To))
 		})
+		if len(bent) > 0 {
+			overlaps(most, func(a, b trace.Span) {
+				open = open || !pairs[[2]int{min(a.Owner, b.Owner), max(a.Owner, b.Owner)}]
+			})
+		}
 		r.countSlight(spans, pairs)
 	}
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("No two of %s were valid at once.", nouns.Count(len(r.Grants), "grant")),
 		summary: fmt.Sprintf("%s began while the lease of another client was valid.", nouns.Count(f.certain, "grant")),
 	}
-	if len(bent) > 0 {
+	if open {
 		o.verdict, o.reason = Unknown, r.bentReason(bent)
 	}
 	return r.orUnseen(o)
+}
+
+// bentValidity is r.ValidityBounds, where no server's clock was wrong as well: then nobody knows what the service owes.
+func (r *run) bentValidity(least, most []trace.Span, g *trace.Grant, owner int) (atLeast, atMost []trace.Span, ok bool) {
+	if r.begun(true, func(k history.FaultKind) bool { return k.Name == "clock" }) > 0 {
+		return least, most, false
+	}
+	return r.ValidityBounds(least, most, g, owner)
 }
 
 // countSlight counts the overlaps that are none only as a deadline is taken to end clockNoise

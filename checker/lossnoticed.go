@@ -35,15 +35,19 @@ func lossNoticed(r *run) outcome {
 			switch {
 			case warned:
 			case !known:
-				n.open++
+				if early, late, bounded := r.claimBounds(g, by); !bounded || until > after(early, trace.ClockNoise) && until <= after(late, trace.ClockNoise) {
+					n.open++
+					return
+				} else if end = late; until <= after(early, trace.ClockNoise) || until <= r.mayNotKnow(g.Node, end) {
+					return
+				}
+				r.untold(&f, g, by, end, until, answered)
 			case until <= after(end, trace.ClockNoise):
 			case until <= r.mayNotKnow(g.Node, end):
 				n.stopped++
 			case end < g.OK && until <= after(g.OK, int64(r.Setup.Lease)/8): // its claim was over before it knew that it had one
 			default:
-				f.add(r, Violation{Key: g.Key.Name, At: end, Operations: []int{g.Op, by, g.EndOp}},
-					"%s was not told by %s, when the last renewal of %q %s ended, that it may be lost: it believed in it for %s more.",
-					g.Who(), r.seconds(end), g.Key.Name, answered, length(min(until, max(r.End, end))-max(end, g.OK)))
+				r.untold(&f, g, by, end, until, answered)
 			}
 		}
 		for _, c := range g.Claims {
@@ -70,6 +74,21 @@ func lossNoticed(r *run) outcome {
 		ranOut(heard)
 	}
 	return n.outcome(r, f)
+}
+
+// untold adds that the holder of g was not told when what an operation had claimed ended.
+func (r *run) untold(f *found, g *trace.Grant, by int, end, until int64, answered string) {
+	f.add(r, Violation{Key: g.Key.Name, At: end, Operations: []int{g.Op, by, g.EndOp}},
+		"%s was not told by %s, when the last renewal of %q %s ended, that it may be lost: it believed in it for %s more.",
+		g.Who(), r.seconds(end), g.Key.Name, answered, length(min(until, max(r.End, end))-max(end, g.OK)))
+}
+
+// claimBounds is r.ClaimBounds of what an operation claimed, where no server's clock was wrong as well.
+func (r *run) claimBounds(g *trace.Grant, by int) (earliest, latest int64, ok bool) {
+	if r.begun(true, func(k history.FaultKind) bool { return k.Name == "clock" }) > 0 || r.Ops[by].Type != history.OK {
+		return 0, 0, false
+	}
+	return r.ClaimBounds(g, by)
 }
 
 // lossesSeen is what lossNoticed has counted.

@@ -11,6 +11,7 @@ import (
 func init() {
 	maps.Copy(scenes["fenced-writes"], blocksFenced)
 	maps.Copy(scenes["reentrancy"], countsBehindUnknown)
+	maps.Copy(scenes["lease-exclusion"], clocksBent)
 }
 
 // blocks are two writers of a file, or of another use: token 2 begins a version, and then token 1 goes on, and then token 2;
@@ -100,4 +101,27 @@ var countsBehindUnknown = map[string]func(*builder){
 	"violated-unknown-last":      behindUnknown(2, 0, history.Release),
 	"violated-unknown-more-left": behindUnknown(1, 3, history.Release),
 	"holds-unknown-more-left":    behindUnknown(1, 2, history.Release),
+}
+
+// clockBent is a holder whose clock is wrong from 0.1 s on and that looks at it once more while its lease runs by one clock, by both
+// or by none; another is granted its key at 0.5 s or later.
+func clockBent(by, looks, next int64, more func(*builder)) func(*builder) {
+	return func(b *builder) {
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.read(looks, h)
+		b.sent(b.grantOf(next, next+10*ms, "client-2", 2), next)
+		b.read(3*sec, h)
+		b.bend("client-1", 100*ms, 2*sec, by)
+		if more != nil {
+			more(b)
+		}
+	}
+}
+
+var clocksBent = map[string]func(*builder){
+	"violated-bent-both":  clockBent(-300*ms, 700*ms, 600*ms, nil),   // it has its lease by either clock
+	"unknown-bent-slow":   clockBent(-900*ms, 1700*ms, 1500*ms, nil), // only by its own
+	"unknown-bent-fast":   clockBent(600*ms, 700*ms, 600*ms, nil),    // only by the judge's
+	"holds-bent-over":     clockBent(300*ms, 1100*ms, 1500*ms, nil),  // by neither
+	"unknown-bent-server": clockBent(-300*ms, 700*ms, 600*ms, func(b *builder) { b.fault(100*ms, 2*sec, 1, "clock", "redis") }),
 }

@@ -174,7 +174,7 @@ var scenes = map[string]map[string]func(*builder){
 			b.note(510*ms, h, history.Lost)
 			b.write(600*ms, h)
 		},
-		"unknown-bent": func(b *builder) {
+		"holds-bent": func(b *builder) { // nobody was granted it but in turn
 			turns(b)
 			for i := range b.ops {
 				if b.ops[i].Node == "client-1" {
@@ -186,8 +186,8 @@ var scenes = map[string]map[string]func(*builder){
 			turns(b)
 			b.bend("client-1", 1500*ms, 1510*ms, 9*ms)
 		},
-		"unknown-step":      func(b *builder) { turns(b); b.bend("client-1", 1500*ms, 9*sec, 9*ms) },
-		"unknown-step-last": func(b *builder) { turns(b); b.bend("client-1", 1950*ms, 9*sec, 9*ms) },
+		"holds-step":      func(b *builder) { turns(b); b.bend("client-1", 1500*ms, 9*sec, 9*ms) },
+		"holds-step-last": func(b *builder) { turns(b); b.bend("client-1", 1950*ms, 9*sec, 9*ms) },
 		"violated-killed": func(b *builder) { // the lease of a dead holder is still owed
 			b.grantOf(0, 10*ms, "client-1", 1)
 			b.fault(100*ms, 3*sec, 1, "kill", "client-1")

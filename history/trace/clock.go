@@ -79,3 +79,48 @@ func (t *Trace) Raw(node string, deadline int64) (int64, bool) {
 	}
 	return deadline - c.Offset, c.Constant
 }
+
+// readings are what a node's own MONOTONIC said at the times of its operations, in their order.
+type readings struct{ at, own []int64 }
+
+// readings are those of a node, nil where they are missing or the clock went back.
+func (t *Trace) readings(node string) *readings {
+	if r, known := t.byOwn[node]; known {
+		return r
+	}
+	r := &readings{}
+	for i := range t.Ops {
+		op := &t.Ops[i]
+		if op.Node != node || op.Type == history.Note {
+			continue
+		}
+		if n := len(r.own) - 1; op.Mono == 0 || n >= 0 && op.Mono < r.own[n] {
+			r = nil
+			break
+		}
+		r.at, r.own = append(r.at, op.Time), append(r.own, op.Mono)
+	}
+	if r != nil && len(r.own) == 0 {
+		r = nil
+	}
+	t.byOwn[node] = r
+	return r
+}
+
+// before is the last time at which the clock was read below a reading.
+func (r *readings) before(own int64) int64 {
+	i, _ := slices.BinarySearch(r.own, own)
+	if i == 0 {
+		return -Forever
+	}
+	return r.at[i-1]
+}
+
+// since is the first time at which the clock was read at or above a reading.
+func (r *readings) since(own int64) int64 {
+	i, _ := slices.BinarySearch(r.own, own)
+	if i == len(r.own) {
+		return Forever
+	}
+	return r.at[i]
+}

@@ -45,6 +45,7 @@ type Trace struct {
 	pairs    []int32             // see Started and Ended; index plus one
 	acts     []Act
 	clocks   map[string]*Clock
+	byOwn    map[string]*readings // nil: they say nothing
 	process  map[int]pending
 	sessions map[session][]*Grant // open grants of each node, and of each process
 	open     map[victim]*Fault
@@ -56,7 +57,7 @@ type Trace struct {
 func New(setup history.Setup, ops []history.Op) *Trace {
 	t := &Trace{
 		Setup: setup, Ops: ops, Final: -1, Decided: -1, pairs: make([]int32, len(ops)),
-		clocks: map[string]*Clock{}, ByKey: map[string]*Key{}, ByOwner: make(map[string]*Grant, len(ops)/16),
+		clocks: map[string]*Clock{}, byOwn: map[string]*readings{}, ByKey: map[string]*Key{}, ByOwner: make(map[string]*Grant, len(ops)/16),
 		ByValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[session][]*Grant{},
 		Ghosts: map[string]GhostRef{}, open: map[victim]*Fault{}, missed: map[victim]bool{},
 		Stops: map[string]int{}, Sources: map[string]*Source{}, Unparsed: map[string]int{},

@@ -9,9 +9,63 @@ import "github.com/dlmtest/dlmtest/history"
 // may be under way. Nor does the end of a client that did not give it back, unless its
 // session ends with it. It says false when a deadline cannot be converted to the judge's time.
 func (t *Trace) Validity(spans []Span, g *Grant, owner int) ([]Span, bool) {
+	return t.validity(spans, g, owner, func(deadline int64, _ int) (int64, bool) { return t.DeadlineAt(g, deadline) })
+}
+
+// ValidityBounds appends the intervals of Validity of a grant whose node's clock was bent: to least those in which the lease
+// was certainly valid, to most those in which it may have been. It says false where nothing is known of that clock, or where it went back.
+func (t *Trace) ValidityBounds(least, most []Span, g *Grant, owner int) (atLeast, atMost []Span, ok bool) {
+	own := t.readings(g.Node)
+	if own == nil {
+		return least, most, false
+	}
+	lease := int64(0)
+	least, _ = t.validity(least, g, owner, func(deadline int64, op int) (int64, bool) {
+		if t.Ops[op].Type != history.Note {
+			lease = t.leaseEnd(g, op)
+		}
+		if deadline == 0 {
+			return Forever, true
+		}
+		return min(own.before(deadline-ClockNoise), lease-ClockNoise), true
+	})
+	most, _ = t.validity(most, g, owner, func(deadline int64, _ int) (int64, bool) {
+		if deadline == 0 {
+			return Forever, true
+		}
+		return own.since(deadline), true
+	})
+	return least, most, true
+}
+
+// ClaimBounds are a time before which a claim on g that an answer made had certainly not ended, and one by which it certainly
+// had: both by the clock of its node, which was bent, and by the lease from the request on. ok is as of ValidityBounds.
+func (t *Trace) ClaimBounds(g *Grant, op int) (earliest, latest int64, ok bool) {
+	own, lease := t.readings(g.Node), t.leaseEnd(g, op)
+	if own == nil || t.Ops[op].Deadline == 0 {
+		return 0, 0, false
+	}
+	deadline := t.Ops[op].Deadline
+	return min(own.before(deadline-ClockNoise), lease-ClockNoise), max(own.since(deadline), lease), true
+}
+
+// leaseEnd is when the lease of an answer to the holder of g ends, from its request on.
+func (t *Trace) leaseEnd(g *Grant, op int) int64 {
+	from := g.Sent
+	if op != g.Op {
+		if from = t.Ops[op].Sent; from == 0 {
+			invoke, _ := t.Started(op)
+			from = t.Ops[max(invoke, 0)].Time
+		}
+	}
+	return from + t.LeaseOf(&t.Ops[op])
+}
+
+// validity is Validity, by what is known of the deadlines that operations told.
+func (t *Trace) validity(spans []Span, g *Grant, owner int, at func(deadline int64, op int) (int64, bool)) ([]Span, bool) {
 	current := Span{From: g.OK, Owner: owner}
 	var known bool
-	if current.To, known = t.DeadlineAt(g, t.Ops[g.Op].Deadline); !known {
+	if current.To, known = at(t.Ops[g.Op].Deadline, g.Op); !known {
 		return spans, false
 	}
 	end := min(g.End, g.Told)
@@ -30,7 +84,7 @@ func (t *Trace) Validity(spans []Span, g *Grant, owner int) ([]Span, bool) {
 		push(min(current.To, c.At))
 		current.From, current.To = c.At, c.At
 		if !c.Cut {
-			if current.To, known = t.DeadlineAt(g, c.Deadline); !known {
+			if current.To, known = at(c.Deadline, c.Op); !known {
 				return spans, false
 			}
 		}
