@@ -176,7 +176,11 @@ func (r *run) askFenced(k *keyLog) []question {
 			ops = append(ops, write)
 		}
 	}
-	return []question{{model: "fenced-register", ops: ops}, {model: "fenced-register", ops: below}}
+	asked := []question{{model: "fenced-register", ops: ops}}
+	if len(below) > 0 {
+		asked = append(asked, question{model: "fenced-register", ops: below})
+	}
+	return asked
 }
 
 // registered are what the copy says that it had registered, and the write that it accepted then.
