@@ -15,7 +15,7 @@ import (
 // An adapter that dies in each trial ends the hunt soon, as a failure that says what to do.
 func TestHuntOfADyingAdapter(t *testing.T) {
 	t.Parallel()
-	_, r, code := hunted(t, "--backend", "redis", "--adapter", "false", "--for", "2m", "--seed", "1")
+	_, r, code := hunted(t, "--backend", "redis", "--adapter", "false", "--for", "10m", "--seed", "1")
 	if code != exitFailed || r.Trials != 0 || len(r.Findings) > 0 || r.Little == "" {
 		t.Errorf("exit code %d, %s", code, r.Summary())
 	}
