@@ -32,22 +32,24 @@ func lossNoticed(r *run) outcome {
 				n.parted++
 				end, answered = after(away, r.LeaseOf(&r.Ops[g.Op])), "that can have been answered"
 			}
+			var early int64 // its clock was bent: the claim ended at end or before, and not before this
+			bounded := false
+			if !known && (r.Ops[by].F == history.Extend || !r.Setup.Promise.Renews) { // else nobody recorded what it claimed last
+				early, end, bounded = r.claimBounds(g, by)
+			}
 			switch {
 			case warned:
-			case !known:
-				if early, late, bounded := r.claimBounds(g, by); !bounded || until > after(early, trace.ClockNoise) && until <= after(late, trace.ClockNoise) {
-					n.open++
-					return
-				} else if end = late; until <= after(early, trace.ClockNoise) || until <= r.mayNotKnow(g.Node, end) {
-					return
-				}
-				r.untold(&f, g, by, end, until, answered)
+			case bounded && until <= after(early, trace.ClockNoise):
+			case !known && (!bounded || until <= after(end, trace.ClockNoise)):
+				n.open++
 			case until <= after(end, trace.ClockNoise):
 			case until <= r.mayNotKnow(g.Node, end):
 				n.stopped++
-			case end < g.OK && until <= after(g.OK, int64(r.Setup.Lease)/8): // its claim was over before it knew that it had one
+			case end <= g.OK && until <= after(g.OK, int64(r.Setup.Lease)/8): // its claim was over before it knew that it had one
 			default:
-				r.untold(&f, g, by, end, until, answered)
+				f.add(r, Violation{Key: g.Key.Name, At: end, Operations: []int{g.Op, by, g.EndOp}},
+					"%s was not told by %s, when the last renewal of %q %s ended, that it may be lost: it believed in it for %s more.",
+					g.Who(), r.seconds(end), g.Key.Name, answered, length(min(until, max(r.End, end))-max(end, g.OK)))
 			}
 		}
 		for _, c := range g.Claims {
@@ -74,13 +76,6 @@ func lossNoticed(r *run) outcome {
 		ranOut(heard)
 	}
 	return n.outcome(r, f)
-}
-
-// untold adds that the holder of g was not told when what an operation had claimed ended.
-func (r *run) untold(f *found, g *trace.Grant, by int, end, until int64, answered string) {
-	f.add(r, Violation{Key: g.Key.Name, At: end, Operations: []int{g.Op, by, g.EndOp}},
-		"%s was not told by %s, when the last renewal of %q %s ended, that it may be lost: it believed in it for %s more.",
-		g.Who(), r.seconds(end), g.Key.Name, answered, length(min(until, max(r.End, end))-max(end, g.OK)))
 }
 
 // claimBounds is r.ClaimBounds of what an operation claimed, where no server's clock was wrong as well.

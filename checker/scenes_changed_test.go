@@ -268,7 +268,15 @@ func lateGrant(lost int64) func(*builder) {
 }
 
 var lateGrants = map[string]func(*builder){
-	"unknown-late-grant":  lateGrant(1510 * ms),
+	"unknown-late-grant": lateGrant(1510 * ms),
+	"unknown-late-grant-bent": func(b *builder) { // its clock, which runs fast, says so as well
+		lateGrant(1510 * ms)(b)
+		b.bend("client-1", 1400*ms, 9*sec, sec)
+	},
+	"violated-late-grant-bent": func(b *builder) {
+		lateGrant(2600 * ms)(b)
+		b.bend("client-1", 1400*ms, 9*sec, sec)
+	},
 	"violated-late-grant": lateGrant(2600 * ms),
 }
 

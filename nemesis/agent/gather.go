@@ -19,7 +19,7 @@ const (
 // line, which takes more of the time of a worker that is being measured than the line does.
 //
 // A pipe that Go polls wakes it at each write, though nobody reads. A read that blocks has the runtime look after its thread
-// every 20 µs, for ten of them. So what Go polls is a bell that is set anew for each wait.
+// every 20 µs for 10 ms. So what Go polls is a bell that is set anew for each wait.
 type gatherer struct {
 	pipe  *os.File
 	fd    int      // of pipe; it does not block
