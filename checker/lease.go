@@ -188,6 +188,10 @@ func validityBound(r *run) outcome {
 			}
 		}
 		claimed, allowed := op.Deadline-own, lease-elapsed-drift
+		if claimed > lease && r.clockSet(i) { // what it counted from may be later than what its clock says now
+			missing++
+			return
+		}
 		if op.Sent == 0 && claimed <= allowed+trace.ClockNoise { // that it is within its lease does not say that it is short enough
 			missing++
 			return
@@ -216,4 +220,22 @@ func validityBound(r *run) outcome {
 			"time of sending.", missing, nouns.Count(missing, "claim"), verb(missing, "lack"))
 	}
 	return o
+}
+
+// clockSet says that a fault may have set the clock of an operation's node while it was under way. A fault is told as it
+// begins, and its heal once it is done: each counts a quarter of a lease.
+func (r *run) clockSet(i int) bool {
+	op := &r.Ops[i]
+	if c := r.Clock(op.Node); c == nil || c.Constant {
+		return false
+	}
+	invoke, ok := r.Started(i)
+	if !ok {
+		return false
+	}
+	slack := int64(r.Setup.Lease) / 4
+	return slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool {
+		within := func(from, to int64) bool { return from <= op.Time && to >= r.Ops[invoke].Time }
+		return f.Kind == "clock" && f.Target == op.Node && (within(f.From, after(f.From, slack)) || within(f.To-slack, f.To))
+	})
 }

@@ -31,9 +31,12 @@ var rows = []row{
 	{"double-grant", "the same, and the holders do nothing with it", exclusion(), held.under("idle"), ""},
 	{"double-grant", "with a lease, nobody says when a request was sent, and the holders do nothing with it", exclusion(), silent.under("idle"), "a lease that is counted from its invoke may seem to be over"},
 	{"double-grant", "nobody says when a request was sent, and one server of three is killed meanwhile", exclusion(), silent.under("minority"), ""},
+	{"double-grant", "while a client's clock runs too fast or too slow", exclusion(), mutex.under("clock"), ""},
+	{"double-grant", "while a client's clock is wrong by up to three leases", exclusion(), mutex.under("step"), ""},
 	{"expires-early", "after half of its lease a hold no longer keeps others away", exclusion(), mutex, ""},
 	{"early-end", "a hold ends by itself after 0.2 to 0.6 of its lease, and nobody is told", exclusion("false-loss", "honest-claims", "lock-info"), mutex, ""},
 	{"early-end", "the same, and nobody says when a request was sent", exclusion("false-loss", "honest-claims", "lock-info"), silent, ""},
+	{"early-end", "while a client's clock runs too fast or too slow", exclusion("false-loss", "honest-claims", "lock-info"), mutex.under("clock"), ""},
 	{"early-revoke", "the holder is told after 0.2 to 0.6 of its lease that it is lost", exclusion("false-loss"), mutex.fencedBy("check-session"), ""},
 	{"early-revoke", "the same of a lock without a lease", exclusion("false-loss"), held.fencedBy("check-session"), ""},
 	{"early-revoke", "the same of a semaphore", exclusion("false-loss"), mutex.of(history.Semaphore).fencedBy("check-session"), ""},
@@ -94,4 +97,4 @@ var rows = []row{
 var ofClients = map[string]bool{"mutual-exclusion": true, "rw-exclusion": true, "permits": true, "same-reads": true, "no-lost-update/unfenced": true, "no-lost-update/fenced": true}
 
 // The faults that a sound service is put under.
-var soundFaults = []string{"", "careless", "hoard", "pause", "kill", "cut", "delay", "loss", "clock", "server-pause", "restart", "minority"}
+var soundFaults = []string{"", "careless", "hoard", "pause", "kill", "cut", "delay", "loss", "clock", "step", "server-pause", "restart", "minority"}

@@ -88,7 +88,7 @@ func (w *world) plan() {
 }
 
 // outside are the faults that are not of the clients' own making.
-var outside = map[string]bool{"pause": true, "kill": true, "cut": true, "delay": true, "loss": true, "clock": true, "server-pause": true, "restart": true, "minority": true}
+var outside = map[string]bool{"pause": true, "kill": true, "cut": true, "delay": true, "loss": true, "clock": true, "step": true, "server-pause": true, "restart": true, "minority": true}
 
 // inject plans one fault of the kind that the setting asks for, and returns its length.
 func (w *world) inject(t int64) (long int64) {
@@ -108,6 +108,9 @@ func (w *world) inject(t int64) (long int64) {
 		w.fault(t, long, "reset", victim, func() { n.loss = .3 }, func() { n.loss = 0 })
 	case "clock":
 		w.fault(t, long, "clock", victim, func() { n.bend(w.between(70, 140)) }, func() { n.bend(100) })
+	case "step":
+		by := w.between(-3*lease, 3*lease)
+		w.fault(t, long, "clock", victim, func() { n.off += by }, func() { n.off -= by })
 	case "server-pause":
 		w.fault(t, long, "pause", "server", func() { server.paused = w.now + long }, func() {})
 	case "restart":
