@@ -32,7 +32,8 @@ func (b brute) fencedWrongly() (y tally) {
 		possible := slices.ContainsFunc(heard, func(h *trace.Grant) bool { return h.Pos > g.Pos })
 		explained := b.r.Setup.Fencing == "strict" && g.Token == op.Fenced.Token && written[cmp.Or(op.Token, g.Token)]
 		by := b.firstLater(g)
-		above := cmp.Or(op.Token, g.Token) > op.Fenced.Token && b.validAt(g, op.Time) && (by == nil || by.OK >= op.Time)
+		token := cmp.Or(op.Token, g.Token)
+		above := (token > op.Fenced.Token || token == op.Fenced.Token && token > 0 && b.r.Setup.Fencing != "strict") && b.validAt(g, op.Time) && (by == nil || by.OK >= op.Time)
 		used := b.r.Setup.Fencing == "strict" && g.Token != 0 && slices.Contains(wrote, g)
 		switch {
 		case op.Fenced.Accepted && used:

@@ -96,7 +96,19 @@ func (r *run) hasCause(l trace.Loss) bool {
 		from = sent
 	}
 	unanswered := !r.refusedOutright(l) && r.UnansweredIn(g, from, told)
-	return l.Claim.Cut || unanswered || r.outOfReach(g.Node, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) || r.starved(told)
+	return l.Claim.Cut || unanswered || r.outOfReach(g.Node, from, told) && !r.onlyPausedBefore(l, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) || r.starved(told)
+}
+
+// onlyPausedBefore says that all which may have kept a client from the service are faults that stopped its programs and were
+// over before it asked for the lease of a loss that the service itself told: these end no lease that is granted later.
+func (r *run) onlyPausedBefore(l trace.Loss, from, told int64) bool {
+	if !r.refusedOutright(l) || len(r.Setup.Servers) == 0 || trace.Meets(r.outages(l.Grant.Node), from, told) {
+		return false
+	}
+	return !slices.ContainsFunc(r.faultsOf(l.Grant.Node), func(f timed) bool {
+		over := f.fault.Target == l.Grant.Node && history.FaultOf(f.fault.Kind).Stops && f.fault.To <= from
+		return f.From <= told && f.To >= from && r.slows(f.fault) && !over
+	})
 }
 
 // refusedOutright says that a loss was told by the service itself, which ends its leases by their time. A renewal of

@@ -74,6 +74,9 @@ func fencedWrites(r *run) outcome {
 			}
 		}
 	}
+	if !r.Setup.Kind.Shares() || r.Setup.Promise.Token {
+		s.brokenBySelf(r)
+	}
 	stale := s.refused + s.early + s.found.certain
 	o := outcome{verdict: Holds, found: s.found,
 		reason: fmt.Sprintf("Of %s, %d came from superseded holders: %d refused, %d accepted before a later "+
@@ -222,15 +225,20 @@ func writes(g *trace.Grant, at int64) bool {
 }
 
 // aboveAll says whether a refused write of g, while its lease ran and it believed in it, had a token above all that the copy
-// had registered by its own word: no fence has a reason to refuse it, whoever was granted the key meanwhile.
+// had registered by its own word, or the same where fencing is at-least: no fence has a reason to refuse it, whoever was granted
+// the key meanwhile.
 func (r *run) aboveAll(g *trace.Grant, op *history.Op) bool {
 	_, valid := r.ValidAt(g, op.Time)
-	return valid && op.Time < g.End && cmp.Or(op.Token, g.Token) > op.Fenced.Token
+	token, least := cmp.Or(op.Token, g.Token), op.Fenced.Token
+	if r.Setup.Fencing != history.Strict && least > 0 {
+		least--
+	}
+	return valid && op.Time < g.End && token > least
 }
 
 func (s *fenced) refusedAboveAll(r *run, k *keyLog, g *trace.Grant, op *history.Op) {
 	s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, op.Index}},
-		"The fenced copy of %q refused %q of %s at %s, whose grant was valid and whose token, %d, is above all that it had registered (%d).",
+		"The fenced copy of %q refused %q of %s at %s, whose grant was valid and whose token, %d, is not below what it had registered (%d).",
 		k.Name, op.Value, g.Who(), r.seconds(op.Time), cmp.Or(op.Token, g.Token), op.Fenced.Token)
 }
 

@@ -51,6 +51,7 @@ func (r *run) noInterleaving(s side) outcome {
 	if writers < 2 {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s wrote: too little to tell.", nouns.Count(writers, "writer"))
 	}
+	r.lacks(&o, s)
 	return o
 }
 

@@ -43,6 +43,7 @@ type known struct {
 	unknown  map[wanted][]trace.Span        // see run.unknownOf
 	denials  map[*trace.Grant][]int         // see run.denialsOf
 	moves    map[string][]int64             // see run.moved
+	unlogged map[string][]int               // see run.unlogged
 	clocked  map[string]bool                // whose clock a fault bends
 }
 

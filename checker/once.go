@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
@@ -27,7 +28,7 @@ func (r *run) onlyOnce(s side, n noun) outcome {
 	items, happened, repeats, first, last := 0, 0, 0, -1, -1
 	for _, k := range r.keys {
 		by := map[string]int{}
-		for _, i := range k.Effects {
+		for _, i := range slices.Concat(k.Effects, r.unlogged(k)) {
 			op := &r.Ops[i]
 			c := s.of(op)
 			if c == nil || !strings.HasPrefix(c.Value, n.prefix) {
@@ -61,6 +62,7 @@ func (r *run) onlyOnce(s side, n noun) outcome {
 	if happened < 2 {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("Only %s: too little to tell.", nouns.Count(happened, n.what))
 	}
+	r.lacks(&o, s)
 	return o
 }
 

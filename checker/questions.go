@@ -180,6 +180,30 @@ func (r *run) askFenced(k *keyLog) []question {
 	if len(below) > 0 {
 		asked = append(asked, question{model: "fenced-register", ops: below})
 	}
+	return append(asked, r.askStanding(k)...)
+}
+
+// askStanding makes a fenced register of each value that the fenced copy showed and had not accepted: of its own refusal, or
+// of what it had registered before.
+func (r *run) askStanding(k *keyLog) (asked []question) {
+	for _, odd := range r.standings(fencedOf) {
+		if odd.key != k || odd.write == nil {
+			continue
+		}
+		shown := models.Op{F: models.Read, Type: history.OK, Value: odd.value, Call: 2*odd.by + 1, Return: 2*odd.by + 1}
+		write := models.Op{F: models.Write, Type: history.Fail, Value: odd.value, Call: 2 * odd.refused, Return: 2 * odd.refused}
+		ops := []models.Op{write, shown}
+		if odd.refused < 0 {
+			invoke := &r.Ops[odd.write.Invoke]
+			by, token := r.registeredBefore(k, invoke.Time)
+			if token == 0 {
+				continue
+			}
+			write.Type, write.Token, write.Call, write.Return = history.OK, invoke.Token, 2*odd.write.Invoke, 2*odd.by
+			ops = []models.Op{{F: models.Write, Type: history.OK, Value: "before", Token: token, Call: 2 * by, Return: 2 * by}, write, shown}
+		}
+		asked = append(asked, question{model: "fenced-register", ops: ops})
+	}
 	return asked
 }
 
@@ -219,6 +243,18 @@ func (r *run) askUpdates(k *keyLog, s side) []question {
 		}
 		if c := s.of(&r.Ops[w.Done]); c == nil || c.Accepted {
 			ops = append(ops, models.Op{F: models.Write, Type: history.OK, Value: value, Call: w.Invoke, Return: until})
+		}
+	}
+	for _, odd := range r.standings(s) { // what the copy refused, or did not log, and what stands there all the same
+		if odd.key != k || odd.write == nil {
+			continue
+		}
+		from := odd.refused
+		if from < 0 {
+			from = odd.write.Invoke
+		}
+		if c := s.of(&r.Ops[from]); c != nil {
+			ops = append(ops, models.Op{F: models.CAS, Type: history.OK, Old: c.Base, Value: odd.value, Call: from, Return: odd.by})
 		}
 	}
 	return []question{{model: "cas-register", options: models.Options{Init: initial}, ops: ops}}

@@ -57,6 +57,7 @@ func oneRebuilder(r *run) outcome {
 		o.verdict, r.tooLittle = Unknown, true
 		o.reason = fmt.Sprintf("No contention: %s, and nobody else wanted to.", nouns.Count(n, "rebuild"))
 	}
+	r.lacks(&o, unfenced)
 	return o
 }
 

@@ -495,7 +495,7 @@ var readsMissed = map[string]func(*builder){
 			}
 		}
 	},
-	"holds-unlogged": rereads(func(*builder) string { return "somebody's" }),
+	"unknown-unlogged": rereads(func(*builder) string { return "somebody's" }),
 }
 
 // lostNest is an acquire whose answer and clean-up were lost; its thread asks again and is

@@ -36,6 +36,7 @@ func (r *run) noLostUpdate(s side) outcome {
 	}
 	u.neverApplied(notes)
 	u.unread()
+	u.strayed()
 	o := outcome{verdict: Holds, found: u.found,
 		reason: fmt.Sprintf("None of %s was lost in the %s copy.", nouns.Count(u.acknowledged, "acknowledged update"), s.name),
 		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", u.found.certain,
@@ -46,6 +47,8 @@ func (r *run) noLostUpdate(s side) outcome {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("The resource left no log of its %s copy.", s.name)
 	case u.acknowledged == 0:
 		o.verdict, o.reason = Unknown, fmt.Sprintf("No write of the %s copy was acknowledged.", s.name)
+	case u.strange != "":
+		o.verdict, o.reason = Unknown, u.strange
 	}
 	return o
 }
@@ -55,6 +58,7 @@ type updates struct {
 	side         side
 	found        found
 	acknowledged int
+	strange      string         // what stands in the copy and was not accepted, in words
 	successor    map[string]int // built when the log is out of order: previous value to the write that replaced it
 }
 

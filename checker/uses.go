@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -63,4 +64,39 @@ func (r *run) rate(n, first, last int) string {
 		return ""
 	}
 	return fmt.Sprintf(", %.1f a second", float64(n-1)/(float64(took)/1e9))
+}
+
+// unlogged are the answers that accepted an effect of a key which the resource's log does not have, although all of its log
+// has come, or it goes on: by what it said they happened.
+func (r *run) unlogged(k *keyLog) []int {
+	if r.known.unlogged == nil {
+		r.known.unlogged = map[string][]int{}
+		for _, e := range r.ByEffect {
+			if e.Note >= 0 || e.Done < 0 || r.Ops[e.Done].Type != history.OK {
+				continue
+			}
+			key := r.Ops[e.Done].Key
+			if _, sure := r.logged(key, r.Ops[e.Done].Time); sure {
+				r.known.unlogged[key] = append(r.known.unlogged[key], e.Done)
+			}
+		}
+		for _, dones := range r.known.unlogged {
+			slices.Sort(dones)
+		}
+	}
+	return r.known.unlogged[k.Name]
+}
+
+// lacks makes unknown what holds by a log that does not have all effects which were acknowledged.
+func (r *run) lacks(o *outcome, s side) {
+	for _, k := range r.keys {
+		for _, i := range r.unlogged(k) {
+			if c := s.of(&r.Ops[i]); c != nil && c.Accepted && c.Value != "" && o.verdict == Holds {
+				o.verdict = Unknown
+				o.reason = fmt.Sprintf("The resource acknowledged %q of %s in the %s copy of %q at %s, and has not logged it.",
+					c.Value, r.doer(i), s.name, k.Name, r.seconds(r.Ops[i].Time))
+				return
+			}
+		}
+	}
 }
