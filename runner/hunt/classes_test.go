@@ -52,6 +52,12 @@ var schedules = []schedule{
 	{name: "a renewing holder stops beyond its lease", backend: "redis", library: "go-zero@v1.3.1", has: func(t scenarios.Scenario) bool {
 		return contended(t) && t.Renew && of(t, t.Wait) > 1.2 && hit(t, stopsHolder)
 	}},
+	{name: "a holder is away until the next one is done", backend: "redis", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Renew && t.Clients <= 3 && of(t, t.Think) >= 0.9 && of(t, t.Work) >= 0.35 && of(t, t.Work) <= 0.8 &&
+			hit(t, func(f scenarios.Fault, n float64) bool {
+				return among(f.Fault, away...) && among(f.On, "renewing", "before-write", "acquired") && n > 0.9+of(t, t.Work) && n < 0.9+of(t, t.Work)+of(t, t.Think)
+			})
+	}},
 	{name: "a long hold over slow links", backend: "redis", library: "rueidislock@v1.0.69", has: func(t scenarios.Scenario) bool {
 		return ordinary(t) && hit(t, func(f scenarios.Fault, n float64) bool {
 			return f.Fault == "latency" && n >= of(t, t.Work) && of(t, f.Latency)*of(t, t.Work) > 0.25 // each renewal slides by a round trip

@@ -50,7 +50,30 @@ func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
-// lateWatchdog does so with a watchdog, which may be the lock's own and pass no checkpoint as it renews: all that it asks from the
+// lapsed is a holder that is away for so long that the next one has come and gone before it is back, and nobody holds the key: what it
+// asks then, on a grant that is long over, meets nobody who is in its way.
+func lapsed(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if slices.Contains(s.Workloads, usual) {
+		t.Workload = s.mainly(d)
+	}
+	t.Keys, t.Clients, t.Renew, t.Patience = 1, 2+d.IntN(2), s.Extends, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
+	t.Work, t.Think, t.Wait, t.Duration = leases(d.log(0.4, 0.7)), leases(d.log(1, 2)), leases(d.log(3, 6)), leases(d.log(9, 12))
+	on := next(d, []string{"renewing", "releasing", "before-write"})
+	if on == "renewing" && !s.Extends {
+		on = "acquired"
+	}
+	f := scenarios.Fault{Target: "holder", On: on, Count: 3, Every: leases(d.log(0.3, 1)), For: span(leases(d.log(1.4, 2.4)))}
+	f.Fault = []string{"pause", "hold-request", "pause", "partition"}[d.visit%4]
+	if f.Fault == "partition" {
+		f.From = "servers"
+	}
+	if t.Faults = []scenarios.Fault{f}; slices.Contains(s.Workloads, "own-key") && d.visit%5 == 4 { // nobody else ever asks
+		t.Workload = "own-key"
+	}
+	return t
+}
+
+// lateWatchdog is lateRenewal with a watchdog, which may be the lock's own and pass no checkpoint as it renews: all that it asks from the
 // grant on is held up.
 func lateWatchdog(d die, t scenarios.Scenario) scenarios.Scenario {
 	t.Workload, t.Keys, t.Renew = "watchdog", 1, true
