@@ -34,7 +34,7 @@ func (b brute) fencedWrongly() (y tally) {
 		by := b.firstLater(g)
 		token := cmp.Or(op.Token, g.Token)
 		above := (token > op.Fenced.Token || token == op.Fenced.Token && token > 0 && b.r.Setup.Fencing != "strict") && b.validAt(g, op.Time) && (by == nil || by.OK >= op.Time)
-		used := b.r.Setup.Fencing == "strict" && g.Token != 0 && slices.Contains(wrote, g)
+		used := b.r.Setup.Fencing == "strict" && (g.Token != 0 && slices.Contains(wrote, g) || op.Token != 0 && written[op.Token])
 		switch {
 		case op.Fenced.Accepted && used:
 			y.add(false)

@@ -22,7 +22,7 @@ func plantStray(t *rapid.T, ops []history.Op) []history.Op {
 	}
 	entry := rapid.SampledFrom(entries).Draw(t, "stray")
 	value := ops[entry].Value
-		for i := range ops {
+	for i := range ops {
 		op := &ops[i]
 		if op.F != history.Write && op.F != history.Apply || op.Value != value || op.Type == history.Invoke {
 			continue

@@ -19,7 +19,7 @@ type fenced struct {
 	// sent the one whose request was sent last: where order is open, it may be the certain one.
 	top, sent heard
 	used      map[withToken]int // the accepted write of each grant with each of its tokens, where the copy is to accept one only
-	written   map[int64]bool    // tokens with which a write was accepted
+	written   map[int64]int     // tokens with which a write was accepted, and the first note of each
 }
 
 // withToken is a grant with one of the tokens that its client was told.
@@ -61,7 +61,7 @@ func (s *fenced) after(g *trace.Grant) heard {
 func fencedWrites(r *run) outcome {
 	var s fenced
 	for _, k := range r.keys {
-		s.top, s.sent, s.used, s.written = heard{}, heard{}, map[withToken]int{}, map[int64]bool{}
+		s.top, s.sent, s.used, s.written = heard{}, heard{}, map[withToken]int{}, map[int64]int{}
 		for _, i := range r.decisions(k) {
 			op := &r.Ops[i]
 			if r.Setup.Kind.Shares() {
@@ -70,7 +70,9 @@ func fencedWrites(r *run) outcome {
 				r.fencedNote(k, op, &s)
 			}
 			if op.F == history.Apply && op.Fenced != nil && op.Fenced.Accepted {
-				s.written[op.Token] = true
+				if _, before := s.written[op.Token]; !before {
+					s.written[op.Token] = i
+				}
 			}
 		}
 	}
@@ -141,11 +143,12 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 	stale, later := g.SupersededAt(op.Time), s.after(g)
 	as := withToken{g, cmp.Or(op.Token, g.Token)}
 	used, twice := s.used[as]
+	if !twice {
+		used, twice = s.acceptedWith(r, op)
+	}
 	switch {
 	case op.Fenced.Accepted && twice && !block:
-		s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, used, op.Index}},
-			"The fenced copy of %q accepted %q of %s at %s, although a write with that token had been accepted before, and fencing is strict.",
-			k.Name, op.Value, g.Who(), r.seconds(op.Time))
+		s.acceptedTwice(r, k, g, used, op)
 	case op.Fenced.Accepted && later.grant != nil:
 		s.found.add(r, Violation{Key: k.Name, At: op.Time, Possible: !trace.Surely(g, later.grant),
 			Operations: []int{g.Op, later.grant.Op, later.note, op.Index}},
@@ -175,7 +178,8 @@ func (r *run) fencedNote(k *keyLog, op *history.Op, s *fenced) {
 // byStrictRule says whether the rule "<" explains the refusal: a write with that token had been accepted before. That a
 // read has registered it does not.
 func (s *fenced) byStrictRule(r *run, as withToken, op *history.Op) bool {
-	return r.Setup.Fencing == history.Strict && as.token == op.Fenced.Token && s.written[as.token]
+	_, before := s.written[as.token]
+	return r.Setup.Fencing == history.Strict && as.token == op.Fenced.Token && before
 }
 
 // byOwnToken says whether the copy had registered a higher token that the holder itself was told later.
@@ -193,12 +197,30 @@ func (r *run) fencedWriter(k *keyLog, op *history.Op, s *fenced) {
 		return
 	}
 	s.judged++
+	used, twice := s.acceptedWith(r, op)
 	switch {
+	case op.Fenced.Accepted && twice:
+		s.acceptedTwice(r, k, g, used, op)
 	case belowItsOwn(op):
 		s.acceptedBelow(r, k, g, op)
 	case !op.Fenced.Accepted && r.aboveAll(g, op):
 		s.refusedAboveAll(r, k, g, op)
 	}
+}
+
+// acceptedWith is the write that a strict copy has accepted before with the token of another.
+func (s *fenced) acceptedWith(r *run, op *history.Op) (used int, twice bool) {
+	if r.Setup.Fencing != history.Strict || op.Token == 0 {
+		return 0, false
+	}
+	used, twice = s.written[op.Token]
+	return used, twice
+}
+
+func (s *fenced) acceptedTwice(r *run, k *keyLog, g *trace.Grant, used int, op *history.Op) {
+	s.found.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, used, op.Index}},
+		"The fenced copy of %q accepted %q of %s at %s, although a write with that token had been accepted before, and fencing is strict.",
+		k.Name, op.Value, g.Who(), r.seconds(op.Time))
 }
 
 // belowItsOwn says whether the copy accepted a token below one that it had registered by its own word: by no order of grants

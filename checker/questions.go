@@ -180,7 +180,31 @@ func (r *run) askFenced(k *keyLog) []question {
 	if len(below) > 0 {
 		asked = append(asked, question{model: "fenced-register", ops: below})
 	}
+	if strict {
+		asked = append(asked, r.askTwice(k)...)
+	}
 	return append(asked, r.askStanding(k)...)
+}
+
+// askTwice makes a fenced register of the writes that the fenced copy accepted with one token, of which the first has used it up.
+func (r *run) askTwice(k *keyLog) (asked []question) {
+	first := map[int64]int{}
+	for _, i := range k.Resource {
+		op := &r.Ops[i]
+		if op.F != history.Apply || op.Fenced == nil || !op.Fenced.Accepted || op.Token == 0 {
+			continue
+		}
+		used, twice := first[op.Token]
+		if !twice {
+			first[op.Token] = i
+			continue
+		}
+		asked = append(asked, question{model: "fenced-register", ops: []models.Op{
+			{F: models.Write, Type: history.OK, Value: "used", Token: op.Token + 1, Call: used, Return: used},
+			{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: op.Token, Call: i, Return: i},
+		}})
+	}
+	return asked
 }
 
 // askStanding makes a fenced register of each value that the fenced copy showed and had not accepted: of its own refusal, or

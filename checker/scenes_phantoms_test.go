@@ -78,7 +78,7 @@ var maybeHeld = map[string]func(*builder){
 	"violated-maybe":  foundWhile("k"),
 	"holds-maybe-key": foundWhile("l"), // the look is false, and shows nothing
 
-	"unknown-maybe-renews":        func(b *builder) { b.asksAs(0, "k"); b.does(100*ms, maybeHolds, history.Extend, history.OK) },
+	"holds-maybe-renews":          func(b *builder) { b.asksAs(0, "k"); b.does(100*ms, maybeHolds, history.Extend, history.OK) },
 	"violated-maybe-renews-key":   func(b *builder) { b.asksAs(0, "l"); b.does(100*ms, maybeHolds, history.Extend, history.OK) },
 	"violated-maybe-renews-early": func(b *builder) { b.does(100*ms, maybeHolds, history.Extend, history.OK); b.asksAs(200*ms, "k") },
 }

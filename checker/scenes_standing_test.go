@@ -13,6 +13,8 @@ func init() {
 	maps.Copy(scenes["no-lost-update/unfenced"], standUnfenced)
 	maps.Copy(scenes["fenced-writes"], standBroken)
 	maps.Copy(scenes["false-loss"], pausedBefore)
+	maps.Copy(scenes["lease-exclusion"], renewedUnknown)
+	maps.Copy(scenes["mutual-exclusion"], writesOfNobody)
 }
 
 // stands is a stale holder's write behind one that was acknowledged, and what the next holder then finds in both copies. The stale
@@ -55,7 +57,9 @@ var standFenced = map[string]func(*builder){
 }
 
 var standUnfenced = map[string]func(*builder){
-	"violated-unlogged": stands(true, false, "v2"),
+	"violated-unlogged":  stands(true, false, "v2"),
+	"violated-shown-old": showsOld(""),
+	"holds-shown":        showsOld("v1"),
 	"holds-before": func(b *builder) { // what stood there first is from before the history
 		c := b.resource("k")
 		c[0].Value, c[1].Value = "old", "old"
@@ -92,8 +96,79 @@ var standBroken = map[string]func(*builder){
 	"violated-unlogged-stands": stands(true, false, "v2"),
 	"holds-refused-stands-not": stands(false, false, ""),
 	"violated-own-token":       ownToken(history.ReadWrite, "at-least", 5, false),
+	"violated-reused-strict":   reusedToken(true),
+	"holds-reused-refused-na":  reusedToken(false),
 	"holds-own-token-na":       ownToken(history.ReadWrite, "at-least", 5, true),
 	"holds-above-own-token-na": ownToken(history.ReadWrite, "at-least", 6, false),
+}
+
+// renewsUnknown is an acquire of unknown outcome whose owner is told ok to a renewal, with a token, and another that is granted the key
+// some time after that; its client may have had the key before under another name.
+func renewsUnknown(after int64, twice bool) func(*builder) {
+	return func(b *builder) {
+		b.op(0, "client-2", history.Invoke, history.Acquire, "k").Owner = "client-2/unknown"
+		b.op(10*ms, "client-2", history.Info, history.Acquire, "k").Owner = "client-2/unknown"
+		if twice {
+			b.grantOf(15*ms, 18*ms, "client-2", 5)
+		}
+		h := &held{node: "client-2", key: "k", owner: "client-2/unknown", token: 5}
+		b.does(20*ms, h, history.Extend, history.OK)
+		b.ops[len(b.ops)-1].Token = 5
+		g := b.grantOf(after, after+10*ms, "client-1", 6)
+		b.does(after+100*ms, g, history.Release, history.OK)
+	}
+}
+
+var renewedUnknown = map[string]func(*builder){
+	"violated-unknown-renewed": renewsUnknown(100*ms, false),
+	"unknown-renewed-later":    renewsUnknown(2*sec, false),
+}
+
+// writesUnnamed is a write as an owner that nobody was granted the key as, behind an acquire of a client that has no known outcome and
+// no name.
+func writesUnnamed(node, key string) func(*builder) {
+	return func(b *builder) {
+		turns(b)
+		b.setup.Keys = append(b.setup.Keys, "other")
+		b.op(2400*ms, node, history.Invoke, history.Acquire, key)
+		b.op(2410*ms, node, history.Info, history.Acquire, key)
+		b.write(2500*ms, &held{node: "client-9", key: "k", owner: "client-9/1", token: 7})
+	}
+}
+
+var writesOfNobody = map[string]func(*builder){
+	"unknown-unnamed":        writesUnnamed("client-9", "k"),
+	"violated-unnamed-key":   writesUnnamed("client-9", "other"),
+	"violated-unnamed-other": writesUnnamed("client-8", "k"),
+}
+
+// reusedToken are two holders with one token, and a strict copy that takes a write of each, or not.
+func reusedToken(second bool) func(*builder) {
+	return func(b *builder) {
+		b.setup.Fencing = history.Strict
+		for n, node := range []string{"client-1", "client-2"} {
+			t := int64(n) * 300 * ms
+			h := b.grantOf(t, t+10*ms, node, 5)
+			b.read(t+20*ms, h)
+			b.decide(t+30*ms, h, n == 0 || second)
+			b.does(t+40*ms, h, history.Release, history.OK)
+		}
+	}
+}
+
+// showsOld is a note of the resource that a read, whose answer never came, was shown what stood there before an acknowledged write.
+func showsOld(value string) func(*builder) {
+	return func(b *builder) {
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.read(20*ms, h)
+		b.write(30*ms, h)
+		b.does(40*ms, h, history.Release, history.OK)
+		g := b.grantOf(50*ms, 60*ms, "client-2", 2)
+		b.read(70*ms, g)
+		note := &b.ops[len(b.ops)-2]
+		note.Unfenced, note.Fenced = &history.Copy{Value: value}, &history.Copy{Value: value}
+		b.ops = b.ops[:len(b.ops)-1]
+	}
 }
 
 // pausedThen is a client that is stopped, asks again some time after that, and is then told that it holds nothing.

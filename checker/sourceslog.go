@@ -79,8 +79,9 @@ func (r *run) cutClients() {
 		if op.Owner == "" || r.recorded(op) {
 			continue
 		}
-		for _, name := range r.mayHaveAsked(op) {
-			r.cutClient(name, op)
+		names := r.mayHaveAsked(op)
+		for _, name := range names {
+			r.cutClient(name, op, len(names) == 1)
 		}
 	}
 }
@@ -125,7 +126,8 @@ func (r *run) askedAs(owner string) (node string, known bool) {
 	return node, known
 }
 
-func (r *run) cutClient(name string, op *history.Op) {
+// cutClient finds that a client has not recorded what the resource answered; sure: it was asked by that one, and not perhaps by another.
+func (r *run) cutClient(name string, op *history.Op, sure bool) {
 	s := r.Sources[name]
 	if r.allCame(name) || s != nil && s.Last >= op.Time || slices.ContainsFunc(r.cuts, func(c cut) bool { return c.name == name }) {
 		return
@@ -136,6 +138,10 @@ func (r *run) cutClient(name string, op *history.Op) {
 		c.from = s.Last
 		c.why = fmt.Sprintf("The records of %s end at %s, although the resource answered it at %s: what it recorded after that is missing.",
 			name, r.seconds(s.Last), r.seconds(op.Time))
+		if !sure {
+			c.why = fmt.Sprintf("The records of %s end at %s, although the resource may have answered it at %s: what it recorded after that may be missing.",
+				name, r.seconds(s.Last), r.seconds(op.Time))
+		}
 	}
 	r.cuts = append(r.cuts, c)
 }

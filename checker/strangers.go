@@ -29,6 +29,7 @@ func (r *run) strange(f *found, invoke, noted, done int) {
 	switch g := r.ByOwner[op.Owner]; {
 	case op.Owner == "":
 	case !r.mayHold(op):
+		v.Possible = r.mayHoldUnnamed(op)
 		f.add(r, v, "%s wrote %q to %q at %s as %q, which was never granted it.", r.client(invoke), op.Value, op.Key, r.seconds(op.Time), op.Owner)
 	case g != nil && r.freeBy(g, op.Time) && g.Released < invoke:
 		v.Operations = append(v.Operations, g.Released)
@@ -52,6 +53,17 @@ func (r *run) mayHold(op *history.Op) bool {
 	}
 	_, may := r.maybeNamed(k, op)
 	return may
+}
+
+// mayHoldUnnamed says whether the client of an operation has an acquire of its key of which it is known neither how it ended nor as whom
+// it was made: it may be that of an owner that nobody has heard of.
+func (r *run) mayHoldUnnamed(op *history.Op) bool {
+	k := r.ByKey[op.Key]
+	return k != nil && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
+		asked := &r.Ops[w.Invoke]
+		return asked.Node == op.Node && asked.Owner == "" && w.From <= op.Time &&
+			(w.Done < 0 || r.Ops[w.Done].Type == history.Info && r.Ops[w.Done].Owner == "")
+	})
 }
 
 // keptBeside is a grant of another client that nothing had ended while an operation of an owner of which it is not known

@@ -28,6 +28,8 @@ func (u *updates) unread() {
 		acknowledged
 	}
 	reads := map[int]asked{} // by process
+	var logged []asked       // notes of reads that missed an update; of them those of which nobody recorded the answer count
+	told := map[string]bool{}
 	for i := range r.Ops {
 		op := &r.Ops[i]
 		switch {
@@ -35,6 +37,10 @@ func (u *updates) unread() {
 			log := logs[r.Ops[r.Writes[r.ByValue[op.Value]].Invoke].Key]
 			if log != nil && log.place[op.Value] > log.last {
 				log.last, log.done = log.place[op.Value], i
+			}
+		case op.F == history.ReadSeen:
+			if log := logs[op.Key]; log != nil && log.last > 0 && u.misses(log, u.side.of(op)) {
+				logged = append(logged, asked{op.Key, i, *log})
 			}
 		case op.F != history.Read:
 		case op.Type == history.Invoke && logs[op.Key] != nil:
@@ -45,13 +51,31 @@ func (u *updates) unread() {
 			if seen == nil || by.last == 0 {
 				continue
 			}
-			if stood, logged := by.place[seen.Value]; (logged || seen.Value == "") && stood < by.last {
+			if u.misses(&by.acknowledged, seen) {
+				told[r.Ops[by.invoke].Owner+" "+seen.Value] = true
 				u.found.add(r, Violation{Key: by.key, At: op.Time, Operations: []int{by.done, by.invoke, i}},
 					"%s read %s in the %s copy of %q at %s, although %q, which came after it, had been acknowledged at %s.",
 					r.client(i), named(seen.Value), u.side.name, by.key, r.seconds(op.Time), r.Ops[by.done].Value, r.seconds(r.Ops[by.done].Time))
 			}
 		}
 	}
+	for _, by := range logged {
+		op := &r.Ops[by.invoke]
+		if seen := u.side.of(op); !told[op.Owner+" "+seen.Value] {
+			u.found.add(r, Violation{Key: by.key, At: op.Time, Operations: []int{by.done, by.invoke}},
+				"The %s copy of %q showed %s to %s at %s, although %q, which came after it, had been acknowledged at %s.",
+				u.side.name, by.key, named(seen.Value), u.writer(op), r.seconds(op.Time), r.Ops[by.done].Value, r.seconds(r.Ops[by.done].Time))
+		}
+	}
+}
+
+// misses says whether what a copy shows stood there before the last update that was acknowledged.
+func (u *updates) misses(log *acknowledged, seen *history.Copy) bool {
+	if seen == nil {
+		return false
+	}
+	stood, logged := log.place[seen.Value]
+	return (logged || seen.Value == "") && stood < log.last
 }
 
 // places are those of the accepted writes of a key, from 1: the first that was logged with nothing

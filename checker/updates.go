@@ -205,5 +205,8 @@ func (u *updates) writer(op *history.Op) string {
 	if op.F == history.Write && op.Node != "" {
 		return op.Node
 	}
+	if op.Type == history.Note && op.Process == 0 && op.Owner != "" {
+		return fmt.Sprintf("%q, of whose client nothing is recorded,", op.Owner)
+	}
 	return fmt.Sprintf("process %d", op.Process)
 }

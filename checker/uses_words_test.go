@@ -45,7 +45,7 @@ client-1 (token 1) made sale 3 of "k" at 1.020 s, of which there were 2 in stock
 				stranger.base[0] = b.resource("k")[0].Value
 			}
 		}, `violated: 1 sale beyond a stock of 2 in the unfenced copy, 2.0 a second.
-process 0 made sale 3 of "k" at 1.000 s, of which there were 2 in stock [2]`},
+"stranger", of whose client nothing is recorded, made sale 3 of "k" at 1.000 s, of which there were 2 in stock [2]`},
 		{"the world of the other copy, values without a number and refused ones", "never-oversold/fenced", inventory, func(b *builder) {
 			first, _, _ := three(b)
 			b.sell(20*ms, first, 1, true)
@@ -93,7 +93,7 @@ client-4 charged order 2 of "k" at 1.504 s, which client-3 (token 3) had charged
 			b.effect(ms, stranger, "charge order 1", true, true)
 			b.noted().Process = 3
 		}, `violated: 1 charge too many for 1 order: 2 charges in all, 1000.0 a second.
-process 3 charged order 1 of "k" at 0.001 s, which process 0 had charged at 0.000 s [0 1]`},
+process 3 charged order 1 of "k" at 0.001 s, which "stranger", of whose client nothing is recorded, had charged at 0.000 s [0 1]`},
 		{"torn", "no-interleaving/unfenced", file, func(b *builder) {
 			first, second, _ := three(b)
 			b.effect(20*ms, first, "version 1 block 1 of 2", true, true)

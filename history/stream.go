@@ -9,17 +9,21 @@ import (
 
 // Stream reads a history as Decode does, but holds a few operations at a time:
 // each is called with one, and must copy what it keeps. A history that is cut
-// off is an error, after all its whole lines. An error of each ends it.
+// off is an error, after all its whole lines. begin is called with its setup first; nil: nobody asks. An error of either ends it.
 //
 // Lines are parsed in a goroutine of its own while each works on earlier ones.
-func Stream(in io.Reader, each func(*Op) error) error {
+func Stream(in io.Reader, begin func(Setup) error, each func(*Op) error) error {
 	lines := bufio.NewReaderSize(in, LineLimit)
 	first, err := nextLine(lines)
 	if errors.Is(err, io.EOF) {
 		err = errors.New("no header: want {\"dlmtest_history\":1,…}")
 	}
+	var setup Setup
 	if err == nil {
-		_, err = readHeader(first)
+		setup, err = readHeader(first)
+	}
+	if err == nil && begin != nil {
+		err = begin(setup)
 	}
 	if err != nil {
 		return fmt.Errorf("history line 1: %w", err)

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dlmtest/dlmtest/checker/models"
@@ -18,7 +19,7 @@ const (
 // its own: a process does one after the other.
 func (r *Reader) readDlmtest() error {
 	named, nameless := false, 0
-	return history.Stream(r.in, func(op *history.Op) error {
+	return history.Stream(r.in, r.knowsFence, func(op *history.Op) error {
 		e := models.Event{Line: op.Index + 2, Time: op.Time, Process: op.Process, Type: op.Type, Key: op.Key, Owner: op.Owner,
 			Token: op.Token, Lease: op.Lease, Note: op.Error}
 		if err := r.clock(&e); err != nil {
@@ -39,6 +40,9 @@ func (r *Reader) readDlmtest() error {
 			return r.at(e.Line, fmt.Errorf("a process, time, lease or token out of range"))
 		case op.F == history.Read || op.F == history.Write:
 			return r.guarded(&e, op)
+		case op.F == history.Effect:
+			r.Skipped["effects"]++
+			return nil
 		case op.F == history.Change:
 			return r.at(e.Line, fmt.Errorf("a hold changes its mode, for which no model has a word"))
 		case op.Permits > 1:
@@ -57,6 +61,18 @@ func (r *Reader) readDlmtest() error {
 		}
 		return r.give(&e)
 	})
+}
+
+// knowsFence refuses the fenced copy where its fence goes by another rule than a model knows: what that refused would seem to be wrong.
+func (r *Reader) knowsFence(setup history.Setup) error {
+	switch {
+	case r.o.Part != PartFenced:
+	case setup.FenceOn == history.OnRead:
+		return errors.New("fence_on is read: no model knows a fence that reads register their token with; dlmtest check without --model judges it")
+	case setup.Fencing == history.Strict:
+		return errors.New("fencing is strict: no model knows a fence that takes a token once; dlmtest check without --model judges it")
+	}
+	return nil
 }
 
 // shared are a model's words for what a reader does.

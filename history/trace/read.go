@@ -235,10 +235,32 @@ func (t *Trace) granted(i int, op *history.Op, k *Key, invoke *history.Op) {
 	t.hold(g)
 }
 
+// grantedBy says whether the ok to a renewal tells of a grant: its owner's acquire had no known outcome, and by now it had one. It does not
+// where its client was granted the key since, which may be that hold under another name, nor where its token stays unknown.
+func (t *Trace) grantedBy(i int, op, invoke *history.Op) bool {
+	ghost, unknown := t.Ghosts[invoke.Owner]
+	if !unknown || t.ByOwner[invoke.Owner] != nil || t.Setup.Kind == history.Reentrant ||
+		t.Ops[ghost.Info].Node != op.Node || invoke.Key != "" && invoke.Key != ghost.key.Name {
+		return false
+	}
+	asked, _ := t.Started(ghost.Info)
+	again := func(g *Grant) bool { return g.Node == op.Node && (g.OK >= t.Ops[asked].Time || g.End == Forever) }
+	if t.Setup.Promise.Token && op.Token == 0 || slices.ContainsFunc(ghost.key.Grants, again) {
+		return false
+	}
+	told := *op
+	told.Owner, told.Sent = invoke.Owner, t.Ops[asked].Time
+	told.Mode, told.Permits = cmp.Or(op.Mode, invoke.Mode), cmp.Or(op.Permits, invoke.Permits)
+	t.granted(i, &told, ghost.key, &t.Ops[asked])
+	t.Successes = append(t.Successes, Success{t.ByOwner[invoke.Owner], invoke.Index, i})
+	delete(t.Ghosts, invoke.Owner)
+	return true
+}
+
 func (t *Trace) extended(i int, op *history.Op, p pending) {
 	g, invoke := p.grant, &t.Ops[p.invoke-1]
 	if g == nil {
-		if op.Type == history.OK {
+		if op.Type == history.OK && !t.grantedBy(i, op, invoke) {
 			t.haunt(i, invoke)
 		}
 		return
