@@ -79,7 +79,7 @@ var Checkers = append([]Checker{
 	}, {
 		Name: "fenced-writes", Owed: Fence,
 		About: "The fenced copy accepts a write of a superseded grant after one of a later grant or with a token below what it has registered " +
-			"or, where fencing is strict, a second one with a token, or refuses the valid holder.",
+			"or, where fencing is strict, a second one with a token, holds one that it has refused, or refuses the valid holder.",
 		Remedy: "A resource that keeps the highest token that it has seen, compares each write with it in the same " +
 			"step, and refuses lower ones only.",
 		promised: both(tokened, oneWriter), check: fencedWrites, oracle: posed{of: (*run).askFenced, shares: "it has no model of readers beside writers"},
