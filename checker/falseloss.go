@@ -96,7 +96,8 @@ func (r *run) hasCause(l trace.Loss) bool {
 		from = sent
 	}
 	unanswered := !r.refusedOutright(l) && r.UnansweredIn(g, from, told)
-	return l.Claim.Cut || unanswered || r.outOfReach(g.Node, from, told) && !r.onlyPausedBefore(l, from, told) || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) || r.starved(told)
+	away := r.outOfReach(g.Node, from, told) && !r.onlyPausedBefore(l, from, told)
+	return l.Claim.Cut || unanswered || away || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) || r.starved(told)
 }
 
 // onlyPausedBefore says that all which may have kept a client from the service are faults that stopped its programs and were
