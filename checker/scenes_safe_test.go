@@ -49,9 +49,14 @@ var toldSafely = map[string]func(*builder){
 		resumes(3010*ms, 3320*ms, 1800*ms)(b)
 		b.stall(3*sec, "client-1", 2*sec)
 	},
-	"holds-safe-paused": func(b *builder) {
+	"violated-safe-paused": func(b *builder) { // nothing had touched its link before
 		resumes(3010*ms, 3320*ms, 1800*ms)(b)
 		b.fault(sec, 3*sec, 1, "pause", "client-1")
+	},
+	"holds-safe-reset-paused": func(b *builder) {
+		resumes(3010*ms, 3320*ms, 1800*ms)(b)
+		b.fault(950*ms, 960*ms, 1, "reset", "client-1")
+		b.fault(sec, 3*sec, 2, "pause", "client-1")
 	},
 	"holds-safe-forgets": func(b *builder) {
 		resumes(500*ms, 1500*ms, 1200*ms)(b)

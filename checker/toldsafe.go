@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"slices"
+
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 )
@@ -14,7 +16,8 @@ type toldSafe struct {
 
 // toldSafe finds them. The session was found alive after its client had lost its link, and while it reached a majority of the
 // servers. Had that been before the grant of the other, the session's lease was still owed then; else there was no session
-// left to find, or it had lost its lock. Who did not run as it was told may have lost its link long before.
+// left to find, or it had lost its lock. Who did not run as it was told may have lost its link long before, but not before a
+// pause that was the first fault for a while: no link breaks by itself.
 func (r *run) toldSafe() (all []toldSafe) {
 	r.stalled()
 	late := int64(r.Setup.Lease) / 4 // what a client is told has happened so long before, at most
@@ -25,11 +28,11 @@ func (r *run) toldSafe() (all []toldSafe) {
 			}
 			by, cut := r.supersededBy(g), g.Claims[n-1]
 			told := trace.Span{From: cut.At - late, To: cut.At}
-			if !r.Setup.Promise.Session || by == nil || r.mayForget(g.Sent, c.At) || trace.Meets(r.Stopping()[g.Node], told.From, told.To) ||
-				stalledIn(r.known.stalls[g.Node], told.From, told.To) {
+			from, sure := r.lostLinkAfter(g.Node, told)
+			if !r.Setup.Promise.Session || by == nil || r.mayForget(g.Sent, c.At) || !sure || stalledIn(r.known.stalls[g.Node], told.From, told.To) {
 				continue
 			}
-			safe := toldSafe{grant: g, by: by, cut: cut.Op, op: c.Op, after: told.From}
+			safe := toldSafe{grant: g, by: by, cut: cut.Op, op: c.Op, after: from}
 			for _, out := range r.outages(g.Node) {
 				if out.From <= cut.At && cut.At < out.To {
 					safe.after = out.To - late
@@ -45,6 +48,26 @@ func (r *run) toldSafe() (all []toldSafe) {
 		}
 	}
 	return all
+}
+
+// lostLinkAfter is a time before which a client had not lost the link of which it was told that it may be lost, in a span of time, and
+// whether that can be said: it ran all the while, or it was paused, and nothing had touched the link when the pause began.
+func (r *run) lostLinkAfter(node string, told trace.Span) (from int64, sure bool) {
+	stops := func(f *trace.Fault) bool {
+		return f.Target == node && history.FaultOf(f.Kind).Stops && f.From <= told.To && f.To >= told.From
+	}
+	i := slices.IndexFunc(r.Faults, stops)
+	if i < 0 {
+		return told.From, true
+	}
+	pause := r.Faults[i]
+	before := func(f *trace.Fault) bool {
+		return f != pause && f.Begin >= 0 && f.From <= told.To && r.faded(f, f.To) >= pause.From
+	}
+	if pause.Kind != "pause" || pause.To > told.To || slices.ContainsFunc(r.Faults, before) {
+		return 0, false
+	}
+	return max(told.From, pause.To-(told.To-told.From)), true
 }
 
 // addToldSafe records them.
