@@ -35,8 +35,8 @@ func falseLoss(r *run) outcome {
 				l.Grant.Who(), r.seconds(told.Time), r.bentClock(l.Grant.Node))
 		case deadline == trace.Forever: // the lock renews by itself, and reports no deadline
 			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.Op, l.Op}},
-				"%s was told at %s (%s) that %q is lost, which its lock renews by itself, although it reached the service.",
-				l.Grant.Who(), r.seconds(told.Time), told.F, l.Grant.Key.Name)
+				"%s was told at %s (%s) that %q is lost, %s, although it reached the service.",
+				l.Grant.Who(), r.seconds(told.Time), told.F, l.Grant.Key.Name, r.endless())
 		default:
 			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.Op, l.Op}},
 				"%s was told at %s (%s) that %q is lost, %s before its deadline, although it reached the service.",
@@ -58,6 +58,14 @@ func falseLoss(r *run) outcome {
 		o.verdict, o.reason = Unknown, open
 	}
 	return o
+}
+
+// endless says why a grant has no deadline.
+func (r *run) endless() string {
+	if r.Setup.Promise.Renews {
+		return "which its lock renews by itself"
+	}
+	return "which has no lease"
 }
 
 // denied are the first releases of grants that their holders believed in and that the

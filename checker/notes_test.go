@@ -133,12 +133,13 @@ func TestGhostsAreFiled(t *testing.T) {
 
 // To be told that it holds the lock is an act of a ghost, to be told that it does not is none.
 func TestGhostsRenew(t *testing.T) {
-	for said, want := range map[history.Type]int{history.OK: 1, history.Fail: 0, history.Info: 0} {
+	for said, want := range map[history.Type]int{history.OK: 1, history.Fail: 0, history.Info: 0} { // told ok, it holds the key
 		b := newBuilder()
 		b.op(0, "client-1", history.Invoke, history.Acquire, "k").Owner = "g"
 		b.op(ms, "client-1", history.Info, history.Acquire, "k")
 		b.does(2*ms, &held{node: "client-1", key: "k", owner: "g"}, history.Extend, said)
-		if got := newRun(b.done()).named("k").Ghosts; len(got) != want {
+		r := newRun(b.done())
+		if got := r.Grants; len(got) != want || len(r.named("k").Ghosts) > 0 {
 			t.Errorf("told %s: %+v", said, got)
 		}
 	}

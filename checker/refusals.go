@@ -151,14 +151,16 @@ func (r *run) shares(a attempt, until int64, k *keyLog) []trace.Share {
 // be named while one client validly held it all the time.
 func lockInfo(r *run) outcome {
 	var f found
-	looks := 0
+	looks, known := 0, 0
 	for _, k := range r.keys {
 		for _, i := range k.Holders {
 			op := &r.Ops[i]
 			if !r.trusted(op) {
 				continue
 			}
-			looks++
+			if looks++; op.Owner == "" || r.heardOf(k, op) {
+				known++
+			}
 			g, other := r.heldThroughout(k, op.Sent, op.Time), r.ByOwner[op.Owner]
 			gone := r.goneBefore(k, other, op)
 			by, shows := r.grantedBehind(k, i)
@@ -206,10 +208,19 @@ func lockInfo(r *run) outcome {
 		reason:  fmt.Sprintf("%s at the servers named somebody who could hold the key.", countOf("Each of ", looks, "look")),
 		summary: fmt.Sprintf("%d of %s at the servers named the wrong holder.", f.certain, nouns.Count(looks, "look")),
 	}
-	if looks == 0 {
+	switch {
+	case looks == 0:
 		o.verdict, o.reason = NA, "Nobody looked at the servers who holds a key."
+	case known == 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("%s at the servers named owners of whom nobody has recorded anything.", countOf("Each of ", looks, "look"))
 	}
 	return o
+}
+
+// heardOf says whether a look names an owner that was granted the key, or may have been.
+func (r *run) heardOf(k *keyLog, look *history.Op) bool {
+	_, may := r.maybeNamed(k, look)
+	return may || r.ByOwner[look.Owner] != nil
 }
 
 // grantedBehind is the first grant that was made after whom a look names had had the key, with what shows that: its own grant or,

@@ -15,6 +15,8 @@ func init() {
 	maps.Copy(scenes["false-loss"], pausedBefore)
 	maps.Copy(scenes["lease-exclusion"], renewedUnknown)
 	maps.Copy(scenes["mutual-exclusion"], writesOfNobody)
+	maps.Copy(scenes["lock-info"], looksAtStrangers)
+	maps.Copy(scenes["honest-claims"], turnedUnknown)
 }
 
 // stands is a stale holder's write behind one that was acknowledged, and what the next holder then finds in both copies. The stale
@@ -119,9 +121,69 @@ func renewsUnknown(after int64, twice bool) func(*builder) {
 	}
 }
 
+// renewsNameless is renewsUnknown, of an acquire of which nobody knows as whom it was made.
+func renewsNameless(after int64, open bool) func(*builder) {
+	return func(b *builder) {
+		renewsUnknown(after, false)(b)
+		if b.ops[0].Owner, b.ops[1].Owner = "", ""; open {
+			b.ops = append(b.ops[:1], b.ops[2:]...)
+			for i := range b.ops[1:] {
+				if op := &b.ops[1+i]; op.Node == "client-2" {
+					op.Process = 99
+				}
+			}
+		}
+	}
+}
+
+// abstained is a holder that does not write, by a check of its own, and another that is granted the key at a time.
+func abstained(next int64, between func(*builder, *held)) func(*builder) {
+	return func(b *builder) {
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.note(100*ms, h, history.Abstain)
+		if between != nil {
+			between(b, h)
+		}
+		b.does(next+50*ms, b.grantOf(next-10*ms, next, "client-2", 2), history.Release, history.OK)
+	}
+}
+
 var renewedUnknown = map[string]func(*builder){
-	"violated-unknown-renewed": renewsUnknown(100*ms, false),
-	"unknown-renewed-later":    renewsUnknown(2*sec, false),
+	"violated-nameless-renewed":      renewsNameless(100*ms, false),
+	"violated-nameless-open-renewed": renewsNameless(100*ms, true),
+	"unknown-nameless-renewed-later": renewsNameless(2*sec, false),
+	"violated-abstained":             abstained(500*ms, nil),
+	"violated-abstained-renewed":     abstained(1500*ms, func(b *builder, h *held) { b.does(600*ms, h, history.Extend, history.OK) }),
+	"unknown-abstained-over":         abstained(1500*ms, nil),
+	"unknown-abstained-released":     abstained(500*ms, func(b *builder, h *held) { b.does(200*ms, h, history.Release, history.OK) }),
+	"unknown-abstained-told":         abstained(500*ms, func(b *builder, h *held) { b.note(200*ms, h, history.Lost) }),
+	"unknown-abstained-told-all": abstained(500*ms, func(b *builder, h *held) {
+		b.note(200*ms, &held{node: h.node, key: h.key}, history.Lost)
+	}),
+	"unknown-abstained-refused": abstained(500*ms, func(b *builder, h *held) { b.does(200*ms, h, history.Extend, history.Fail) }),
+	"violated-unknown-renewed":  renewsUnknown(100*ms, false),
+	"unknown-renewed-later":     renewsUnknown(2*sec, false),
+}
+
+// looksAtStrangers are looks that name owners of whom nobody has recorded anything, and one that names a holder.
+var looksAtStrangers = map[string]func(*builder){
+	"unknown-strangers":  func(b *builder) { turns(b); b.seen(2*sec, 2001*ms, "zz/0"); b.seen(2100*ms, 2101*ms, "zz/1") },
+	"holds-stranger-not": func(b *builder) { b.grantOf(0, 10*ms, "client-1", 1); b.seen(20*ms, 21*ms, "client-1/1") },
+}
+
+// turnedUnknown is who may have been granted the key as a reader, is told ok to become the writer, and then that it is.
+var turnedUnknown = map[string]func(*builder){
+	"unknown-turned-unknown": func(b *builder) {
+		b.kind(history.ReadWrite)
+		for n, typ := range []history.Type{history.Invoke, history.Info} {
+			op := b.op(int64(n)*10*ms, "client-1", typ, history.Acquire, "k")
+			op.Owner, op.Mode = "client-1/1", shared
+		}
+		h := &held{node: "client-1", key: "k", owner: "client-1/1", token: 3}
+		b.turn(20*ms, h, exclusive, history.OK)
+		b.does(30*ms, h, history.Extend, history.OK)
+		b.ops[len(b.ops)-1].Mode, b.ops[len(b.ops)-1].Token = exclusive, 3
+	},
 }
 
 // writesUnnamed is a write as an owner that nobody was granted the key as, behind an acquire of a client that has no known outcome and

@@ -67,15 +67,15 @@ func (r *run) mayHoldUnnamed(op *history.Op) bool {
 }
 
 // keptBeside is a grant of another client that nothing had ended while an operation of an owner of which it is not known
-// whether it was granted the key was under way; nil: there is none.
-func (r *run) keptBeside(asked *history.Op, done int64) *trace.Grant {
-	k := r.logOf(r.ByKey[asked.Key])
-	if k == nil || r.ByOwner[asked.Owner] != nil || r.Setup.Kind.Shares() {
+// whether it was granted the key before was under way; nil: there is none.
+func (r *run) keptBeside(asked, done *history.Op) *trace.Grant {
+	k, g := r.logOf(r.ByKey[asked.Key]), r.ByOwner[asked.Owner]
+	if k == nil || g != nil && g.Op != done.Index || r.Setup.Kind.Shares() {
 		return nil
 	}
 	h := k.lastGranted(asked.Time)
 	if h == nil || h.Node == asked.Node || !slices.ContainsFunc(r.keptSpans(h, trace.ClockNoise), func(s trace.Span) bool {
-		return s.From < asked.Time && done < s.To
+		return s.From < asked.Time && done.Time < s.To
 	}) {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (r *run) strangeClaims(f *found) (claims int) {
 		case op.Type != history.OK || op.F != history.Extend && op.F != history.Change && (op.F != history.Release || r.Setup.Promise.Mute):
 		case invoke.Owner == "":
 		case r.mayHold(invoke):
-			if h := r.keptBeside(invoke, op.Time); h != nil {
+			if h := r.keptBeside(invoke, op); h != nil {
 				r.unlessServers(func() {
 					f.add(r, Violation{Key: invoke.Key, At: op.Time, Operations: []int{h.Op, p, i}},
 						"%s was told ok to its %s of %q at %s as %q, an acquire that it was told no end of, and %s held it "+

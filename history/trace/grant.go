@@ -27,6 +27,8 @@ type Grant struct {
 	End      int64   // of the belief, which begins at OK; Forever while nothing ended it
 	Until    int64   // End, or the last of the history where that comes first
 	EndOp    int     // the operation that ended it; -1: none, also where it died with its process
+	Abstains bool    // it ended as its client did not write: the service, which knows nothing of that, owes its lease still
+	Silent   bool    // its acquire was never answered, and no answer since told its token
 	Told     int64   // when it was first told of its loss: it may believe on, but claims nothing; Forever: never
 	Killed   bool    // by the death of its holder: the service still owes its lease
 	Left     bool    // by the end of its client, which had been asked to end and did not give it back

@@ -53,10 +53,15 @@ func (t *Trace) note(i int, op *history.Op) {
 		k := t.key(op.Key)
 		k.Holders = append(k.Holders, i)
 	case history.Lost:
+		if op.Owner == "" {
+			t.lostAt[op.Node] = append(t.lostAt[op.Node], op.Time)
+		} else if g := t.ByOwner[op.Owner]; g != nil && g.Abstains {
+			g.Told = min(g.Told, op.Time)
+		}
 		t.told(op, func(g *Grant) { g.Events = append(g.Events, i); t.lost(g, i, op) })
 	case history.Abstain:
 		t.Abstained = append(t.Abstained, i)
-		t.told(op, func(g *Grant) { g.Events = append(g.Events, i); g.stop(i, op.Time) })
+		t.told(op, func(g *Grant) { g.Events = append(g.Events, i); g.stop(i, op.Time); g.Abstains = true })
 	case history.Suspended:
 		t.told(op, func(g *Grant) { g.Claims = append(g.Claims, Claim{At: op.Time, Op: i, Cut: true}) })
 	case history.Resumed:

@@ -39,6 +39,10 @@ func (t *Trace) invoke(i int, op *history.Op) {
 		k := t.key(op.Key)
 		p.slot = len(k.Waits)
 		k.Waits = append(k.Waits, Wait{Invoke: i, Done: -1, From: op.Time, To: Forever})
+		if op.Owner == "" {
+			by := request{op.Node, op.Key}
+			t.nameless[by] = append(t.nameless[by], i)
+		}
 	case history.Write:
 		p.grant = t.grantOf(op)
 		p.slot = len(t.Writes)
@@ -63,9 +67,11 @@ func (t *Trace) invoke(i int, op *history.Op) {
 		}
 	case history.Change, history.Read:
 		p.grant = t.grantOf(op)
+		t.turns(op, p.grant)
 		t.shareInvoked(i, op, p.grant)
 	case history.Release:
-		if p.grant = t.grantOf(op); p.grant != nil && !p.grant.inner(i) && !t.part(i, op, p.grant) {
+		p.grant = t.grantOf(op)
+		if t.turns(op, p.grant); p.grant != nil && !p.grant.inner(i) && !t.part(i, op, p.grant) {
 			if p.grant.Release < 0 {
 				p.grant.Release = i
 			}
@@ -136,6 +142,19 @@ func (t *Trace) unheeded(g *Grant) bool {
 	return false
 }
 
+// turns notes that who may have been granted a key asks to turn it into another hold, or to give it back.
+func (t *Trace) turns(op *history.Op, g *Grant) {
+	if g != nil || op.F == history.Read || op.Owner == "" {
+		return
+	}
+	if ref, named := t.Ghosts[op.Owner]; named {
+		ref.turned = true
+		t.Ghosts[op.Owner] = ref
+		return
+	}
+	t.strange[op.Owner] = true
+}
+
 // haunt notes an act on an acquire whose outcome is unknown.
 func (t *Trace) haunt(i int, op *history.Op) {
 	ref, ok := t.Ghosts[op.Owner]
@@ -195,6 +214,9 @@ func (t *Trace) complete(i int, op *history.Op) {
 func (t *Trace) acquired(i int, op *history.Op, p pending, invoke *history.Op) {
 	k := t.key(invoke.Key)
 	k.Waits[p.slot].Done, k.Waits[p.slot].To = i, op.Time
+	if by := (request{op.Node, invoke.Key}); op.Type != history.Info || op.Owner != "" {
+		t.nameless[by] = slices.DeleteFunc(t.nameless[by], func(asked int) bool { return asked == invoke.Index })
+	}
 	switch op.Type {
 	case history.OK:
 		if t.counted(i, op, k, invoke) {
@@ -235,26 +257,48 @@ func (t *Trace) granted(i int, op *history.Op, k *Key, invoke *history.Op) {
 	t.hold(g)
 }
 
-// grantedBy says whether the ok to a renewal tells of a grant: its owner's acquire had no known outcome, and by now it had one. It does not
-// where its client was granted the key since, which may be that hold under another name, nor where its token stays unknown.
+// grantedBy says whether the ok to a renewal tells of a grant: an acquire of its owner, or of its client as nobody knows whom, had no
+// known outcome, and by now it had one. It does not where its client was granted the key since, which may be that hold under another
+// name, nor where it has turned it into another hold meanwhile.
 func (t *Trace) grantedBy(i int, op, invoke *history.Op) bool {
-	ghost, unknown := t.Ghosts[invoke.Owner]
-	if !unknown || t.ByOwner[invoke.Owner] != nil || t.Setup.Kind == history.Reentrant ||
-		t.Ops[ghost.Info].Node != op.Node || invoke.Key != "" && invoke.Key != ghost.key.Name {
+	asked, key, found := t.acquireOf(invoke)
+	if !found || t.Setup.Kind == history.Reentrant || t.Ops[asked].Node != op.Node || invoke.Key != "" && invoke.Key != key.Name {
 		return false
 	}
-	asked, _ := t.Started(ghost.Info)
-	again := func(g *Grant) bool { return g.Node == op.Node && (g.OK >= t.Ops[asked].Time || g.End == Forever) }
-	if t.Setup.Promise.Token && op.Token == 0 || slices.ContainsFunc(ghost.key.Grants, again) {
+	if slices.ContainsFunc(key.Grants, func(g *Grant) bool {
+		return g.Node == op.Node && (g.OK >= t.Ops[asked].Time || g.End == Forever)
+	}) {
 		return false
 	}
 	told := *op
 	told.Owner, told.Sent = invoke.Owner, t.Ops[asked].Time
 	told.Mode, told.Permits = cmp.Or(op.Mode, invoke.Mode), cmp.Or(op.Permits, invoke.Permits)
-	t.granted(i, &told, ghost.key, &t.Ops[asked])
+	t.granted(i, &told, key, &t.Ops[asked])
+	t.ByOwner[invoke.Owner].Silent = t.Setup.Promise.Token && told.Token == 0
 	t.Successes = append(t.Successes, Success{t.ByOwner[invoke.Owner], invoke.Index, i})
 	delete(t.Ghosts, invoke.Owner)
 	return true
+}
+
+// acquireOf is the acquire, without a known outcome, that may have made the hold which an operation names: that of its owner, or the
+// first that its client made lately as nobody knows whom.
+func (t *Trace) acquireOf(op *history.Op) (asked int, key *Key, found bool) {
+	if ghost, named := t.Ghosts[op.Owner]; named || op.Owner == "" {
+		if !named || ghost.turned {
+			return 0, nil, false
+		}
+		asked, _ = t.Started(ghost.Info)
+		return asked, ghost.key, true
+	}
+	if t.strange[op.Owner] {
+		return 0, nil, false
+	}
+	for _, asked := range t.nameless[request{op.Node, op.Key}] {
+		if done, ended := t.Ended(asked); !ended || t.Ops[done].Time+int64(t.Setup.Lease+t.Setup.Promise.Bound) >= op.Time { // else it may be over
+			return asked, t.ByKey[op.Key], true
+		}
+	}
+	return 0, nil, false
 }
 
 func (t *Trace) extended(i int, op *history.Op, p pending) {
@@ -283,6 +327,9 @@ func (t *Trace) extended(i int, op *history.Op, p pending) {
 
 // lost ends the belief of g by a message of its loss.
 func (t *Trace) lost(g *Grant, i int, op *history.Op) {
+	if g.Abstains {
+		g.Told = min(g.Told, op.Time)
+	}
 	if g.End != Forever {
 		return
 	}

@@ -42,6 +42,9 @@ type Trace struct {
 	ByValue  map[string]int      // of a write: index into Writes
 	ByEffect map[string]*Effect  // by the unique value
 	Ghosts   map[string]GhostRef // by the owner of an acquire that may have been granted
+	nameless map[request][]int   // acquires, by their invoke, that nobody has named, while it is not known how they ended
+	strange  map[string]bool     // owners that were never granted a key, and asked to change a hold or to give it back
+	lostAt   map[string][]int64  // by node: when it was told of losses that name no grant
 	pairs    []int32             // see Started and Ended; index plus one
 	acts     []Act
 	clocks   map[string]*Clock
@@ -61,6 +64,7 @@ func New(setup history.Setup, ops []history.Op) *Trace {
 		ByValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[session][]*Grant{},
 		Ghosts: map[string]GhostRef{}, open: map[victim]*Fault{}, missed: map[victim]bool{},
 		Stops: map[string]int{}, Sources: map[string]*Source{}, Unparsed: map[string]int{},
+		nameless: map[request][]int{}, strange: map[string]bool{}, lostAt: map[string][]int64{},
 	}
 	if len(ops) > 0 {
 		t.Begin, t.End = ops[0].Time, ops[len(ops)-1].Time
@@ -129,11 +133,15 @@ type Loss struct {
 	Claim Claim // the last one before it
 }
 
+// request is what a client asks for.
+type request struct{ node, key string }
+
 // GhostRef is an acquire whose outcome is unknown.
 type GhostRef struct {
-	key  *Key
-	slot int // into key.Ghosts, plus one; 0: never acted
-	Info int // its completion
+	key    *Key
+	slot   int  // into key.Ghosts, plus one; 0: never acted
+	turned bool // its owner asked to change it, or to give it back
+	Info   int  // its completion
 }
 
 type victim struct {

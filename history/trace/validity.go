@@ -1,6 +1,10 @@
 package trace
 
-import "github.com/dlmtest/dlmtest/history"
+import (
+	"slices"
+
+	"github.com/dlmtest/dlmtest/history"
+)
 
 // Validity appends the validity intervals of g: its belief cut at the deadline
 // as it stands at each moment, not while its session is suspended, and not after
@@ -68,7 +72,7 @@ func (t *Trace) validity(spans []Span, g *Grant, owner int, at func(deadline int
 	if current.To, known = at(t.Ops[g.Op].Deadline, g.Op); !known {
 		return spans, false
 	}
-	end := min(g.End, g.Told)
+	end := min(t.GaveUp(g), g.Told)
 	switch unsure := g.Nest.Open > 0; {
 	case g.Left && unsure:
 		end = min(end, max(g.LastSeen, t.Ops[t.Stops[g.Node]].Time))
@@ -91,6 +95,22 @@ func (t *Trace) validity(spans []Span, g *Grant, owner int, at func(deadline int
 	}
 	push(current.To)
 	return spans, true
+}
+
+// GaveUp is when the belief of g ended, for what the service can know of it: who did not write, by a check of its own, has its lease
+// until it is given back, or its client is told of its loss.
+func (t *Trace) GaveUp(g *Grant) int64 {
+	if !g.Abstains || t.Setup.Promise.Session || g.Nest.Open > 0 {
+		return g.End
+	}
+	end := int64(Forever)
+	if g.Release >= 0 {
+		end = t.Ops[g.Release].Time
+	}
+	if i, told := slices.BinarySearch(t.lostAt[g.Node], g.End); told || i < len(t.lostAt[g.Node]) {
+		end = min(end, t.lostAt[g.Node][i])
+	}
+	return end
 }
 
 // DeadlineAt converts a deadline and takes off what the clocks leave open.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,8 +37,12 @@ func others() []int {
 }
 
 // ours says whether a process is the adapter or comes of it. One that has ended and is not yet
-// buried may have lost its parent, and is nobody's.
+// buried may have lost its parent, and is nobody's; so may what a set-user-id program has left, which a probe started.
 func ours(pid int) bool {
+	command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if program, _, _ := bytes.Cut(command, []byte{0}); slices.Contains(setuidPrograms, string(program)) {
+		return true
+	}
 	if state := statusOf(pid, "State"); strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X") {
 		return true
 	}
