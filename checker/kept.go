@@ -18,7 +18,7 @@ import (
 // fault may have hit the holder, its way to the servers, or what they remember. A lock
 // that dates its leases is judged by its dates as well, by lease-exclusion.
 func (r *run) keptUntil(g *trace.Grant) int64 {
-	until := min(r.GaveUp(g), g.Told)
+	until := min(g.End, g.Told)
 	if r.Setup.Promise.Leased {
 		until = min(until, r.leaseEnd(g))
 	}
