@@ -275,3 +275,9 @@ func (r *run) otherLook(k *keyLog, i int) int {
 	}
 	return k.others[i]
 }
+
+// heardOf says whether a look names an owner that was granted the key, or may have been.
+func (r *run) heardOf(k *keyLog, look *history.Op) bool {
+	_, may := r.maybeNamed(k, look)
+	return may || r.ByOwner[look.Owner] != nil
+}

@@ -217,12 +217,6 @@ func lockInfo(r *run) outcome {
 	return o
 }
 
-// heardOf says whether a look names an owner that was granted the key, or may have been.
-func (r *run) heardOf(k *keyLog, look *history.Op) bool {
-	_, may := r.maybeNamed(k, look)
-	return may || r.ByOwner[look.Owner] != nil
-}
-
 // grantedBehind is the first grant that was made after whom a look names had had the key, with what shows that: its own grant or,
 // of an acquire of unknown outcome, the first look that named it. Of many servers a few may name who is over.
 func (r *run) grantedBehind(k *keyLog, look int) (by *trace.Grant, shows int) {

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 
+	"github.com/dlmtest/dlmtest/checker/models"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 )
@@ -191,4 +192,57 @@ func (r *run) registeredBefore(k *keyLog, t int64) (by int, token int64) {
 		}
 	}
 	return by, token
+}
+
+// askTwice makes a fenced register of the writes that the fenced copy accepted with one token, of which the first has used it up.
+func (r *run) askTwice(k *keyLog) (asked []question) {
+	first := map[int64]int{}
+	for _, i := range k.Resource {
+		op := &r.Ops[i]
+		if op.F != history.Apply || op.Fenced == nil || !op.Fenced.Accepted || op.Token == 0 {
+			continue
+		}
+		used, twice := first[op.Token]
+		if !twice {
+			first[op.Token] = i
+			continue
+		}
+		asked = append(asked, question{model: "fenced-register", ops: []models.Op{
+			{F: models.Write, Type: history.OK, Value: "used", Token: op.Token + 1, Call: used, Return: used},
+			{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: op.Token, Call: i, Return: i},
+		}})
+	}
+	return asked
+}
+
+// askStanding makes a fenced register of each value that the fenced copy showed and had not accepted: of its own refusal, or
+// of what it had registered before.
+func (r *run) askStanding(k *keyLog) (asked []question) {
+	for _, odd := range r.standings(fencedOf) {
+		if odd.key != k || odd.write == nil {
+			continue
+		}
+		shown := models.Op{F: models.Read, Type: history.OK, Value: odd.value, Call: 2*odd.by + 1, Return: 2*odd.by + 1}
+		write := models.Op{F: models.Write, Type: history.Fail, Value: odd.value, Call: 2 * odd.refused, Return: 2 * odd.refused}
+		ops := []models.Op{write, shown}
+		if odd.refused < 0 {
+			invoke := &r.Ops[odd.write.Invoke]
+			by, token := r.registeredBefore(k, invoke.Time)
+			if token == 0 {
+				continue
+			}
+			write.Type, write.Token, write.Call, write.Return = history.OK, invoke.Token, 2*odd.write.Invoke, 2*odd.by
+			ops = []models.Op{{F: models.Write, Type: history.OK, Value: "before", Token: token, Call: 2 * by, Return: 2 * by}, write, shown}
+		}
+		asked = append(asked, question{model: "fenced-register", ops: ops})
+	}
+	return asked
+}
+
+// registered are what the copy says that it had registered, and the write that it accepted then.
+func registered(op *history.Op, i int) []models.Op {
+	return []models.Op{
+		{F: models.Write, Type: history.OK, Value: fmt.Sprint(i, " before"), Token: op.Fenced.Token, Call: 2 * i, Return: 2 * i},
+		{F: models.Write, Type: history.OK, Value: fmt.Sprint(i), Token: op.Token, Call: 2*i + 1, Return: 2*i + 1},
+	}
 }
