@@ -58,12 +58,7 @@ func (r *run) mayHold(op *history.Op) bool {
 // mayHoldUnnamed says whether the client of an operation has an acquire of its key of which it is known neither how it ended nor as whom
 // it was made: it may be that of an owner that nobody has heard of.
 func (r *run) mayHoldUnnamed(op *history.Op) bool {
-	k := r.ByKey[op.Key]
-	return k != nil && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
-		asked := &r.Ops[w.Invoke]
-		return asked.Node == op.Node && asked.Owner == "" && w.From <= op.Time &&
-			(w.Done < 0 || r.Ops[w.Done].Type == history.Info && r.Ops[w.Done].Owner == "")
-	})
+	return slices.ContainsFunc(r.Nameless(op.Node, op.Key), func(asked int) bool { return r.Ops[asked].Time <= op.Time })
 }
 
 // keptBeside is a grant of another client that nothing had ended while an operation of an owner of which it is not known

@@ -43,13 +43,16 @@ func (t *Trace) acquireOf(op *history.Op) (asked int, key *Key, found bool) {
 	if t.strange[op.Owner] {
 		return 0, nil, false
 	}
-	for _, asked := range t.nameless[request{op.Node, op.Key}] {
+	for _, asked := range t.Nameless(op.Node, op.Key) {
 		if done, ended := t.Ended(asked); !ended || t.Ops[done].Time+int64(t.Setup.Lease+t.Setup.Promise.Bound) >= op.Time { // else it may be over
 			return asked, t.ByKey[op.Key], true
 		}
 	}
 	return 0, nil, false
 }
+
+// Nameless are the acquires of a key that a client made as nobody knows whom, by their invoke, and of which it is not known how they ended.
+func (t *Trace) Nameless(node, key string) []int { return t.nameless[request{node, key}] }
 
 // turns notes that who may have been granted a key asks to turn it into another hold, or to give it back.
 func (t *Trace) turns(op *history.Op, g *Grant) {
