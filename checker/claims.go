@@ -17,7 +17,8 @@ import (
 // had found another holder or none. Where the order of two grants is open and each was
 // told ok after both had been made, one of the two was told so falsely, whichever came first. Nor can more permits be
 // given back than were granted. A grant of another mode or number than was asked for is no honest answer, either, nor a renewal
-// of another than was held, nor that a session has survived whose lock another was granted.
+// of another than was held, nor that a session has survived whose lock another was granted,
+// nor silence about a loss.
 func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
@@ -34,6 +35,7 @@ func honestClaims(r *run) outcome {
 	claims := f.certain
 	r.addToldSafe(&f)
 	safe := f.certain - claims
+	silent := r.addUnsaid(&f)
 	r.otherThanAsked(&f)
 	change := ""
 	if r.Setup.Promise.Changes {
@@ -49,7 +51,10 @@ func honestClaims(r *run) outcome {
 		told = append(told, fmt.Sprintf("%s %s told of a session that had survived, though another had been granted the lock.",
 			nouns.Count(safe, "holder"), was(safe)))
 	}
-	if others := f.certain - claims - safe; others > 0 {
+	if silent > 0 {
+		told = append(told, fmt.Sprintf("%s %s told nothing of the loss of the lock.", nouns.Count(silent, "holder"), was(silent)))
+	}
+	if others := f.certain - claims - safe - silent; others > 0 {
 		told = append(told, fmt.Sprintf("%s told of another mode or number of permits than was asked for, held, or left by others.",
 			nouns.Count(others, "ok answer")))
 	}

@@ -136,6 +136,8 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: it has no model of a write without a grant", none
 	case property == "honest-claims" && m.namesOther(v):
 		return "not asked: it has no model of what is asked for", none
+	case property == "honest-claims" && !m.namesAnswer(v):
+		return "not asked: it has no model of silence", none
 	case property == "honest-claims" && m.claimsUngranted(v):
 		return "not asked: it has no model of a claim without a grant", none
 	case property == "honest-claims" && (m.names(v, history.Holder) || m.namesRefusal(v)):
@@ -170,6 +172,14 @@ func (m *minimizer) claimsUngranted(v *Violation) bool {
 	return slices.ContainsFunc(v.Operations, func(i int) bool {
 		op := &m.ops[i]
 		return op.Type == history.Invoke && (op.F == history.Extend || op.F == history.Change || op.F == history.Release) && !granted[op.Owner]
+	})
+}
+
+// namesAnswer says whether a violation names something that a holder was told of its hold after its grant.
+func (m *minimizer) namesAnswer(v *Violation) bool {
+	return slices.ContainsFunc(v.Operations, func(i int) bool {
+		op := &m.ops[i]
+		return op.F == history.Resumed || op.Type == history.OK && (op.F == history.Extend || op.F == history.Change || op.F == history.Release)
 	})
 }
 

@@ -12,8 +12,10 @@ import (
 	"github.com/dlmtest/dlmtest/internal/nouns"
 )
 
-// patience is how long a free key may go without a grant.
-func (r *run) patience() int64 { return 2*int64(r.Setup.Lease) + int64(3*time.Second) }
+// Patience is how long a free key may go without a grant, or who has lost one and is within reach of the service without being told.
+func Patience(lease time.Duration) time.Duration { return 2*lease + 3*time.Second }
+
+func (r *run) patience() int64 { return int64(Patience(r.Setup.Lease)) }
 
 // deadlockFreedom judges the final acquire of every key, and the times at which
 // somebody waits for a key that nobody believes to hold while no fault is open.

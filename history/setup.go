@@ -126,6 +126,9 @@ const (
 // Ends says whether a grant may end although its holder lives and has not given it back.
 func (p Promise) Ends() bool { return p.Leased || p.Idles }
 
+// TellsLosses says whether a holder whose grant has ended with its session is told so.
+func (p Promise) TellsLosses() bool { return p.Session && (p.Renews || !p.Leased) }
+
 // Reentry is who counts as the holder of a reentrant lock.
 type Reentry string
 

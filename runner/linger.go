@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 )
 
@@ -46,7 +47,7 @@ func (l *lingering) goesOn() bool {
 	}
 	now := time.Now()
 	if l.from.IsZero() {
-		l.from, l.ends = now, now.Add(finalLimit(l.s.lease)+2*l.s.lease)
+		l.from, l.ends = now, now.Add(checker.Patience(l.s.lease)+2*l.s.lease)
 	}
 	l.look()
 	if now.After(l.ends) || !l.stuck(history.Raw()) {
@@ -93,7 +94,7 @@ func (l *lingering) stuck(now int64) bool {
 		if m.held {
 			least = stuckHeld * l.s.lease
 		}
-		if waits && still > least && still < finalLimit(l.s.lease)+l.s.lease/2 && slices.Contains(l.s.setup.Keys, key) {
+		if waits && still > least && still < checker.Patience(l.s.lease)+l.s.lease/2 && slices.Contains(l.s.setup.Keys, key) {
 			return true
 		}
 	}

@@ -251,7 +251,7 @@ func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
 		p.reroute(&s)
 	}
 	if mode == workloads.Finally {
-		s.Wait = finalLimit(p.lease)
+		s.Wait = checker.Patience(p.lease)
 	}
 	return s
 }
@@ -268,6 +268,3 @@ func (p *plan) resourceAddr() string {
 	}
 	return net.JoinHostPort(host, strconv.Itoa(port))
 }
-
-// finalLimit is how long a free key may take to be granted.
-func finalLimit(lease time.Duration) time.Duration { return 2*lease + 3*time.Second }

@@ -126,7 +126,7 @@ func (s *stage) through(ctx context.Context, p Progress) (interrupted bool, err 
 		p.Phase("Healed; acquiring every key once more")
 		limit := readyLimit
 		if interrupted || 2*s.lost > len(s.servers) { // somebody waits, or too few servers are left to answer
-			limit = 2 * finalLimit(s.lease)
+			limit = 2 * checker.Patience(s.lease)
 		}
 		err = s.finish(context.WithoutCancel(ctx), limit)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/internal/settings"
 	"github.com/dlmtest/dlmtest/locks"
 	"github.com/dlmtest/dlmtest/nemesis/agent/links"
@@ -169,6 +170,24 @@ func TestOddLease(t *testing.T) {
 		}
 		if want := len(s.Workloads); odd && (uses != want || drawn < 5) || !odd && uses+drawn > 0 {
 			t.Errorf("%s: %d of %d plain uses, %d of 2,000 draws", backend, uses, want, drawn)
+		}
+	}
+}
+
+// Behind what ends its session a holder of a lock that tells of losses holds on for as long as the judge gives it time to be told.
+func TestLongHold(t *testing.T) {
+	for _, backend := range []string{"zookeeper", "postgres", "postgres-advisory"} {
+		s := spaceOf(t, backend)
+		for seed := range uint64(20) {
+			d := newDie(seed)
+			d.visit = int(seed)
+			c := longHold(d, s, s.loop(usual, s.Leases[0]))
+			c.Faults[0].Count = 1
+			lease := c.Lease.Fixed
+			held := c.Work.Of(lease) - 2*c.Faults[0].For.Max.Of(lease)
+			if why := s.trouble(c); why != "" || held < checker.Patience(lease) || c.Duration.Of(lease) < c.Work.Of(lease) {
+				t.Fatalf("%s, seed %d: %s\n%s", backend, seed, why, c.YAML())
+			}
 		}
 	}
 }

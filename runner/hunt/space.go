@@ -24,6 +24,7 @@ type Space struct {
 	Extends   bool            // a grant can be renewed
 	Renews    bool            // its open session renews by itself, whatever a trial says
 	Endless   bool            // its grants have no lease, and last as long as their session
+	Tells     bool            // a holder whose grant has ended with its session is told so
 	Clients   int             // at most so many
 	Bound     time.Duration   // how long after the end of a lease the next grant may take
 	Servers   bool            // there are servers of this run's own, which faults can hit
@@ -41,7 +42,7 @@ var plain = []string{"guarded-write", "try", "reentrant", "read-write", "semapho
 
 // Of is the space of a lock.
 func Of(lock locks.Lock, process bool) Space {
-	s := Space{Extends: lock.Promise.Extends && lock.Promise.Leased, Renews: lock.Renews, Endless: !lock.Promise.Leased, Clients: mostClients, Servers: true, Bound: lock.Promise.Bound}
+	s := Space{Clients: mostClients, Servers: true, Bound: lock.Promise.Bound}.promised(lock.Bounded(time.Second))
 	if process {
 		s.Clients = mostProcesses
 	}
@@ -112,11 +113,16 @@ func (s Space) Learn() scenarios.Scenario {
 
 // Promised drops what an adapter, which is taken to promise all until it is opened, does not offer.
 func (s Space) Promised(p history.Promise) Space {
-	s.Extends, s.Renews, s.Endless = p.Extends && p.Leased, p.Renews, !p.Leased
+	s = s.promised(p)
 	s.Workloads = slices.DeleteFunc(slices.Clone(s.Workloads), func(w string) bool {
 		kind, _ := workloads.Kind(workloads.Mode(w))
 		return !locks.Offers(p, kind)
 	})
+	return s
+}
+
+func (s Space) promised(p history.Promise) Space {
+	s.Extends, s.Renews, s.Endless, s.Tells = p.Extends && p.Leased, p.Renews, !p.Leased, p.TellsLosses()
 	return s
 }
 

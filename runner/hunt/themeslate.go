@@ -3,6 +3,7 @@ package hunt
 import (
 	"slices"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -70,6 +71,26 @@ func lapsed(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if t.Faults = []scenarios.Fault{f}; slices.Contains(s.Workloads, "own-key") && d.visit%5 == 4 { // nobody else ever asks
 		t.Workload = "own-key"
 	}
+	return t
+}
+
+// longHold is a holder whose session ends without it, and who holds on, with its links whole, for longer than any lock that tells
+// of losses may take to tell it; of a lock that does not, another trial of who is away.
+func longHold(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if !s.Tells || !slices.Contains(s.Workloads, usual) {
+		return lapsed(d, s, t)
+	}
+	t.Workload, t.Clients, t.Keys, t.Renew, t.Lease = usual, 2, 1, false, fixed(s.Leases[0])
+	f := scenarios.Fault{Target: "holder", On: "acquired", For: span(leases(d.log(1.4, 2.2)))}
+	if f.Fault = []string{"pause", "partition"}[d.visit%2]; s.Endless { // only a broken link ends its session
+		f.Fault, f.For = []string{"reset", "partition"}[d.visit%2], span(leases(d.log(0.1, 0.5)))
+	}
+	if f.Fault == "partition" {
+		f.From = "servers"
+	}
+	t.Work = fixed(checker.Patience(s.Leases[0]) + leases(0.8+2*f.For.Max.Leases).Of(s.Leases[0])) // a cut connection may flow late
+	t.Wait, t.Duration = t.Work, t.Work
+	t.Faults = []scenarios.Fault{f}
 	return t
 }
 
