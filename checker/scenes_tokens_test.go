@@ -60,7 +60,7 @@ func acts(b *builder, at int64, node string, token int64) *held {
 // that is granted the lock twice, with one token.
 func heldOnceMore(reentry history.Reentry, outcome history.Type, again int64) func(*builder) {
 	return func(b *builder) {
-		b.setup.Promise.Reentry = reentry
+		b.setup.Promise.Reentry, b.setup.Promise.Library = reentry, "a-library"
 		b.op(0, "client-1", history.Invoke, history.Acquire, "k")
 		b.op(100*ms, "client-1", outcome, history.Acquire, "k")
 		b.session1(200*ms, "client-1", 5)
@@ -71,15 +71,19 @@ func heldOnceMore(reentry history.Reentry, outcome history.Type, again int64) fu
 
 var tokensShared = map[string]func(*builder){
 	"holds-once-more-released": func(b *builder) { // its release never arrived
-		b.setup.Promise.Reentry = history.ByThread
+		b.setup.Promise.Reentry, b.setup.Promise.Library = history.ByThread, "a-library"
 		h := b.grantOf(200*ms, 210*ms, "client-1", 5)
 		b.does(300*ms, h, history.Release, history.Info)
 		b.session1(500*ms, "client-1", 5)
 		b.session1(700*ms, "client-1", 5)
 		b.session1(5*sec, "client-2", 6)
 	},
+	"violated-once-more-ours": func(b *builder) { // a lock of dlmtest, used as a mutex
+		heldOnceMore(history.ByThread, history.Info, 500*ms)(b)
+		b.setup.Promise.Library = ""
+	},
 	"violated-once-more-other": func(b *builder) { // another's hold came between
-		b.setup.Promise.Reentry = history.ByThread
+		b.setup.Promise.Reentry, b.setup.Promise.Library = history.ByThread, "a-library"
 		h := b.grantOf(200*ms, 210*ms, "client-1", 5)
 		b.does(300*ms, h, history.Release, history.Info)
 		b.session1(500*ms, "client-2", 6)

@@ -76,7 +76,7 @@ func (r *run) tokened(k *keyLog) []*trace.Grant {
 			Mode: trace.ModeOf(asked), Invoke: invoke, Op: ghost.First, Sent: cmp.Or(info.Sent, asked.Time), OK: r.Ops[ghost.First].Time})
 	}
 	slices.SortStableFunc(all, func(a, b *trace.Grant) int { return cmp.Compare(a.OK, b.OK) })
-	if r.Setup.Promise.Reentry == "" {
+	if !r.reenters() {
 		return all
 	}
 	since := r.unsureSince(k)
@@ -86,6 +86,13 @@ func (r *run) tokened(k *keyLog) []*trace.Grant {
 		last = g
 		return before != nil && r.mayBeOneHold(before, g, since)
 	})
+}
+
+// reenters says whether a grant may be one more hold of what its client has. A library's lock is reentrant whatever it is used for, and
+// its next hold has a name of its own; ours takes a lock again as the same owner, and is not reentrant where it is used as a mutex.
+func (r *run) reenters() bool {
+	p := r.Setup.Promise
+	return p.Reentry != "" && (r.Setup.Kind == history.Reentrant || p.Library != "" && p.Library != history.Reference)
 }
 
 // proven are the first and the last time at which a grant is known to have been held,
