@@ -28,7 +28,8 @@ func TestHuntOfADyingAdapter(t *testing.T) {
 func TestHuntOfAnAdapter(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []string{"20s", "60s"} { // a slow machine learns for long
-		dir, r, code := hunted(t, "--backend", "redis", "--adapter", "python3 /adapter/redis_py.py", "--adapter-files", "../../examples/adapters", "--for", limit, "--seed", "1")
+		dir, r, code := hunted(t, "--backend", "redis", "--adapter", "python3 /adapter/redis_py.py", "--adapter-files", "../../examples/adapters",
+			"--for", limit, "--seed", "1", "--parallel", "2")
 		if code != exitHolds && code != exitInconclusive || r.Stopped != "" {
 			t.Fatalf("exit code %d, %s, stopped: %q", code, r.Summary(), r.Stopped)
 		}
@@ -77,7 +78,7 @@ func TestHuntMerge(t *testing.T) {
 	shards := func(limit string) (dirs []string, judged bool) {
 		judged = true
 		for i := 1; i <= 2; i++ {
-			dir, r, _ := hunted(t, "--backend", "redis", "--for", limit, "--seed", "3", "--shard", fmt.Sprintf("%d/2", i))
+			dir, r, _ := hunted(t, "--backend", "redis", "--for", limit, "--seed", "3", "--parallel", "2", "--shard", fmt.Sprintf("%d/2", i))
 			if r.Shard != fmt.Sprintf("%d/2", i) {
 				t.Fatalf("%+v", r)
 			}
