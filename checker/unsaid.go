@@ -32,16 +32,15 @@ func (r *run) unsaidLosses() (all []unsaid) {
 		}
 		slices.SortStableFunc(long, func(a, b *trace.Grant) int { return cmp.Compare(a.OK, b.OK) })
 		for i, g := range long {
-			by := r.supersededBy(g)
-			if u, ok := r.unsaidOf(g, by, by); ok {
+			if u, ok := r.unsaidOf(g, r.supersededBy(g), true); ok {
 				all = append(all, u)
 				continue
 			}
-			for _, h := range long[i+1:] { // in either order
+			for _, h := range long[i+1:] {
 				if h.OK > r.heard(g) || r.Setup.Kind.Shares() {
 					break
 				}
-				if u, ok := r.unsaidOf(g, h, nil); ok && h.Owner != g.Owner && h.Sent <= g.OK {
+				if u, ok := r.unsaidOf(g, h, false); ok {
 					all = append(all, u)
 					break
 				}
@@ -54,33 +53,37 @@ func (r *run) unsaidLosses() (all []unsaid) {
 // heard is until when a holder believed in a grant and was not told that it has lost it.
 func (r *run) heard(g *trace.Grant) int64 { return min(g.End, g.Told, r.End) }
 
-// unsaidOf asks about a grant and another, which is later if it is by; nil: nothing is beside the grant.
-func (r *run) unsaidOf(g, other, by *trace.Grant) (u unsaid, ok bool) {
-	if other == nil || r.mayForget(min(g.Sent, other.Sent), other.OK) {
+// unsaidOf asks about a grant and one of another client, which is later for certain if they are ordered; nil: there is none. Of two
+// whose order is open both must have been told nothing, as it may be either that has lost the lock.
+func (r *run) unsaidOf(g, other *trace.Grant, ordered bool) (u unsaid, ok bool) {
+	if other == nil || other.Node == g.Node || r.mayForget(min(g.Sent, other.Sent), other.OK) {
 		return u, false
 	}
 	lost := trace.Span{From: max(g.OK, other.OK), To: r.heard(g)}
-	if by == nil {
+	if !ordered {
 		lost.To = min(lost.To, r.heard(other))
 	}
 	if lost.To-lost.From < r.patience() {
 		return u, false
 	}
-	off := r.unheard(g, lost)
-	if by == nil {
-		off = trace.Union(append(off, r.unheard(other, lost)...))
+	off := r.mayNotHear(g, lost)
+	if !ordered {
+		off = trace.Union(append(off, r.mayNotHear(other, lost)...))
 	}
 	for _, quiet := range without(lost, off) {
 		if quiet.To-quiet.From >= r.patience() {
-			return unsaid{g, other, by != nil, quiet}, true
+			return unsaid{g, other, ordered, quiet}, true
 		}
 	}
 	return u, false
 }
 
-// unheard are the times within a span in which a holder has been warned, or something may keep an answer of the service from it.
-func (r *run) unheard(g *trace.Grant, within trace.Span) []trace.Span {
-	spans := slices.Clone(r.faultyAs("servers", func(f *trace.Fault) bool { return r.serves(f.Target) || len(r.Setup.Servers) == 0 }))
+// mayNotHear are the times within a span in which a holder has been warned, or something may keep an answer of the service from it.
+func (r *run) mayNotHear(g *trace.Grant, within trace.Span) []trace.Span {
+	spans := slices.Clone(r.serversFaults())
+	if len(r.Setup.Servers) == 0 {
+		spans = slices.Clone(r.anyFault())
+	}
 	for _, f := range r.faultsOf(g.Node) { // it may ask as soon as it runs, and its connections flow
 		spans = append(spans, trace.Span{From: f.fault.From, To: flows(f.fault)})
 	}
