@@ -19,7 +19,8 @@ type fact struct {
 // test is a fact that puts a property to the test.
 type test struct {
 	*fact
-	shows string // what only shows where there is one: "a key that a dead holder keeps"
+	shows string          // what only shows where there is one: "a key that a dead holder keeps"
+	only  func(*run) bool // of which locks it is asked; nil: of all
 }
 
 var (
@@ -162,4 +163,10 @@ func (r *run) queues() (behind, unserved int) {
 func (f *fact) words(n int) string { return nouns.Irregular(n, f.one, f.more) }
 
 // shows makes the test of a property by a fact.
-func (f *fact) shows(defect string) test { return test{f, defect} }
+func (f *fact) shows(defect string) test { return test{fact: f, shows: defect} }
+
+// of asks it of some locks only.
+func (t test) of(only func(*run) bool) test {
+	t.only = only
+	return t
+}

@@ -155,6 +155,7 @@ var Checkers = append([]Checker{
 		promised: replies, check: honestClaims, oracle: posed{of: (*run).askClaims}, rests: rests{steady: true},
 		tests: []test{
 			lateAsks.shows("an ok for what is not held"),
+			lossesTold.shows("silence about a loss").of((*run).tellsLosses),
 		},
 	}, {
 		Name: "false-loss", Owed: Service,

@@ -13,6 +13,9 @@ import (
 func (c Checker) tell(r *run) string {
 	var by, missing, parts []string
 	for _, t := range c.tests {
+		if t.only != nil && !t.only(r) {
+			continue
+		}
 		if n := r.factOf(t.fact); n > 0 {
 			by = append(by, t.words(n))
 		} else {

@@ -18,7 +18,7 @@ type unsaid struct {
 // has from the service, so two leases and 3 s within its reach, with nothing about that could keep an answer back, are enough for any
 // client that asks at all. Who was told that its lock may be lost has been warned, until it is told that it is not.
 func (r *run) unsaidLosses() (all []unsaid) {
-	if !r.Setup.Promise.TellsLosses() {
+	if !r.tellsLosses() {
 		return nil
 	}
 	r.stalled()
@@ -49,6 +49,9 @@ func (r *run) unsaidLosses() (all []unsaid) {
 	}
 	return all
 }
+
+// tellsLosses says whether the lock owes its holders word of a loss.
+func (r *run) tellsLosses() bool { return r.Setup.Promise.TellsLosses() }
 
 // heard is until when a holder believed in a grant and was not told that it has lost it.
 func (r *run) heard(g *trace.Grant) int64 { return min(g.End, g.Told, r.End) }
