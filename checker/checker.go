@@ -28,7 +28,7 @@ type Checker struct {
 	rests    rests
 	needs    needs
 	tests    []test            // what puts it to the test, and what each shows
-	passed   func(*run) string // what was seen and not counted, "" where there is nothing
+	passed   func(*run) string // what was seen and not counted, or cannot be known; "" where there is nothing
 }
 
 // Debtor is whose promise a property is.

@@ -144,6 +144,11 @@ func firstLate(late []trace.Span, from int64) int64 {
 	return trace.Forever
 }
 
+// orderKnown says which waiters are known to have come first.
+func (r *run) orderKnown() string {
+	return fmt.Sprintf("Who came first is known where tokens tell it, or where it had waited for %s when the other asked.", length(r.aftermath()))
+}
+
 func (q *queue) tell(k *keyLog, w trace.Wait, by *trace.Grant, open bool, how string) {
 	q.found.add(q.run, Violation{Key: k.Name, At: by.OK, Possible: open, Operations: []int{w.Invoke, w.Done, by.Invoke, by.Op}},
 		"%s waited for %q since %s and was overtaken at %s by %s, %s.",

@@ -256,7 +256,7 @@ var Checkers = append([]Checker{
 		Remedy: "A place in the queue that the server gives when it is asked for, and that is kept until it is given " +
 			"back.",
 		promised: both(ordered, alone), check: fairness, oracle: posed{why: "it has no model of a queue"},
-		rests: rests{others: true},
+		rests: rests{others: true}, passed: (*run).orderKnown,
 		tests: []test{
 			inQueue.shows("a waiter that is overtaken"),
 			gaveUp.shows("a place that is lost when another gives up"),
