@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 	"github.com/dlmtest/dlmtest/reports/say"
@@ -43,11 +44,11 @@ func (s *telling) gatherDrought() bool {
 		}
 	}
 	d.stuck = !fault && !others
-	if !fault && !d.stuck || d.wait < 0 {
+	if d.wait < 0 || !fault && !(d.stuck && s.v.At-s.Ops[d.wait].Time >= int64(checker.Patience(s.Setup.Lease))) { // of less it is no drought
 		return false
 	}
 	if d.stuck {
-		d.from = s.v.At - 2*int64(s.Setup.Lease) - int64(3*time.Second)
+		d.from = s.v.At - int64(checker.Patience(s.Setup.Lease))
 	}
 	s.grants = nil
 	s.window.From = min(s.window.From, d.from)

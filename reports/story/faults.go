@@ -138,6 +138,8 @@ func plain(op *history.Op) string {
 		words = "is held at the checkpoint " + op.Value
 	case op.F == history.End:
 		words = fmt.Sprintf("ends its records: %d in all", op.Length)
+	case op.F == history.Holder:
+		words = fmt.Sprintf("looks at the servers, which name %s as the holder", cmp.Or(op.Owner, "nobody"))
 	case op.Type == history.Note:
 		words = string(op.F)
 	}

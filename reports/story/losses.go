@@ -67,11 +67,22 @@ func (s *telling) tellLoss(w *trace.Write) {
 		}
 		of := ""
 		if by := s.WriteOf(l.value); by != nil {
+			if f := s.fencedOf(by); l.unfenced && !l.fenced && f != nil && !f.Accepted {
+				where = "the unfenced copy; the fenced copy had refused it"
+			}
 			of = " of " + s.Ops[by.Invoke].Node
 			s.tellVictim(by)
 		}
 		s.addOp(w.Apply, "resource", StepLoss, "The update %s%s is lost in %s.", l.value, of, where)
 	}
+}
+
+// fencedOf is what the fenced copy made of a write; nil: the resource has not logged it.
+func (s *telling) fencedOf(w *trace.Write) *history.Copy {
+	if w.Apply < 0 {
+		return nil
+	}
+	return s.Ops[w.Apply].Fenced
 }
 
 // tellVictim tells of the write that is about to be lost, and of its grant, where

@@ -3,6 +3,7 @@ package story
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,10 +90,13 @@ func (s *telling) tellLease(g *trace.Grant) {
 		if times > 1 {
 			often = fmt.Sprintf(" for the last of %d times", times)
 		}
-		s.addOp(from, g.Node, StepRenew, "renews its lease%s, %s.", often, goodFor("which is then", "which", until-s.Ops[from].Time))
+		s.addOp(from, g.Node, StepRenew, "%s%s, %s.", renews(s.Ops[from].F), often, goodFor("which is then", "which", until-s.Ops[from].Time))
 	}
 	if until != 0 && until < g.Until && s.window.Holds(until) {
 		tail := "; it does not know"
+		if g.Told <= until {
+			tail = "; it was told so before"
+		}
 		if f := s.faultAt(g.Node, until); f != nil {
 			tail = ", " + timeline.Meanwhile(f.Kind)
 		}
@@ -102,6 +106,19 @@ func (s *telling) tellLease(g *trace.Grant) {
 		}
 		s.add(until, -1, g.Node, g.Node, StepEnd, "The lease of %s ends %s%s.", g.Node, ends, tail).g = g
 	}
+}
+
+// renews says what an operation that makes a lease longer does.
+func renews(f history.F) string {
+	switch f {
+	case history.Change:
+		return "changes its mode, which renews its lease"
+	case history.Release:
+		return "gives back a part, which renews its lease"
+	case history.Extend:
+		return "renews its lease"
+	}
+	return "takes it again, which renews its lease"
 }
 
 // telling picks the writes of a grant that belong: all of a few, else those the
@@ -181,7 +198,17 @@ func (s *telling) late(g, h *trace.Grant, at int64) string {
 	if _, valid := s.ValidAt(g, at); valid && s.Setup.Promise.Leased {
 		return "still has a valid lease, although " + granted + ","
 	}
+	if !s.Setup.Promise.Leased && g.Told > at && s.faultAt(g.Node, at) == nil && !s.struck(g, at) {
+		return "holds it still, although " + granted + ","
+	}
 	return "is a zombie (" + granted + ")"
+}
+
+// struck says whether a fault has hit the holder of g, or anything that is no client, since its grant.
+func (s *telling) struck(g *trace.Grant, at int64) bool {
+	return slices.ContainsFunc(s.Faults, func(f *trace.Fault) bool {
+		return f.From <= at && f.To >= g.OK && (f.Target == g.Node || slices.Contains(f.Cut, g.Node) || !slices.Contains(s.Setup.Clients, f.Target))
+	})
 }
 
 // decided says what both copies made of a write, with the state before and after. Where no grant has a token nothing
