@@ -146,7 +146,7 @@ func or(value any, otherwise string) any {
 
 // A Go library's own lock is gated by its own program, which `go run` builds: on a real server, without Docker.
 func TestActionGatesALibrarysOwnLock(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	if testing.Short() {
 		t.Skip("builds a program and starts a server")
 	}

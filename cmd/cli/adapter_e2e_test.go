@@ -16,7 +16,7 @@ import (
 // A lock that grants everything is violated. Where its adapter breaks the protocol
 // besides, that is the adapter's fault and nothing else, whatever was seen before.
 func TestBadAdapter(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	for way, want := range map[string]string{"none": "", "dies": "(died)", "twice": "(twice)", "leaves": "(stays-on)"} {
 		t.Run(way, func(t *testing.T) {
 			mark := fmt.Sprintf("bad-adapter-%d", time.Now().UnixNano())
@@ -44,7 +44,7 @@ func TestBadAdapter(t *testing.T) {
 // An adapter that makes up its fencing tokens is told by them. Those that rise with the machine's clock rise as those of a
 // service do, and it is told by what they do not prevent.
 func TestForgedTokens(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	const rising = "fencing-monotonic"
 	for way, want := range map[string]string{"token-same": rising, "token-own": rising, "token-falls": rising, "token-last": rising,
 		"token-rises": "mutual-exclusion"} {
@@ -82,7 +82,7 @@ func noneMarked(t *testing.T, mark string) {
 // A pause stops the worker, the adapter and the first process of the adapter's namespace, and
 // the proof counts all three.
 func TestPauseOfAnAdapter(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	f := settled(t, "--scenario", "gc-pause", "--library", "redis-py", "--runtime", "local", "--lease", "2s")
 	if f.code != exitViolated || f.verdict("mutual-exclusion") != "violated" {
 		t.Errorf("exit %d, mutual-exclusion %s: %q\n%s", f.code, f.verdict("mutual-exclusion"), f.result.Doubts, f.stderr)
@@ -96,7 +96,7 @@ func TestPauseOfAnAdapter(t *testing.T) {
 // A version that the clients' nodes do not have is refused before there is a cluster, with
 // the one that they have; that one runs.
 func TestVersionNotInstalled(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	cmd := exec.Command(dlmtest(t), "run", "--scenario", "baseline", "--library", "redis-py@9.9", "--runtime", "local", "--out", t.TempDir())
 	text, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(text), "--library redis-py@9.9: the clients' nodes have version ") || strings.Contains(string(text), "Starting") {

@@ -51,7 +51,7 @@ func in(t *testing.T, dir string, env []string, argv ...string) (string, int) {
 // What init writes for Python keeps what it claims, as it is, on a real server. Java's adapter is Curator's, whose
 // library is asked the same elsewhere.
 func TestInitConforms(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	for language, argv := range map[string][]string{"python": {"--conform", "--runtime", "local"}, "java": {}} {
 		dir := open(t)
 		out, code := in(t, dir, nil, append([]string{dlmtest(t), "init", language}, argv...)...)
@@ -67,7 +67,7 @@ func TestInitConforms(t *testing.T) {
 // What init writes for Go is a module of its own: it builds, its lock keeps what it claims, and the project's go.mod is
 // as it was. A release is not there yet, so the newest dlmtest is this tree.
 func TestInitGoConforms(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir, root := project(t), absolute(t, "../..")
 	before, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
@@ -109,7 +109,7 @@ func absolute(t *testing.T, path string) string {
 
 // Nothing is written over, not even in part; and the same is told to programs.
 func TestInitNeverWritesOver(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir := project(t)
 	if err := os.MkdirAll(filepath.Join(dir, ".github", "workflows"), 0o755); err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ var commandsOfMatrices = map[string]func(dir string) []string{
 // No command that reads the runs of a matrix goes through a link in it, or waits for what
 // is no file. The same run without the bait is read by all of them.
 func TestMatrixIsReadWithoutLinks(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	for command, args := range commandsOfMatrices {
 		t.Run(command, func(t *testing.T) {
 			if said, _ := runBounded(t, args(baited(t, nil))); strings.Contains(said, "is a link") || strings.Contains(said, "cannot be") {
@@ -144,7 +144,7 @@ func runBounded(t *testing.T, args []string) (said string, ended bool) {
 // A folder of another suite's histories is waited for as little as one of runs: what was found in it, and not named. And
 // no link leads out of it.
 func TestFoundHistoriesDoNotWait(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("geheim\n"), 0o600); err != nil {
 		t.Fatal(err)

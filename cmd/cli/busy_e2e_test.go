@@ -89,7 +89,7 @@ func TestStoppedResourceAgent(t *testing.T) {
 				continue // the same code as without Docker
 			}
 			t.Run(fmt.Sprintf("%s for %v", runtime, length), func(t *testing.T) {
-				t.Parallel()
+				beside(t)
 				trial := busyTrial{backend: "redis", runtime: runtime, stop: "resource", at: 1100 * time.Millisecond, length: length}
 				f := trial.run(t, t.TempDir())
 				for range 2 {

@@ -46,7 +46,7 @@ volumes: {kept: }
 // TestComposeIsHonoured runs a cluster of a user's own file and asks Docker, and the kernel,
 // whether each of its fields is true.
 func TestComposeIsHonoured(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"compose.yml": honouredFile, "more.env": "MORE=1\n", "redis.conf": "# mine\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

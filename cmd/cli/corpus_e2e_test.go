@@ -10,7 +10,7 @@ import (
 
 // TestCorpus builds one library in two versions and finds its bug in the first alone.
 func TestCorpus(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	if testing.Short() {
 		t.Skip("builds two versions of a library and runs a cluster for each")
 	}

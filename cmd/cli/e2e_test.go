@@ -241,7 +241,7 @@ func TestGCPause(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel() // a pause is waited for at a checkpoint, however busy the machine is
+			beside(t) // a pause is waited for at a checkpoint, however busy the machine is
 			var f finished
 			if test.name == "redis" {
 				f = pausedOnRedis(t)
@@ -319,7 +319,7 @@ func TestGCPauseRead(t *testing.T) {
 	t.Parallel()
 	for fenceOn, want := range map[string]string{"write": "violated", "read": "holds"} {
 		t.Run(fenceOn, func(t *testing.T) {
-			t.Parallel()
+			beside(t)
 			f := settled(t, "--scenario", "gc-pause-read", "--backend", "redis", "--lease", "2s", "--fence-on", fenceOn)
 			if got := f.verdict("no-lost-update/fenced"); got != want {
 				t.Errorf("no-lost-update/fenced: %s, want %s: %+v", got, want, f.result.Property("no-lost-update/fenced"))
@@ -334,7 +334,7 @@ func TestBaseline(t *testing.T) {
 	t.Parallel()
 	for _, backend := range locks.Intact() {
 		t.Run(backend, func(t *testing.T) {
-			t.Parallel()
+			beside(t)
 			f := runScenario(t, "--scenario", "baseline", "--backend", backend)
 			disturbed := strings.Contains(strings.Join(f.result.Doubts, " "), "Disturbed") // a starved machine: no verdict on the lock
 			if f.result.Verdict != checker.Holds && !(disturbed && f.result.Verdict == checker.Unknown) {
@@ -346,7 +346,7 @@ func TestBaseline(t *testing.T) {
 }
 
 func TestCheckJudgesAgain(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	f := pausedOnRedis(t)
 	before, err := os.ReadFile(filepath.Join(f.dir, "results.json"))
 	if err != nil {
@@ -373,7 +373,7 @@ func TestConform(t *testing.T) {
 			continue // the same service as http; by grpc it is TestServiceConforms of locktest
 		}
 		t.Run(backend, func(t *testing.T) {
-			t.Parallel()
+			beside(t)
 			out, err := exec.Command(dlmtest(t), "conform", "--backend", backend).CombinedOutput()
 			if err != nil && strings.Contains(string(out), "timeout") { // a starved machine: no word on the lock
 				t.Logf("once more, after\n%s", out)
@@ -388,7 +388,7 @@ func TestConform(t *testing.T) {
 
 // A run that was interrupted is healed, taken down and judged.
 func TestInterrupt(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	out := t.TempDir()
 	cmd := exec.Command(dlmtest(t), "run", "--json", "--out", out, "--scenario", "gc-pause", "--backend", "redis", "--lease", "2s")
 	last := interruptAt(t, cmd, `"faults":1`)
@@ -406,7 +406,7 @@ func TestInterrupt(t *testing.T) {
 
 // A server that does not come up: its last log lines, exit 3, nothing left.
 func TestServerThatDoesNotComeUp(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	compose := filepath.Join(t.TempDir(), "compose.yml")
 	err := os.WriteFile(compose, []byte(`services:
   redis-1:
@@ -456,7 +456,7 @@ func TestFaults(t *testing.T) {
 		{"disk-stall", "etcd", "docker", map[string]string{"mutual-exclusion": "holds", "lease-exclusion": "holds"}},
 	} {
 		t.Run(test.String(), func(t *testing.T) {
-			t.Parallel()
+			beside(t)
 			test.run(t)
 		})
 	}
@@ -501,7 +501,7 @@ func (test faultTest) run(t *testing.T) {
 // A matrix of two by two with a cell that makes no sense: its index leads to reports
 // that are there, and a second judgement leaves it as it is.
 func TestMatrix(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	out, program := t.TempDir(), ownCopy(t)
 	cmd := exec.Command(program, "run", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,leader-crash",
 		"--backend", "redis,etcd", "--lease", "2s", "--seed", "5", "--out", out)
@@ -602,7 +602,7 @@ func interruptAt(t *testing.T, cmd *exec.Cmd, text string) (last string) {
 
 // An interrupted matrix judges what runs, marks the rest and leaves nothing.
 func TestMatrixInterrupt(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	out, program := t.TempDir(), ownCopy(t)
 	cmd := exec.Command(program, "run", "--json", "--runtime", "local", "--parallel", "2", "--scenario", "gc-pause,orphan",
 		"--backend", "redis,etcd", "--lease", "2s", "--out", out)
@@ -630,7 +630,7 @@ func TestMatrixInterrupt(t *testing.T) {
 // Broken locks are caught, and faults that do nothing are not believed. The sound
 // locks are TestBaseline's.
 func TestSelftest(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	for part, runtime := range map[string]string{"controls": "local", "lies": "docker"} {
 		cmd := exec.Command(dlmtest(t), "selftest", "--part", part, "--runtime", runtime, "--out", t.TempDir())
 		out, err := cmd.CombinedOutput()
@@ -643,7 +643,7 @@ func TestSelftest(t *testing.T) {
 }
 
 func TestDoctor(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	cmd := exec.Command(dlmtest(t), "doctor")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "nf_tables") {

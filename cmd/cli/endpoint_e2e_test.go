@@ -46,7 +46,7 @@ expect: {faults: 1, contention: 1}
 
 // TestEndpoint runs against a lock service in containers of somebody else's, on another network.
 func TestEndpoint(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	if out, err := docker("version", "--format", "{{.Server.Version}}"); err != nil {
 		t.Skipf("no Docker daemon answers: %s", out)
 	}

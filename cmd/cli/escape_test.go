@@ -28,7 +28,7 @@ type escape struct {
 // and a process for them to reach, and those say whether anything has come.
 func TestEscape(t *testing.T) {
 	eachSandbox(t, func(t *testing.T, w *world) {
-		t.Parallel() // each has a world of its own
+		beside(t) // each has a world of its own
 		f := w.run(t, "")
 		found := findings(t, f.dir)
 		if len(found) != 2 {

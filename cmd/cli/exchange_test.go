@@ -19,7 +19,7 @@ var exchanges = []string{"a", "a/violations", "side-by-side"}
 // Who exchanges a folder of a matrix for a link again and again while a command reads and writes there, has nothing
 // opened, written or removed where the link leads, and nothing of that is shown.
 func TestExchangedForALink(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	const tries = 8
 	for command, args := range commandsOfMatrices {
 		t.Run(command, func(t *testing.T) {

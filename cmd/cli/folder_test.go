@@ -86,7 +86,7 @@ func newTrap(t *testing.T) *trap {
 // TestFolderIsData: no command starts, shows or calls what a folder names. Those that
 // would run it say each thing, with nothing raw.
 func TestFolderIsData(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	names := []string{`"/bin/sh" "-c" "touch `, `\x1b]0;owned\a\u202e"`, `repeat.adapter_files   "/"`, `repeat.client_image    "dlmtest/client:evil"`, "repeat.endpoints", "never taken from the folder"}
 	for name, c := range map[string]struct {
 		args func(x *trap) []string

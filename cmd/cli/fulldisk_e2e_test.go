@@ -43,7 +43,7 @@ exit $code`
 // A disk that is full in the midst of things costs what would have been saved. What was is kept and can be judged again,
 // nothing of a cut history is green, and the error says what to do.
 func TestDiskFillsInTheMiddle(t *testing.T) {
-	t.Parallel() // each case sees only its own processes and mounts
+	beside(t) // each case sees only its own processes and mounts
 	if err := exec.Command("unshare", "-mpf", "--mount-proc", "mount", "-t", "tmpfs", "tmpfs", "/mnt").Run(); err != nil {
 		t.Skipf("no tmpfs can be mounted in a namespace of one's own: %v", err)
 	}

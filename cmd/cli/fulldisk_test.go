@@ -11,7 +11,7 @@ import (
 
 // A disk without any room costs what would be saved, and not the verdict.
 func TestCheckOnAFullDisk(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir := t.TempDir()
 	writeLong(t, filepath.Join(dir, "history.jsonl"), 2000)
 	for _, flag := range []string{"", "--json"} {
@@ -35,7 +35,7 @@ exec "$3" check "$1" $4`
 
 // Words that found no room are no success, whichever command says them.
 func TestNoRoomForWords(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip(err)

@@ -70,7 +70,7 @@ func (g gated) says(t *testing.T, code int, parts ...string) {
 // The same file passes a sound lock and fails one with a planted bug, which another
 // file must detect; both servers are real.
 func TestGateOnRealServers(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	const sound = `
 count: 1
 flags: {lease: 1s}
@@ -98,7 +98,7 @@ cells:
 
 // A budget is kept: what did not run is listed, and is never green.
 func TestGateKeepsItsBudget(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	begun := time.Now()
 	g := runGate(t, "count: 50\nflags: {lease: 1s}\ncells: [{scenario: baseline, backend: redis}]\n", "--budget", "10s")
 	t.Logf("a gate with a budget of 10 s took %.1f s", time.Since(begun).Seconds())
@@ -108,7 +108,7 @@ func TestGateKeepsItsBudget(t *testing.T) {
 
 // An interrupt leaves a report of what was run, and nothing running.
 func TestInterruptedGate(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	program := ownCopy(t)
 	cmd, dir := gateCommand(t, program, "count: 3\nflags: {lease: 1s}\ncells: [{scenario: baseline, backend: redis}]\n", "--runtime", "local")
 	last := interruptAt(t, cmd, "[1/3]")

@@ -10,7 +10,7 @@ import (
 // A lock whose handover takes longer than to think and to work is tested: its clients queue
 // throughout, though nobody asks while another believes to hold it.
 func TestSlowHandoverIsTested(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir := redisPyWith(t, "thread_local=False)", "thread_local=False, sleep=0.003)", // who waits comes before who gave it back
 		"        return lock\n", "        time.sleep(0.15)\n        return lock\n")
 	f := runScenario(t, "--scenario", "baseline", "--backend", "redis", "--runtime", "local", "--clients", "5",
@@ -48,7 +48,7 @@ func redisPyWith(t *testing.T, changes ...string) string {
 
 // The adapter of the final acquire is the one that was judged, or nothing of the run is green.
 func TestHelloThatChangesLater(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir := redisPyWith(t, "serve(RedisPy())", `mark = "/tmp/began"
 if os.path.exists(mark) and time.time() - os.path.getmtime(mark) > 3:
     RedisPy.library = "another"

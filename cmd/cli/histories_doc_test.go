@@ -80,7 +80,7 @@ func TestTypedLines(t *testing.T) {
 		delete(unused, l.suite)
 		for _, kind := range []string{"valid", "invalid"} {
 			t.Run(kind+"/"+l.line, func(t *testing.T) {
-				t.Parallel()
+				beside(t)
 				l.run(t, files, kind)
 			})
 		}

@@ -68,7 +68,7 @@ func TestFaultsStayInTheirNodes(t *testing.T) {
 	t.Run("in", func(t *testing.T) { // both runtimes side by side, on one host
 		for _, runtime := range []string{"docker", "local"} {
 			t.Run(runtime, func(t *testing.T) {
-				t.Parallel()
+				beside(t)
 				args := []string{"--scenario", scenario, "--backend", "redis", "--fsync", "always", "--runtime", runtime}
 				f := runScenario(t, args...)
 				if f.result.Counts.FaultsSeen != f.result.Counts.Faults { // a client that says nothing meets no fault of its links

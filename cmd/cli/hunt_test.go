@@ -33,7 +33,7 @@ func hunted(t testing.TB, args ...string) (dir string, r *hunt.Report, code int)
 // Told nothing but its name, a hunt finds what is wrong with a lock whose release asks for no
 // owner, and leaves a scenario that shows it; in the sound lock beside it, it finds nothing.
 func TestHunt(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir, r, code := hunted(t, "--backend", "broken/no-owner-check", "--for", "5m", "--first", "--seed", "7")
 	// Whichever a trial shows first of a key that is freed under its holder: another is let in, and the holder loses it.
 	broken := []string{"release-by-owner", "lease-exclusion", "honest-claims", "false-loss", "mutual-exclusion", "no-lost-update/unfenced"}
@@ -65,7 +65,7 @@ func TestHunt(t *testing.T) {
 }
 
 func TestHuntRefuses(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	program := dlmtest(t)
 	for want, args := range map[string][]string{
 		"no lock is named":     {},

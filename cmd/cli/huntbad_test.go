@@ -14,7 +14,7 @@ import (
 
 // An adapter that dies in each trial ends the hunt soon, as a failure that says what to do.
 func TestHuntOfADyingAdapter(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	_, r, code := hunted(t, "--backend", "redis", "--adapter", "false", "--for", "10m", "--seed", "1")
 	if code != exitFailed || r.Trials != 0 || len(r.Findings) > 0 || r.Little == "" {
 		t.Errorf("exit code %d, %s", code, r.Summary())
@@ -26,7 +26,7 @@ func TestHuntOfADyingAdapter(t *testing.T) {
 
 // An adapter that offers little is hunted with what it offers: no trial is of another kind.
 func TestHuntOfAnAdapter(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	for _, limit := range []string{"20s", "60s"} { // a slow machine learns for long
 		dir, r, code := hunted(t, "--backend", "redis", "--adapter", "python3 /adapter/redis_py.py", "--adapter-files", "../../examples/adapters",
 			"--for", limit, "--seed", "1", "--parallel", "2")
@@ -45,7 +45,7 @@ func TestHuntOfAnAdapter(t *testing.T) {
 
 // A disk that fills while a hunt goes on: it ends, says what to do, and what was learnt before can be read.
 func TestHuntOnAFullDisk(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	kept := t.TempDir()
 	script := `mount -t tmpfs -o size=100m tmpfs "$1" || exit 99
 (while ! [ -s "$1"/*_hunt/trials.jsonl ]; do sleep 0.2; done
@@ -73,7 +73,7 @@ exit $code`
 
 // The shards of a hunt make one, by the command of the matrix.
 func TestHuntMerge(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	out := t.TempDir()
 	shards := func(limit string) (dirs []string, judged bool) {
 		judged = true

@@ -11,7 +11,7 @@ import (
 // A fault that cannot work is refused before the run, with what to do, and nothing is
 // left: no run, no history, no container.
 func TestRefusedBeforeTheRun(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	seccomp := func(rule string) string {
 		return writeFile(t, "compose.yml", `services:
   redis-1:

@@ -56,7 +56,7 @@ expect: {contention: 1, faults: 1}
 // A run is replayed, and shrunk to the one fault that it takes; the file that is saved
 // shows the violation by itself.
 func TestReplayAndShrink(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir, program := t.TempDir(), ownCopy(t)
 	file, runs, smallest := filepath.Join(dir, "padded.yaml"), filepath.Join(dir, "runs"), filepath.Join(dir, "regressions", "smallest.yaml")
 	if err := os.WriteFile(file, []byte(padded), 0o644); err != nil {
@@ -82,7 +82,7 @@ func TestReplayAndShrink(t *testing.T) {
 
 // A matrix in two shards, on two machines as it were, is the same matrix when merged.
 func TestShardsMakeTheWhole(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	dir := t.TempDir()
 	ask := []string{"run", "--scenario", "baseline,leader-crash", "--backend", "redis,broken/no-owner-check", "--lease", "200ms", "--runtime", "local", "--seed", "7", "--count", "2", "--oracle", "off"}
 	var parts []string

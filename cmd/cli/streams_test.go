@@ -177,7 +177,7 @@ func hostileCalls(h hostileFolder) map[string][][]string {
 
 // Whatever others wrote, nothing of it reaches the terminal, the log or the CI raw.
 func TestHostileStringsInEveryCommand(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	program, h := dlmtest(t), newHostileFolder(t)
 	calls := hostileCalls(h)
 	root := newRoot()

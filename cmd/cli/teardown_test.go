@@ -40,7 +40,7 @@ func TestTeardown(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%s, %s, %v", test.name, test.runtime, test.end), func(t *testing.T) {
-			t.Parallel()
+			beside(t)
 			scenario := writeFile(t, "state.yaml", scenarioWith("state", "  - {fault: "+test.fault+", target: servers, at: 0.25 lease, for: 20s}\n"))
 			r := startRun(t, nil, "--scenario", scenario, "--backend", "redis", "--fsync", "always", "--runtime", test.runtime)
 			r.await(t, `"faults":1`)

@@ -11,7 +11,7 @@ import (
 
 // The effects of a use in a real PostgreSQL: a zombie's second charge is known by its key.
 func TestEffectsInPostgres(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	f := runScenario(t, "--scenario", "payment-key-pause", "--backend", "redis", "--resource", "postgres", "--runtime", "local")
 	for _, property := range []string{"charged-once/unfenced", "charged-once/fenced"} {
 		p := f.result.Property(property)
@@ -23,7 +23,7 @@ func TestEffectsInPostgres(t *testing.T) {
 
 // Capacity measures a real server: more locks take more memory, and each session talks.
 func TestCapacity(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	cmd := exec.Command(dlmtest(t), "capacity", "--backend", "redis", "--runtime", "local", "--json",
 		"--locks", "3000", "--sessions", "40", "--sizes", "2", "--window", "2s")
 	out, err := cmd.Output()
@@ -46,7 +46,7 @@ func TestCapacity(t *testing.T) {
 
 // What a server in Go or Java holds is asked of the server itself, by what its node has.
 func TestCapacityAsksTheServer(t *testing.T) {
-	t.Parallel()
+	beside(t)
 	for _, backend := range []string{"etcd", "zookeeper"} {
 		cmd := exec.Command(dlmtest(t), "capacity", "--backend", backend, "--runtime", "local", "--json",
 			"--locks", "10", "--sessions", "10", "--sizes", "2", "--window", "1s")

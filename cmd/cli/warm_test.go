@@ -17,7 +17,7 @@ import (
 func TestRunsShareACluster(t *testing.T) {
 	for _, c := range []struct{ runtime, backend string }{{"local", "redis"}, {"local", "etcd"}, {"docker", "redlock"}} {
 		t.Run(c.runtime+" "+c.backend, func(t *testing.T) {
-			t.Parallel()
+			beside(t)
 			warm := &runner.Warm{Most: 1}
 			defer func() {
 				if err := warm.Close(t.Context()); err != nil {
