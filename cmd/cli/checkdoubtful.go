@@ -18,7 +18,8 @@ func doubtful(cmd *cobra.Command, path string, from *historyFlags, m *modelFlags
 	if path == "-" || found.Verdict == models.Unknown {
 		return nil
 	}
-	if several := r.Numbers > 1 && int(r.Numbers) <= m.Permits; several && (from.valueIs == "" || from.guessed) && (m.name == "semaphore" || m.name == "ownerless") {
+	if several := r.Numbers > 1 && int(r.Numbers) <= m.Permits; several && (from.valueIs == "" || from.guessed) &&
+		(m.name == "semaphore" || m.name == "ownerless") {
 		return fmt.Errorf("%s: the values of its acquires are whole numbers up to %d and may be numbers of permits, of which an operation takes "+
 			"one here: write an operation for each, or say by --value-is %s what they are", path, r.Numbers, strings.Join(formats.ValueRoles, "|"))
 	}

@@ -43,7 +43,8 @@ func (h *historyFlags) add(cmd *cobra.Command) {
 	f.StringVar(&h.valueIs, "value-is", "", "what the values of lock operations are: key, owner, token or answer "+
 		"(default: where one of them alone is possible)")
 	f.StringVar(&h.values, "values", "", "whether \"1\" and 1 are the same or apart (default: a file that has both is refused)")
-	f.StringArrayVar(&h.names, "field", nil, "what a name in an operation stands for, as NAME=owner, token, key, lease, answer or mode, or process, type, f, value or time, or "+
+	f.StringArrayVar(&h.names, "field", nil, "what a name in an operation stands for, as NAME=owner, token, key, lease, answer or mode, "+
+		"or process, type, f, value or time, or "+
 		"NAME=- to pass over it; may be repeated")
 	f.StringArrayVar(&h.no, "no", nil, "an answer of a lock that means no, beside false; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("value-is", complete(formats.ValueRoles))

@@ -14,7 +14,8 @@ func resets(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		t.Wait = leases(d.log(0.3, 4))
 	}
 	t.Work, t.Think, t.Duration = leases(d.log(0.05, 1.5)), someOrNone(d, 0.005, 1), leases(1.2*broken+1)
-	if (s.Renews || s.Endless) && d.visit%2 == 1 { // who has lost the lock with its connection, and is not told, is seen by a hold that goes on, and by who waits for it
+	// Who has lost the lock with its connection, and is not told, is seen by a hold that goes on, and by who waits for it
+	if (s.Renews || s.Endless) && d.visit%2 == 1 {
 		t.Work, t.Wait = leases(d.log(1.3, 3)), leases(d.log(4, 9))
 	}
 	for n := range broken {
