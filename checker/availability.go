@@ -39,7 +39,11 @@ func availability(r *run) outcome {
 			}
 			d := plain
 			if plain.to-plain.from > limit {
-				if d = r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, suspects: r.suspects(k)}); d.to-d.from <= limit {
+				d = r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, suspects: r.suspects(k)})
+				if plain.to-plain.from-r.keptUnheard(k, in.hit, trace.Span{From: plain.from, To: plain.to}) <= limit {
+					d = drought{}
+				}
+				if d.to-d.from <= limit {
 					suspects++
 				}
 			}

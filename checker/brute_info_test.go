@@ -33,8 +33,8 @@ func (b brute) toldOf() (wrong []int, looks int) {
 				return o.F == history.Holder && o.Key == op.Key && b.r.ByOwner[o.Owner] != nil
 			})
 			asked := b.asked(op) && b.unknownNode(op.Owner) != g.Node
-			has := (op.Owner == "" || other != g && (other != nil || knows || asked)) && g.Key.Name == op.Key && !slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
-				return h.Key == g.Key && g.OK < h.OK && h.OK <= op.Sent
+			has := g.OK < op.Sent && (op.Owner == "" || other != g && (other != nil || knows || asked)) && g.Key.Name == op.Key && !slices.ContainsFunc(b.r.Grants, func(h *trace.Grant) bool {
+				return h.Key == g.Key && g.OK < h.OK && h.OK < op.Sent
 			})
 			for at := op.Sent; at <= op.Time; at += ms / 2 {
 				owed := !b.r.Setup.Promise.Leased || b.r.Setup.Promise.Validity != history.Untold || at < g.Sent+int64(b.r.Setup.Lease)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -83,7 +84,7 @@ func (b brute) overtaken() []int {
 func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
 	done := &b.r.Ops[w.Done]
 	var g *trace.Grant
-	until := w.To - b.r.aftermath()
+	until, arrives := w.To-int64(b.r.Setup.Lease)/2, max(int64(b.r.Setup.Lease), int64(time.Second))
 	switch done.Type {
 	case history.Info:
 		return false
@@ -104,7 +105,7 @@ func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
 			!b.faultAt(w.From, until, func(f *trace.Fault) bool { return f.Kind == "crash" }) {
 			return true
 		}
-		return h.Invoked > w.From+b.r.aftermath() && h.OK > w.From+b.r.aftermath() &&
+		return h.Invoked > w.From+arrives && h.OK > w.From+arrives &&
 			!b.faultAt(w.From, h.OK, func(f *trace.Fault) bool { return b.hinders(f, b.r.Ops[w.Invoke].Node) })
 	})
 }

@@ -202,6 +202,9 @@ func (n *nested) unanswered(by map[holder]*trace.Grant, last map[int]int) {
 		switch op.F {
 		case history.Acquire, history.Try:
 			g = by[n.holder(op, op.Key)]
+			if w, known := n.lasted(trace.Wait{Invoke: from, Done: -1, From: op.Time, To: trace.Forever}); known {
+				n.keptWaiting(g, w)
+			}
 		case history.Release:
 			g = n.ByOwner[op.Owner]
 		}
@@ -213,6 +216,7 @@ func (n *nested) unanswered(by map[holder]*trace.Grant, last map[int]int) {
 
 // crossed says that a request, asked for before g was answered, was granted as the first hold though nobody had given
 // g back. Whichever of the two was served first, the other was one hold more.
-func (n *nested) crossed(g *trace.Grant, op *history.Op, at int64) bool {
-	return g != nil && at <= g.OK && n.owedUntil(g, g.OK) >= op.Time && g.OK <= after(max(op.Sent, at), n.LeaseOf(op))
+func (n *nested) crossed(g *trace.Grant, op *history.Op, from int) bool {
+	at := n.Ops[from].Time
+	return g != nil && from < g.Op && n.owedUntil(g, g.OK) >= op.Time && g.OK <= after(max(op.Sent, at), n.LeaseOf(op))
 }

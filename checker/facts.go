@@ -74,7 +74,7 @@ var (
 	looksSeen = &fact{"look at the servers", "looks at the servers", "nobody looked at the servers",
 		func(r *run) (n int) {
 			for _, k := range r.keys {
-				n += len(k.Holders)
+				n += counted(k.Holders, func(i int) bool { return r.trusted(&r.Ops[i]) })
 			}
 			return n
 		}}

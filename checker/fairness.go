@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -14,8 +15,7 @@ import (
 // fairness looks for clients that were overtaken while they waited. Two requests
 // under way at once have no order of arrival that a client could know, so only
 // two things tell it for certain. The token of a lock that queues is the place in
-// its queue. And while nothing is at fault, a client that has waited for longer than
-// a lease and the bound that the lock states has come before who asks then. Where the service answered
+// its queue. And while nothing is at fault, a client that has waited for a lease, and for a second, has come before who asks then. Where the service answered
 // late meanwhile, that is left open: see late.
 // O(n log n).
 func fairness(r *run) outcome {
@@ -117,15 +117,15 @@ func (q *queue) waited(w trace.Wait) (g *trace.Grant, until int64) {
 	case history.OK:
 		g := q.ByOwner[op.Owner]
 		return g, g.Sent
-	case history.Fail:
-		return nil, w.To - q.aftermath()
+	case history.Fail: // it has left the queue for no longer than that takes
+		return nil, w.To - int64(q.Setup.Lease)/2
 	case history.Note: // it was killed, or asked to end, and waited until then
 		return nil, w.To
 	}
 	return nil, w.From
 }
 
-// undisturbed is the time, after a lease and the bound, in which w still waited and
+// undisturbed is the time, after its request has arrived, in which w still waited and
 // nothing had been at fault since it began that may have cost it its place: servers, or its client.
 func (q *queue) undisturbed(w trace.Wait, until int64) (from, to int64) {
 	noise := q.faultsFor(q.Ops[w.Invoke].Node)
@@ -133,7 +133,7 @@ func (q *queue) undisturbed(w trace.Wait, until int64) (from, to int64) {
 	if i < len(noise) {
 		until = min(until, noise[i].From)
 	}
-	return w.From + q.aftermath(), until
+	return w.From + q.arrives(), until
 }
 
 // firstLate is when the service first answered late in what came after a time.
@@ -146,8 +146,11 @@ func firstLate(late []trace.Span, from int64) int64 {
 
 // orderKnown says which waiters are known to have come first.
 func (r *run) orderKnown() string {
-	return fmt.Sprintf("Who came first is known where tokens tell it, or where it had waited for %s when the other asked.", length(r.aftermath()))
+	return fmt.Sprintf("Who came first is known where tokens tell it, or where it had waited for %s when the other asked.", length(r.arrives()))
 }
+
+// arrives is when a request is in the queue at the latest, while nothing is at fault.
+func (r *run) arrives() int64 { return max(int64(r.Setup.Lease), int64(time.Second)) }
 
 func (q *queue) tell(k *keyLog, w trace.Wait, by *trace.Grant, open bool, how string) {
 	q.found.add(q.run, Violation{Key: k.Name, At: by.OK, Possible: open, Operations: []int{w.Invoke, w.Done, by.Invoke, by.Op}},

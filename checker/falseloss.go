@@ -13,7 +13,7 @@ import (
 // falseLoss looks at each time at which a holder was told that its grant is lost, also by
 // the answer to its release that it held nothing. That is false when its lease cannot have
 // ended: the deadline was still to come, the client reached the service ever since the
-// request that its claim rests on, and every renewal since was answered. Whether somebody else
+// request that its claim rests on, and every renewal since was answered by then. Whether somebody else
 // is granted the key by then or not is no excuse: a lease that is still owed is nobody else's.
 func falseLoss(r *run) outcome {
 	var f found
@@ -103,9 +103,24 @@ func (r *run) hasCause(l trace.Loss) bool {
 	if sent := r.Ops[l.Claim.Op].Sent; sent != 0 {
 		from = sent
 	}
-	unanswered := !r.refusedOutright(l) && r.UnansweredIn(g, from, told)
+	unanswered := !r.refusedOutright(l) && (r.UnansweredIn(g, from, told) || r.waitedOn(l, from, told))
 	away := r.outOfReach(g.Node, from, told) && !r.onlyPausedBefore(l, from, told)
 	return l.Claim.Cut || unanswered || away || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) || r.starved(told)
+}
+
+// waitedOn says that the client had asked for a renewal since a time, and had had no answer to it for an eighth of a lease as it was
+// told: that the answer came in the end it could not know.
+func (r *run) waitedOn(l trace.Loss, from, told int64) bool {
+	for i := l.Op - 1; i >= 0 && r.Ops[i].Time >= from; i-- {
+		op := &r.Ops[i]
+		if op.Type != history.Invoke || op.F != history.Extend || r.ByOwner[op.Owner] != l.Grant {
+			continue
+		}
+		if done, ended := r.Ended(i); (!ended || done > l.Op) && told-op.Time >= r.LeaseOf(&r.Ops[l.Claim.Op])/8 {
+			return true
+		}
+	}
+	return false
 }
 
 // onlyPausedBefore says that all which may have kept a client from the service are faults that stopped its programs and were

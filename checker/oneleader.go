@@ -37,7 +37,7 @@ func oneLeader(r *run) outcome {
 				evidence = append(evidence, g.Op)
 			}
 			f.add(r, Violation{Key: k.Name, At: op.Time, Operations: evidence},
-				"%s acted as the leader of %q at %s, although %s had acted as the next one at %s.",
+				"%s acted as the leader of %q at %s, although %s had acted as a later one at %s.",
 				r.actor(op), k.Name, r.seconds(op.Time), r.actor(&r.Ops[by]), r.seconds(r.Ops[by].Time))
 		}
 	}

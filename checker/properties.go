@@ -54,7 +54,7 @@ var Checkers = append([]Checker{
 		passed: (*run).slightly,
 	}, {
 		Name: "reentrancy", Owed: Service, kinds: only(history.Reentrant),
-		About: "A holder that takes its lock again is refused, is told the wrong count or token, or loses the lock before its last release.",
+		About: "A holder that takes its lock again is refused, kept waiting, told the wrong count or token, or loses the lock before its last release.",
 		Remedy: "A count that is kept with the holder's name in one step at the server, and a lock that is freed by " +
 			"the last release alone.",
 		check: reentrancy, oracle: posed{why: "it has no model of what a holder is told of its own holds"}, rests: rests{steady: true},

@@ -192,7 +192,14 @@ func (n *nested) refused() {
 		key, at := n.Ops[from].Key, n.Ops[from].Time
 		who := n.holder(op, key)
 		g := by[who]
-		holds := g != nil && n.owedUntil(g, at) >= op.Time
+		until := at
+		if g != nil {
+			until = n.owedUntil(g, at) // at: it was over
+		}
+		holds := until > at && until >= op.Time
+		if op.Type == history.Info || op.Type == history.OK && op.Depth > 1 {
+			n.keptWaiting(g, trace.Wait{Invoke: from, Done: i, From: at, To: op.Time})
+		}
 		switch {
 		case g != nil && op.Type == history.Info:
 			g.Unsure(from)
@@ -207,7 +214,7 @@ func (n *nested) refused() {
 				n.seconds(g.OK), n.seconds(at), n.seconds(op.Time))
 		}
 		if op.Type == history.OK && op.Depth <= 1 {
-			if holds || n.crossed(g, op, at) {
+			if holds || n.crossed(g, op, from) {
 				n.again++
 				n.found.add(n.run, Violation{Key: key, At: op.Time, Operations: []int{g.Op, from, i}},
 					"%s held %q since %s, and was granted it again at %s as if it had not.", g.Who(), key, n.seconds(g.OK), n.seconds(op.Time))
@@ -287,6 +294,23 @@ func (n *nested) waitedForItself(g *trace.Grant, from, i int) bool {
 	valid := min(n.owedUntil(g, at), op.Time)
 	refused := op.Type == history.Fail || valid < op.Time
 	return refused && valid-at > int64(n.Setup.Lease)/2 && !trace.Meets(n.faultsFor(op.Node), at, op.Time) && !n.disturbed([]int{from, i})
+}
+
+// keptWaiting finds a holder that asked for its key again, and had no answer for longer than our patience while it validly held it: it is
+// owed what it asks for at once.
+func (n *nested) keptWaiting(g *trace.Grant, w trace.Wait) {
+	if g == nil {
+		return
+	}
+	w.To = min(w.To, n.owedUntil(g, w.From))
+	if w.To-w.From <= n.patience() || trace.Meets(n.faultsFor(n.Ops[w.Invoke].Node), w.From, w.To) {
+		return
+	}
+	n.again++
+	n.found.add(n.run, Violation{Key: g.Key.Name, At: w.From + n.patience(), Operations: []int{g.Op, w.Invoke, w.Done},
+		lasts: trace.Span{From: w.From, To: w.To}, limit: n.patience()},
+		"%s held %q since %s, asked for it again at %s, and had no answer until %s, though nobody but itself held it.", g.Who(), g.Key.Name,
+		n.seconds(g.OK), n.seconds(w.From), n.seconds(w.To))
 }
 
 func breaches(n int) string {

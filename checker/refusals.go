@@ -169,7 +169,7 @@ func lockInfo(r *run) outcome {
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{other.Op, other.Released, i}},
 					"The servers named %s as the holder of %q when asked at %s, but had answered its release at %s.",
 					other.Who(), k.Name, r.seconds(op.Sent), r.seconds(r.Ops[other.Released].Time))
-			case g != nil && other == nil && op.Owner != "" && (r.namesOwners(k) || r.without(op, g)):
+			case g != nil && other == nil && op.Owner != "" && (r.namesHolders(k) || r.without(op, g)): // whatever a few servers still know: most have g
 				f.add(r, Violation{Key: k.Name, At: op.Time, Operations: []int{g.Op, i}},
 					"The servers named %q as the holder of %q between %s and %s, but %s held it validly from %s.",
 					op.Owner, k.Name, r.seconds(op.Sent), r.seconds(op.Time), g.Who(), r.seconds(g.OK))
@@ -273,12 +273,17 @@ func (r *run) trusted(look *history.Op) bool {
 // namesOwners says that looks at a key name holders as their clients do: one named somebody who was granted it. What
 // is left at a few of many servers by who gave up tells nothing of who holds it.
 func (r *run) namesOwners(k *keyLog) bool {
-	return r.Setup.Promise.DriftFactor == 0 && slices.ContainsFunc(k.Holders, func(i int) bool { return r.ByOwner[r.Ops[i].Owner] != nil })
+	return r.Setup.Promise.DriftFactor == 0 && r.namesHolders(k)
 }
 
-// heldThroughout is a grant that the service owed all the time; nil: there is none.
+// namesHolders says that a look at a key named somebody who was granted it, as its client does.
+func (r *run) namesHolders(k *keyLog) bool {
+	return slices.ContainsFunc(k.Holders, func(i int) bool { return r.ByOwner[r.Ops[i].Owner] != nil })
+}
+
+// heldThroughout is a grant that the service owed all the time; nil: there is none. One that was told as the time began may have come behind it.
 func (r *run) heldThroughout(k *keyLog, from, to int64) *trace.Grant {
-	if g := k.lastGranted(from + 1); g != nil && r.owedUntil(g, from) > to {
+	if g := k.lastGranted(from); g != nil && r.owedUntil(g, from) > to {
 		return g
 	}
 	return nil

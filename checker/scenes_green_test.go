@@ -511,7 +511,7 @@ func lostNest(b *builder) {
 var nestsLost = map[string]func(*builder){
 	"holds-residual-closed": residual(history.End), // its library gave all back as it ended
 	"holds-residual-asked":  residual(history.Stop, history.End),
-	"violated-residual":     residual(),
+	"holds-residual":        residual(), // its release comes late
 	"holds-lost":            lostNest,
 	"holds-late-inner": func(b *builder) { // the request of an unknown acquire came late, and was one more hold
 		nests["holds"](b)

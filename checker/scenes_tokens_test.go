@@ -116,7 +116,7 @@ var tokensShared = map[string]func(*builder){
 	"holds-writer-like-second":     writerBetween(8, 4, 4, exclusive), // it came first
 	"holds-writer-above-first":     writerBetween(8, 9, 4, exclusive), // it came last
 	"holds-readers-only-na":        writerBetween(8, 6, 4, shared),
-	"holds-second-without":         writerBetween(8, 6, 0, exclusive),
+	"violated-second-without":      writerBetween(8, 6, 0, exclusive),
 	"holds-readers-rise":           writerBetween(4, 6, 8, exclusive),
 	"holds-permits-na":             func(b *builder) { manyPermits(b, 2) },
 

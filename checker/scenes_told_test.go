@@ -108,17 +108,19 @@ func pausedBeside(at int64) func(*builder) {
 }
 
 // pausedAsking is a client that is paused as it asks, for 3 s, and gives up then; another waits.
-func pausedAsking(b *builder) {
-	b.setup.Servers = []string{"server-1", "server-2", "server-3"}
-	b.ops[len(b.ops)-1].Time += 2950 * ms
-	b.fault(5*ms, 2*sec, 1, "pause", "client-1")
-	h := b.grantOf(100*ms, 3900*ms, "client-2", 3)
-	b.does(4*sec, h, history.Release, history.OK)
+func pausedAsking(heal int64) func(*builder) {
+	return func(b *builder) {
+		b.setup.Servers = []string{"server-1", "server-2", "server-3"}
+		b.ops[len(b.ops)-1].Time += heal + 950*ms
+		b.fault(5*ms, heal, 1, "pause", "client-1")
+		h := b.grantOf(100*ms, heal+1900*ms, "client-2", 3)
+		b.does(heal+2*sec, h, history.Release, history.OK)
+	}
 }
 
 var droughtsTold = map[string]func(*builder){
-	"holds-paused-asking-longer":      toldLease(9*sec, pausedAsking),
-	"violated-paused-asking-as-asked": toldLease(sec, pausedAsking),
+	"holds-paused-asking-longer":      toldLease(9*sec, pausedAsking(2*sec)),
+	"violated-paused-asking-as-asked": toldLease(sec, pausedAsking(2*sec)),
 	"holds-unknown-longer":            toldLease(9*sec, pausedBeside(9*sec)),
 	"violated-unknown-as-asked":       toldLease(sec, pausedBeside(9*sec)),
 }

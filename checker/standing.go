@@ -122,7 +122,8 @@ func (u *updates) strayed() {
 			continue
 		}
 		if u.strange == "" {
-			u.strange = fmt.Sprintf("%q stands in the %s copy of %q at %s, and the resource has not logged that it was accepted: what it replaced is not known.",
+			u.strange = fmt.Sprintf("%q stands in the %s copy of %q at %s, and the resource has not logged that it was accepted: "+
+				"what it replaced is not known.",
 				odd.value, u.side.name, odd.key.Name, r.seconds(shown.Time))
 		}
 	}

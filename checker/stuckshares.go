@@ -117,10 +117,11 @@ func (r *run) alone(k *keyLog, by func(*history.Op) bool) (long []stretch) {
 	return long
 }
 
-// room are the times, in order, in which whoever waits for a share of k could have been given it,
-// no fault was open, and no acquire of unknown outcome may have taken it, see ghost.
-func (r *run) room(k *keyLog) []trace.Span {
-	var holds []trace.Share
+// room are the times, in order, in which whoever waits for a share of k could have been given it.
+func (r *run) room(k *keyLog) []trace.Span { return r.soundOf(k, r.freeOf(r.demand(k, r.holdsOf(k)))) }
+
+// holdsOf are the shares that were held, each until the answer to its release.
+func (r *run) holdsOf(k *keyLog) (holds []trace.Share) {
 	for _, g := range k.Grants {
 		to := r.keepsUntil(g)
 		if g.Done >= 0 {
@@ -128,8 +129,11 @@ func (r *run) room(k *keyLog) []trace.Span {
 		}
 		holds = append(holds, r.taken(g, g.OK, to)...)
 	}
-	var sound []trace.Span
-	free := r.freeOf(r.demand(k, holds))
+	return holds
+}
+
+// soundOf are the parts of some times in which no fault was open, and no acquire of unknown outcome may have taken k, see ghost.
+func (r *run) soundOf(k *keyLog, free []trace.Span) (sound []trace.Span) {
 	unknown := r.unsureFor(k)
 	for _, w := range k.Waits {
 		if w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
@@ -179,9 +183,7 @@ func (r *run) demand(k *keyLog, holds []trace.Share) (most int64, changes []room
 	}
 	semaphore := r.Setup.Kind == history.Semaphore
 	for _, w := range k.Waits {
-		if gone, known := r.lasted(w); known && w.Done < 0 { // its place ends with its client
-			w.To = after(gone.To, r.mayBeGranted(k))
-		}
+		w.To = r.placeUntil(k, w)
 		switch op := &r.Ops[w.Invoke]; {
 		case semaphore: // who waits for more, and may be the first of the queue, waits for all of them
 			take(w.From, w.To, int64(op.Permits)-1)
@@ -201,4 +203,12 @@ func (r *run) demand(k *keyLog, holds []trace.Share) (most int64, changes []room
 		most = int64(r.Setup.Permits) - 1
 	}
 	return most, changes
+}
+
+// placeUntil is until when a wait may have a place in the queue of k: that of who never heard an answer ends with its client.
+func (r *run) placeUntil(k *keyLog, w trace.Wait) int64 {
+	if gone, known := r.lasted(w); known && w.Done < 0 {
+		return after(gone.To, r.mayBeGranted(k))
+	}
+	return w.To
 }

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"slices"
+
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 )
@@ -42,6 +44,23 @@ func (r *run) suspects(k *keyLog) []trace.Span {
 	}
 	k.suspects = trace.Union(spans)
 	return k.suspects
+}
+
+// keptUnheard is for how long, within a time without a grant, acquires of unknown outcome may have kept k whose clients a fault has hit: each once, and at
+// any time at which its client ran and could send, as only its answer may have been kept back.
+func (r *run) keptUnheard(k *keyLog, hit map[string]*hits, dry trace.Span) (kept int64) {
+	for _, w := range k.Waits {
+		node := r.Ops[w.Invoke].Node
+		h, meets := hit[node], trace.Span{From: max(w.From, dry.From), To: min(w.To, dry.To)}
+		if h == nil || w.Done < 0 || r.Ops[w.Done].Type != history.Info || meets.From >= meets.To {
+			continue
+		}
+		asked := without(meets, trace.Union(slices.Concat(h.stopped, h.mute, r.outages(node))))
+		if len(asked) > 0 {
+			kept = after(kept, min(r.mayBeGranted(k), dry.To-asked[0].From))
+		}
+	}
+	return kept
 }
 
 // unsuspected are the parts of a wait that no suspect explains. Who came to an answer was

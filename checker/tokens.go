@@ -17,17 +17,17 @@ import (
 // makes its tokens when clients queue serves them in that order, so it is judged by the
 // order of grants as well. Of a read-write lock a writer's token must be above those of all
 // before it, and a reader's not below those of the writers before it, also where only three grants show
-// that (tokensBetween): readers hold together, so theirs may be those of one hold, and need not be there at all. O(n log n).
+// that (tokensBetween): readers hold together, so theirs may be those of one hold, and need not be there where no reader is told one. O(n log n).
 func fencingMonotonic(r *run) outcome {
 	var f found
-	writers := 0
+	writers, readersHave := 0, slices.ContainsFunc(r.Grants, func(g *trace.Grant) bool { return g.Mode != history.Exclusive && g.Token != 0 })
 	for _, k := range r.keys {
 		all := r.tokened(k)
 		for _, g := range all {
 			if g.Mode == history.Exclusive {
 				writers++
 			}
-			if g.Mode == history.Exclusive && g.Token == 0 && !g.Silent {
+			if (g.Mode == history.Exclusive || readersHave) && g.Token == 0 && !g.Silent {
 				ops, was, _ := r.granted(g)
 				f.add(r, Violation{Key: k.Name, At: g.OK, Operations: ops},
 					"%s %s %q at %s without a token.", g.Who(), was, k.Name, r.seconds(g.OK))
@@ -141,7 +141,8 @@ func (r *run) risingTokens(k *keyLog, all []*trace.Grant, f *found) {
 		if g.Token == 0 {
 			continue
 		}
-		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive && !r.keptToken(g)) // two writers: see repeatedTokens
+		// Two writers of one token: see repeatedTokens.
+		certain := top != nil && (g.Token < top.Token || g.Token == top.Token && top.Mode != history.Exclusive && !r.keptToken(g))
 		if !certain {
 			if b, three := open[g]; three {
 				r.tellBetween(f, k, b, g)

@@ -115,7 +115,8 @@ func (r *Reader) clock(e *models.Event) error {
 		return nil
 	}
 	if back := r.last - e.Time; r.Format != "dlmtest" && back > muchBack {
-		return fmt.Errorf("the time goes back by %v, so the file is in no order of events: sort it by time; --field time=- passes over times", time.Duration(back))
+		return fmt.Errorf("the time goes back by %v, so the file is in no order of events: sort it by time; "+
+			"--field time=- passes over times", time.Duration(back))
 	}
 	if r.Format == "dlmtest" {
 		return fmt.Errorf("the clock goes back by %d ns, from %d to %d", r.last-e.Time, r.last, e.Time)

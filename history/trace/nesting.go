@@ -145,6 +145,10 @@ func (t *Trace) resume(g *Grant, depth int) {
 		depth = g.Nest.depth
 		g.cross(g.Release)
 	default:
+		if t.Ops[g.Done].Type == history.Info { // it may take effect later
+			depth--
+			g.Nest.lost++
+		}
 		g.Unsure(g.Release)
 	}
 	g.Nest.depth, g.Nest.left = depth, false
