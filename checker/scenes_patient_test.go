@@ -40,6 +40,28 @@ var permitsForAll = map[string]func(*builder){
 	"violated-wants-two":  wantsBeside(1, 2), // two were free all the time
 	"holds-wants-three":   wantsBeside(1, 3),
 	"holds-wants-two-few": wantsBeside(2, 2),
+
+	"violated-reader-ahead":     readerAmongReaders(true, 3),
+	"holds-reader-ahead-behind": readerAmongReaders(true, 1), // the writer was first
+	"holds-reader-no-order":     readerAmongReaders(false, 3),
+}
+
+// readerAmongReaders waits for 14 s beside a reader that renews; a writer that has asked after it is granted the lock with a token.
+func readerAmongReaders(order bool, token int64) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.ReadWrite)
+		b.setup.Promise.Shared, b.setup.Promise.Order = true, order
+		h := b.as(0, 10*ms, "client-1", history.Shared, 1)
+		for t := sec / 2; t < 15*sec; t += sec / 2 {
+			b.does(t, h, history.Extend, history.OK)
+		}
+		b.does(15*sec, h, history.Release, history.OK)
+		g := b.as(sec, 14*sec, "client-2", history.Shared, 2)
+		b.does(15100*ms, g, history.Release, history.OK)
+		w := b.as(1100*ms, 16*sec, "client-3", history.Exclusive, token)
+		b.does(16100*ms, w, history.Release, history.OK)
+		b.final(17 * sec)
+	}
 }
 
 // answeredAfter is a holder that renews, and whose inner acquire is answered after a time.

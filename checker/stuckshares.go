@@ -25,12 +25,43 @@ func (r *run) stuckShares(k *keyLog, f *found) {
 	}
 	free, told := r.room(k), toldOf(f)
 	for _, w := range long {
-		if part, stuck := r.freeFor(w, free, told); stuck {
+		part, stuck := r.freeFor(w, free, told)
+		although := r.shared()
+		if ahead := r.aheadOf(k, w); !stuck && ahead != nil {
+			part, stuck = r.freeFor(w, r.soundOf(k, r.freeOf(r.demandOf(ahead, k, r.holdsOf(k)))), told)
+			although = "at most readers held it, and each writer that waited came behind it"
+		}
+		if stuck {
 			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To), lasts: part, limit: r.patience()},
 				"%s waited for %q from %s to %s although %s, and no fault was open.",
-				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(part.From), r.seconds(part.To), r.shared())
+				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(part.From), r.seconds(part.To), although)
 		}
 	}
+}
+
+// aheadOf are the waits for k but those of writers whose place is behind that of a reader: of a lock that serves its waiters in their order, both
+// were granted it, and their tokens tell who was first. nil: there are none.
+func (r *run) aheadOf(k *keyLog, w stretch) []trace.Wait {
+	g := r.endsIn(w.last())
+	if r.Setup.Kind != history.ReadWrite || !r.Setup.Promise.Order || g == nil || g.Token == 0 {
+		return nil
+	}
+	ahead := slices.DeleteFunc(slices.Clone(k.Waits), func(o trace.Wait) bool {
+		h := r.endsIn(o)
+		return h != nil && h.Mode == history.Exclusive && h.Token > g.Token
+	})
+	if len(ahead) == len(k.Waits) {
+		return nil
+	}
+	return ahead
+}
+
+// endsIn is the grant that a wait came to; nil: none.
+func (r *run) endsIn(w trace.Wait) *trace.Grant {
+	if w.Done < 0 || r.Ops[w.Done].Type != history.OK {
+		return nil
+	}
+	return r.ByOwner[r.Ops[w.Done].Owner]
 }
 
 // mayShare says that an acquire asks for what others may have beside it.
@@ -176,13 +207,18 @@ type roomChange struct{ at, by int64 }
 // holders until the answer to their release, by who waits for several permits and, of a read-write lock, by
 // writers that wait.
 func (r *run) demand(k *keyLog, holds []trace.Share) (most int64, changes []roomChange) {
+	return r.demandOf(k.Waits, k, holds)
+}
+
+// demandOf is demand of some of those who wait.
+func (r *run) demandOf(waits []trace.Wait, k *keyLog, holds []trace.Share) (most int64, changes []roomChange) {
 	take := func(from, to, by int64) {
 		if by > 0 && from < to {
 			changes = append(changes, roomChange{from, by}, roomChange{to, -by})
 		}
 	}
 	semaphore := r.Setup.Kind == history.Semaphore
-	for _, w := range k.Waits {
+	for _, w := range waits {
 		w.To = r.placeUntil(k, w)
 		switch op := &r.Ops[w.Invoke]; {
 		case semaphore: // who waits for more, and may be the first of the queue, waits for all of them
