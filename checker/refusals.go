@@ -161,7 +161,7 @@ func lockInfo(r *run) outcome {
 			if looks++; op.Owner == "" || r.heardOf(k, op) {
 				known++
 			}
-			g, other := r.heldThroughout(k, op.Sent, op.Time), r.ByOwner[op.Owner]
+			g, other := r.heldThroughout(k, i), r.ByOwner[op.Owner]
 			gone := r.goneBefore(k, other, op)
 			by, shows := r.grantedBehind(k, i)
 			switch {
@@ -281,9 +281,15 @@ func (r *run) namesHolders(k *keyLog) bool {
 	return slices.ContainsFunc(k.Holders, func(i int) bool { return r.ByOwner[r.Ops[i].Owner] != nil })
 }
 
-// heldThroughout is a grant that the service owed all the time; nil: there is none. One that was told as the time began may have come behind it.
-func (r *run) heldThroughout(k *keyLog, from, to int64) *trace.Grant {
-	if g := k.lastGranted(from); g != nil && r.owedUntil(g, from) > to {
+// heldThroughout is a grant that the service owed all the time that a look took; nil: there is none. One that was told as the look was sent may
+// have come behind it, unless it was told to who looked.
+func (r *run) heldThroughout(k *keyLog, look int) *trace.Grant {
+	op := &r.Ops[look]
+	g := k.lastGranted(op.Sent + 1)
+	if g != nil && g.OK == op.Sent && (g.Node != op.Node || g.Op > look) {
+		g = k.lastGranted(op.Sent)
+	}
+	if g != nil && r.owedUntil(g, op.Sent) > op.Time {
 		return g
 	}
 	return nil

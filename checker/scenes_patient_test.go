@@ -138,6 +138,7 @@ var looksAtOnce = map[string]func(*builder){
 		b.op(200*ms, "client-1", history.OK, history.Release, "k").Owner = h.owner
 		b.grantOf(200*ms, 200*ms, "client-2", 2)
 	},
+	"violated-looked-at-once": func(b *builder) { b.grantOf(100*ms, 200*ms, "client-3", 1); b.seen(200*ms, 201*ms, "") }, // by who was granted it
 	"violated-granted-before": func(b *builder) {
 		h := b.grantOf(100*ms, 200*ms, "client-1", 1)
 		b.op(200*ms, "client-1", history.Invoke, history.Release, "k").Owner = h.owner
