@@ -39,11 +39,7 @@ func availability(r *run) outcome {
 			}
 			d := plain
 			if plain.to-plain.from > limit {
-				d = r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, suspects: r.suspects(k)})
-				if plain.to-plain.from-r.keptUnheard(k, in.hit, trace.Span{From: plain.from, To: plain.to}) <= limit {
-					d = drought{}
-				}
-				if d.to-d.from <= limit {
+				if d = r.unexplained(k, in, plain, limit); d.to-d.from <= limit {
 					suspects++
 				}
 			}

@@ -15,8 +15,8 @@ import (
 // fairness looks for clients that were overtaken while they waited. Two requests
 // under way at once have no order of arrival that a client could know, so only
 // two things tell it for certain. The token of a lock that queues is the place in
-// its queue. And while nothing is at fault, a client that has waited for a lease, and for a second, has come before who asks then. Where the service answered
-// late meanwhile, that is left open: see late.
+// its queue. And while nothing is at fault, a client that has waited for a lease, and for a second at least, has come
+// before who asks then. Where the service answered late meanwhile, that is left open: see late.
 // O(n log n).
 func fairness(r *run) outcome {
 	q := queue{run: r}

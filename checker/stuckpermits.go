@@ -50,19 +50,13 @@ func (r *run) tellPermits(k *keyLog, s trace.Span, all *asker, told map[int]bool
 // enoughForEach are the times, in order, in which as many permits of k were free as any of those who waited, or was about to hold more, asked for.
 func (r *run) enoughForEach(k *keyLog) []trace.Span {
 	var held []roomChange
-	take := func(changes []roomChange, from, to, by int64) []roomChange {
-		if by > 0 && from < to {
-			changes = append(changes, roomChange{from, by}, roomChange{to, -by})
-		}
-		return changes
-	}
 	for _, h := range r.holdsOf(k) {
-		held = take(held, h.From, h.To, max(1, int64(h.Permits)))
+		held = takes(held, h.From, h.To, max(1, int64(h.Permits)))
 	}
 	permits := int64(r.Setup.Permits)
 	for _, g := range k.Grants {
 		for _, w := range r.changes(g) {
-			held = take(held, w.From, r.placeUntil(k, w), permits)
+			held = takes(held, w.From, r.placeUntil(k, w), permits)
 		}
 	}
 	var free []trace.Span
@@ -70,7 +64,7 @@ func (r *run) enoughForEach(k *keyLog) []trace.Span {
 		changes := slices.Clone(held)
 		for _, w := range k.Waits {
 			if int64(r.Ops[w.Invoke].Permits) > most {
-				changes = take(changes, w.From, r.placeUntil(k, w), permits)
+				changes = takes(changes, w.From, r.placeUntil(k, w), permits)
 			}
 		}
 		free = append(free, r.freeOf(permits-most, changes)...)

@@ -203,6 +203,14 @@ func (r *run) freeOf(most int64, changes []roomChange) (free []trace.Span) {
 // roomChange is a time at which more or less is taken.
 type roomChange struct{ at, by int64 }
 
+// takes adds that so much is taken for a time.
+func takes(changes []roomChange, from, to, by int64) []roomChange {
+	if by <= 0 || from >= to {
+		return changes
+	}
+	return append(changes, roomChange{from, by}, roomChange{to, -by})
+}
+
 // demand is how much may be taken beside a request, and the times at which that changes: by
 // holders until the answer to their release, by who waits for several permits and, of a read-write lock, by
 // writers that wait.
@@ -212,11 +220,7 @@ func (r *run) demand(k *keyLog, holds []trace.Share) (most int64, changes []room
 
 // demandOf is demand of some of those who wait.
 func (r *run) demandOf(waits []trace.Wait, k *keyLog, holds []trace.Share) (most int64, changes []roomChange) {
-	take := func(from, to, by int64) {
-		if by > 0 && from < to {
-			changes = append(changes, roomChange{from, by}, roomChange{to, -by})
-		}
-	}
+	take := func(from, to, by int64) { changes = takes(changes, from, to, by) }
 	semaphore := r.Setup.Kind == history.Semaphore
 	for _, w := range waits {
 		w.To = r.placeUntil(k, w)

@@ -46,6 +46,14 @@ func (r *run) suspects(k *keyLog) []trace.Span {
 	return k.suspects
 }
 
+// unexplained is what acquires of unknown outcome, which may have held k, leave of a drought of more than a limit.
+func (r *run) unexplained(k *keyLog, in *incident, plain drought, limit int64) drought {
+	if plain.to-plain.from-r.keptUnheard(k, in.hit, trace.Span{From: plain.from, To: plain.to}) <= limit {
+		return drought{}
+	}
+	return r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, suspects: r.suspects(k)})
+}
+
 // keptUnheard is for how long, within a time without a grant, acquires of unknown outcome may have kept k whose clients a fault has hit: each once, and at
 // any time at which its client ran and could send, as only its answer may have been kept back.
 func (r *run) keptUnheard(k *keyLog, hit map[string]*hits, dry trace.Span) (kept int64) {

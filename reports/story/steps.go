@@ -95,7 +95,7 @@ func (s *telling) tellLease(g *trace.Grant) {
 	if until != 0 && until < g.Until && s.window.Holds(until) {
 		tail := "; it does not know"
 		if g.Told <= until {
-			tail = "; it was told so before"
+			tail = "; it had been told of its loss"
 		}
 		if f := s.faultAt(g.Node, until); f != nil {
 			tail = ", " + timeline.Meanwhile(f.Kind)
@@ -198,7 +198,7 @@ func (s *telling) late(g, h *trace.Grant, at int64) string {
 	if _, valid := s.ValidAt(g, at); valid && s.Setup.Promise.Leased {
 		return "still has a valid lease, although " + granted + ","
 	}
-	if !s.Setup.Promise.Leased && g.Told > at && s.faultAt(g.Node, at) == nil && !s.struck(g, at) {
+	if !s.Setup.Promise.Leased && g.Told > at && !s.struck(g, at) {
 		return "holds it still, although " + granted + ","
 	}
 	return "is a zombie (" + granted + ")"
