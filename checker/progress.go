@@ -33,10 +33,14 @@ func deadlockFreedom(r *run) outcome {
 		r.stuckInRow(k, &f)
 		r.stuckChanges(k, &f)
 	}
+	wanted := "a key that nobody held"
+	if r.Setup.Kind.Shares() { // others may hold the rest of it
+		wanted = "what was free"
+	}
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("Every key (%d) was granted after all was healed, and nobody waited in vain.", len(r.Setup.Keys)),
-		summary: fmt.Sprintf("%s for a key that nobody held %s not answered within %s.",
-			nouns.Count(f.certain, "acquire"), was(f.certain), length(r.patience())),
+		summary: fmt.Sprintf("%s for %s %s not answered within %s.",
+			nouns.Count(f.certain, "acquire"), wanted, was(f.certain), length(r.patience())),
 	}
 	switch {
 	case r.Final < 0:
