@@ -211,9 +211,17 @@ func validityBound(r *run) outcome {
 			}
 		}
 	}
+	byLease := f.certain
+	compared := r.restsTold(&f)
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("%s %s within lease, less elapsed time, less drift.", countOf("All of ", seen, "claim"), verb(seen, "stay")),
-		summary: fmt.Sprintf("%d of %s %s longer than lease, less elapsed time, less drift.", f.certain, nouns.Count(seen, "claim"), verb(f.certain, "last")),
+		summary: fmt.Sprintf("%d of %s %s longer than lease, less elapsed time, less drift.", byLease, nouns.Count(seen, "claim"), verb(byLease, "last")),
+	}
+	switch longer := f.certain - byLease; {
+	case longer > 0:
+		o.summary += fmt.Sprintf(" %s found that a lease ends before its claim.", nouns.Count(longer, "look"))
+	case compared > 0:
+		o.reason += fmt.Sprintf(" Looks at the servers bear out %d of them.", compared)
 	}
 	if seen == 0 {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("No claim can be judged: %d of %s %s the node's own clock or the "+

@@ -178,7 +178,7 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "validity-bound", Owed: Service,
-		About: "A client claims its grant for longer than lease, less elapsed time, less drift.",
+		About: "A client claims its grant for longer than lease, less elapsed time, less drift, or than a look at the server finds left of its lease.",
 		Remedy: "Count the lease from before the request was sent, by a monotonic clock, and take off what two clocks " +
 			"may drift apart.",
 		promised: told, check: validityBound, oracle: posed{why: noTime}, rests: rests{steady: true},
