@@ -308,6 +308,14 @@ var nests = map[string]func(*builder){
 	"holds":          func(b *builder) { nest(b, 80*ms, 2, 1) },
 	"violated-early": func(b *builder) { nest(b, 50*ms, 2, 1) },
 	"violated-depth": func(b *builder) { nest(b, 80*ms, 3, 1) },
+	"violated-first-again": func(b *builder) { // it is told of a hold within a hold that it is the first
+		b.kind(history.Reentrant)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.again(20*ms, h, 1, 1)
+		b.back(70*ms, h, 0)
+		b.grantOf(15*ms, 80*ms, "client-2", 2)
+	},
 	"violated-token": func(b *builder) { nest(b, 80*ms, 2, 9) },
 	"violated-refused": func(b *builder) { // it waits for itself
 		b.kind(history.Reentrant)

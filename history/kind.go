@@ -78,10 +78,11 @@ func (v *validator) granted(op, invoke *Op) error {
 	case op.Depth <= 1 && known && before.deeper && before.of == (holding{op.Node, invoke.Key}) && invoke.Index < before.index:
 		before.deeper = false
 		v.owners[op.Owner] = before
+	case op.Depth == 1 && known && !before.back && before.of == (holding{op.Node, invoke.Key}): // told so of a hold within a hold
 	case op.Depth <= 1 && known:
 		return used("owner", op.Owner, before.index)
 	case !known:
-		v.owners[op.Owner] = granted{op.Index, op.Token, holding{op.Node, invoke.Key}, v.byProcess && op.Depth > 1}
+		v.owners[op.Owner] = granted{index: op.Index, token: op.Token, of: holding{op.Node, invoke.Key}, deeper: v.byProcess && op.Depth > 1}
 	}
 	return nil
 }

@@ -27,7 +27,9 @@ func TestValidateKinds(t *testing.T) {
 		want string
 	}{
 		{"again", append(grant(1, "a", 1), grant(1, "a", 2)...), ""},
-		{"again at depth 1", append(grant(1, "a", 1), grant(1, "a", 1)...), `owner "a" was used on line 3`},
+		{"again at depth 1", append(grant(1, "a", 1), grant(1, "a", 1)...), ""}, // as is that
+		{"anew at depth 1", append(append(grant(1, "a", 1), Op{Process: 1, Type: Invoke, F: Release, Key: "k", Owner: "a"},
+			Op{Process: 1, Type: OK, F: Release, Key: "k", Owner: "a"}), grant(1, "a", 1)...), `owner "a" was used on line 3`},
 		{"again without depth", append(grant(1, "a", 0), grant(1, "a", 0)...), `owner "a" was used on line 3`},
 		{"deep at once", grant(1, "a", 2), ""}, // that is for the judge
 		{"deep after an unknown outcome", lostFirst, ""},

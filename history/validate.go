@@ -67,6 +67,7 @@ type granted struct {
 	token  int64
 	of     holding
 	deeper bool // it was told a depth of a first hold that nobody has been told of yet
+	back   bool // its holder asked to give some of it back
 }
 
 // told is a token that a holder was told by a renewal or a change.
@@ -150,6 +151,10 @@ func (v *validator) invoke(op *Op) error {
 		return fmt.Errorf("the operation of line %d of the process is still pending", Line(p.pending-1))
 	}
 	v.processes[op.Process] = process{pending: op.Index + 1}
+	if g, held := v.owners[op.Owner]; held && op.F == Release {
+		g.back = true
+		v.owners[op.Owner] = g
+	}
 	if op.F != Write && op.F != Effect {
 		return nil
 	}

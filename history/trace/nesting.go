@@ -90,10 +90,13 @@ func (g *Grant) Whole() bool { return g.Nest.untold == 0 }
 // again is the grant that an acquire which was told a depth has taken once more; nil: none. Its holder may call it by
 // a new owner; who holds it is a thread, or its client.
 func (t *Trace) again(op *history.Op, k *Key) *Grant {
-	if op.Depth <= 1 {
+	g := t.ByOwner[op.Owner]
+	switch {
+	case op.Depth == 1 && g != nil && g.Key == k && g.Node == op.Node && g.Release < 0: // it is told so of a hold within a hold
+		return g
+	case op.Depth <= 1:
 		return nil
-	}
-	if g := t.ByOwner[op.Owner]; g != nil {
+	case g != nil:
 		return g
 	}
 	by := session{op.Node, op.Process}
