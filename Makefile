@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 GO    ?= go
 export CGO_ENABLED := 0
+# What is compiled does not name the folder it stands in, so each clone of the tree takes it from Go's cache.
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 # Random tests draw the same in every `make test`, so that a red is the change's; `go test` draws anew.
 export RAPID_SEED ?= 1
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
