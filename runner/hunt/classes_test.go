@@ -267,6 +267,11 @@ var schedules = []schedule{
 		})
 	}},
 	{name: "names that begin alike", backend: "redis", has: func(t scenarios.Scenario) bool { return t.Clients >= 10 }},
+	{name: "who is named as others begin is away beyond its lease", backend: "postgres", has: func(t scenarios.Scenario) bool {
+		return contended(t) && t.Clients >= 10 && t.Keys == 1 && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Fault == "pause" && f.Target == "client-1" && n > 1.05
+		})
+	}},
 	{name: "keys that begin alike, and long holds of them", backend: "etcd", library: "etcd-concurrency@v3.5.13", has: func(t scenarios.Scenario) bool {
 		return t.Workload == "own-key" && t.Clients >= 10 && of(t, t.Work) > 0.5
 	}},

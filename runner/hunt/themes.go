@@ -262,17 +262,24 @@ func (s Space) usual(d die, first, n int) scenarios.When {
 const swept = 6
 
 // alike has clients whose names begin alike, even where each is two programs, and where each has a key, keys too: some are then held for
-// so long that who waits for another's is seen to.
+// so long that who waits for another's is seen to. Else the one whose name begins those of others is away beyond its lease,
+// again and again: what it does when it is back may hit one of these.
 func alike(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Clients = mostAlike + d.IntN(max(s.Clients-mostAlike, 0)+1)
 	t.Work, t.Think, t.Wait = someOrNone(d, 0.01, 0.3), someOrNone(d, 0.01, 0.3), leases(d.log(2, 8))
-	if t.Keys = 1; slices.Contains(s.Workloads, "own-key") && !d.one(3) {
+	if t.Keys = 1; slices.Contains(s.Workloads, "own-key") && d.IntN(5) < 3 {
 		work := d.log(0.1, 3)
 		t.Workload, t.Renew, t.Work, t.Duration = "own-key", s.Extends, leases(work), leases(2+2*work) // each comes back while others hold theirs
 		return t
 	}
-	if d.one(2) {
-		t.Faults = []scenarios.Fault{{Fault: pick(d, []string{"pause", "kill"}), Target: "holder", On: pick(d, checkpoints), For: span(leases(d.log(0.5, 2)))}}
+	t.Renew, t.Duration = s.Extends && d.one(2), leases(d.log(5, 7))
+	for n := range 1 + d.IntN(3) {
+		f := scenarios.Fault{Fault: "pause", Target: "client-1", On: pick(d, []string{"acquired", "before-write", "writing", "renewing", "releasing"}),
+			At: leases(0.01 + 2*float64(n)), For: span(leases(d.log(1.1, 2)))}
+		if d.one(4) {
+			f.Fault, f.Target = "kill", "holder"
+		}
+		t.Faults = append(slices.Clone(t.Faults), f)
 	}
 	return t
 }
