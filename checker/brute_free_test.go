@@ -186,11 +186,11 @@ func (b brute) sessionEnds(node string, from int64) int64 {
 // served is when the service has answered somebody after t; forever: never.
 func (b brute) served(t int64) int64 {
 	for _, op := range b.r.Ops {
-		if op.Type == history.OK && op.Time >= t && slices.Contains([]history.F{history.Acquire, history.Release}, op.F) {
-			return op.Time
+		if op.Time >= t && (op.Type == history.OK && slices.Contains([]history.F{history.Acquire, history.Release}, op.F) || op.Busy) {
+			return min(op.Time, t+2*int64(b.r.Setup.Lease)+3*sec+int64(b.r.Setup.Promise.Bound))
 		}
 	}
-	return b.r.End
+	return min(b.r.End, t+2*int64(b.r.Setup.Lease)+3*sec+int64(b.r.Setup.Promise.Bound))
 }
 
 // leftBehind are the acquires that nobody and nothing stood in the way of for three

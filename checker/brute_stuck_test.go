@@ -93,10 +93,13 @@ func (b brute) idle(k *keyLog, t int64) bool {
 	return !held && !slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
 		over := f.To
 		if f.Target == "s" && f.Kind != "pause" {
-			answered := slices.IndexFunc(b.r.Ops, func(o history.Op) bool { return o.Type == history.OK && o.Time >= f.To })
+			answered := slices.IndexFunc(b.r.Ops, func(o history.Op) bool {
+				return (o.Type == history.OK || o.Busy || o.Type == history.Fail && o.F == history.Release) && o.Time >= f.To
+			})
 			if over = max(f.To, b.r.End); answered >= 0 {
 				over = b.r.Ops[answered].Time
 			}
+			over = min(over, f.To+2*int64(b.r.Setup.Lease)+3*sec+int64(b.r.Setup.Promise.Bound))
 		}
 		if f.Kind == "kill" && slices.Contains(b.r.Setup.Clients, f.Target) { // nobody waits for the dead
 			over = min(over, f.From+b.r.aftermath())

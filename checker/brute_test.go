@@ -144,12 +144,39 @@ func (b brute) explained(l trace.Loss) bool {
 		if f.Kind == "latency" && f.Slow > 0 && 4*f.Slow <= int64(b.r.Setup.Lease) {
 			return false
 		}
-		return f.Target == g.Node || slices.Contains(f.Cut, g.Node) || len(b.r.Setup.Servers) == 0
+		server := func(n string) bool { return slices.Contains(b.r.Setup.Servers, n) }
+		way := f.Target == g.Node && (len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, server)) || server(f.Target) && slices.Contains(f.Cut, g.Node)
+		return way || len(b.r.Setup.Servers) == 0
 	}
+	held := b.heldBy(l)
+	knew := max(g.Sent, held)
 	forgets := func(f *trace.Fault) bool {
-		return (f.Kind == "kill" || f.Kind == "crash" || f.Kind == "clock") && !slices.Contains(b.r.Setup.Clients, f.Target)
+		server := (f.Kind == "kill" || f.Kind == "crash" || f.Kind == "clock") && !slices.Contains(b.r.Setup.Clients, f.Target)
+		allTheWhile := f.Seen >= 0 && f.From < knew && b.r.Ops[f.Seen].Time <= knew && knew < f.To && told < f.To
+		return server && !allTheWhile
 	}
-	return b.faultAt(from, told, own) || b.faultAt(g.Sent, told, forgets) || b.away(g.Node, from, told)
+	return b.faultAt(max(from, held), told, own) || b.faultAt(knew, told, forgets) || b.away(g.Node, max(from, held), told)
+}
+
+// heldBy is when a look named the holder of a loss last, or it gave back a part, before it was told or asked for what it was refused.
+func (b brute) heldBy(l trace.Loss) (at int64) {
+	by := l.Op
+	if b.r.Ops[by].Type == history.Fail {
+		for by--; b.r.Ops[by].Type != history.Invoke || b.r.Ops[by].Process != b.r.Ops[l.Op].Process; by-- {
+		}
+	}
+	named := int64(0)
+	for i := range b.r.Ops {
+		switch op := &b.r.Ops[i]; {
+		case op.Time > b.r.Ops[by].Time || op.Owner != l.Grant.Owner:
+		case op.F == history.Holder && op.Key == l.Grant.Key.Name && op.Sent >= l.Grant.OK && b.r.trusted(op):
+			named = op.Sent
+		case op.F == history.Release && op.Type == history.OK:
+			invoke, _ := b.r.Started(i)
+			at = max(at, b.r.Ops[invoke].Time)
+		}
+	}
+	return max(at, named)
 }
 
 // away asks at each change of a fault whether too few servers were in reach.

@@ -104,8 +104,42 @@ func (r *run) hasCause(l trace.Loss) bool {
 		from = sent
 	}
 	unanswered := !r.refusedOutright(l) && (r.UnansweredIn(g, from, told) || r.waitedOn(l, from, told))
-	away := r.outOfReach(g.Node, from, told) && !r.onlyPausedBefore(l, from, told)
-	return l.Claim.Cut || unanswered || away || r.mayForget(g.Sent, told) || r.fewKnow(g.Sent, told) || r.starved(told)
+	held := max(from, r.foundHeld(l))
+	away := r.outOfReach(g.Node, held, told) && !r.onlyPausedBefore(l, from, told)
+	if r.refusedOutright(l) && r.Ops[l.Op].F == history.Extend { // asked once, of a lease that the service alone ends
+		away = r.causeSince(g, held) <= told
+	}
+	idle := r.Setup.Promise.Idles && !r.Setup.Promise.Leased // the server may have ended its session, as it asked nothing for a time that nobody recorded
+	return l.Claim.Cut || idle || unanswered || away || r.forgetsFrom(max(g.Sent, r.foundHeld(l))) <= told || r.fewKnow(g.Sent, told) || r.starved(g, held, told)
+}
+
+// foundHeld is the last time before a client was told of a loss, or asked for what it was refused, at which the service still had its hold: a
+// look named it, or it gave back a part of what it had. What was over by then has ended nothing. 0: there is none.
+func (r *run) foundHeld(l trace.Loss) (at int64) {
+	if r.Setup.Promise.DriftFactor > 0 {
+		return 0
+	}
+	by := r.Ops[l.Op].Time
+	if asked, refused := r.Started(l.Op); refused {
+		by = r.Ops[asked].Time
+	}
+	g, k := l.Grant, r.logOf(l.Grant.Key)
+	for i := sort.Search(len(k.Holders), func(i int) bool { return r.Ops[k.Holders[i]].Time > by }) - 1; i >= 0; i-- {
+		look := &r.Ops[k.Holders[i]]
+		if look.Sent < g.OK {
+			break
+		}
+		if r.ByOwner[look.Owner] == g && r.trusted(look) {
+			at = look.Sent
+			break
+		}
+	}
+	for _, i := range g.Events {
+		if op := &r.Ops[i]; op.Time <= by && op.Type == history.OK && op.F == history.Release {
+			at = max(at, r.sentBy(i))
+		}
+	}
+	return at
 }
 
 // waitedOn says that the client had asked for a renewal since a time, and had had no answer to it for an eighth of a lease as it was
@@ -156,21 +190,17 @@ func (r *run) refusedSteadily(l trace.Loss) bool {
 
 // starved says whether a session that renews by itself may have had no answer for a lease: the server that it spoke to
 // may be one that was away, and what such a session asks nobody records. Its last answer may have come a third of the
-// lease, after which it asks again, before that; a loss sooner than that is the service's own.
-func (r *run) starved(told int64) bool {
+// lease, after which it asks again, before that, and not before the one that was recorded; a loss sooner than that is the service's own.
+func (r *run) starved(g *trace.Grant, answered, told int64) bool {
 	if !r.Setup.Promise.Renews {
 		return false
 	}
-	if r.known.starved == nil {
-		spans, beat := []trace.Span{}, int64(r.Setup.Lease)/3
-		for _, f := range r.Faults {
-			if f.Begin >= 0 && !f.Missed && f.To-f.From >= beat && (r.isServer(f.Target) || slices.ContainsFunc(f.Cut, r.isServer)) {
-				spans = append(spans, trace.Span{From: f.From + 2*beat, To: r.faded(f, f.To)}) // it fades a lease later at least
-			}
-		}
-		r.known.starved = trace.Union(spans)
-	}
-	return trace.Meets(r.known.starved, told, told)
+	beat := int64(r.Setup.Lease) / 3
+	away := r.faultyAs("starves "+g.Node, func(f *trace.Fault) bool {
+		return !f.Missed && f.To-f.From >= beat && (r.hitsWay(f, g.Node) && len(f.Cut) > 0 || r.hitsServers(f))
+	})
+	i := sort.Search(len(away), func(i int) bool { return away[i].To >= told })
+	return i < len(away) && max(away[i].From, answered)+2*beat <= told
 }
 
 // isServer says whether a node is a server of the run.
@@ -205,13 +235,34 @@ func (r *run) outOfReach(node string, from, to int64) bool {
 
 // mayForget says whether a server may have lost the grant, or what its lease is
 // measured by: then the loss is true, and other properties judge it.
-func (r *run) mayForget(from, to int64) bool {
-	return trace.Meets(r.forgetful(), from, to)
-}
+func (r *run) mayForget(from, to int64) bool { return r.forgetsFrom(from) <= to }
 
-// forgetful are the times of the faults after which a server may have lost what it knew.
-func (r *run) forgetful() []trace.Span {
-	return r.faultyAs("forgets", func(f *trace.Fault) bool {
-		return history.FaultOf(f.Kind).EndsLeases && r.serves(f.Target) && !r.survived(f, "")
-	})
+// forgetsFrom is the first time, from another one on, at which a server may have lost what it knew. One that was away already then
+// knew nothing of what came, and loses it only as it is back and others follow it.
+func (r *run) forgetsFrom(from int64) int64 {
+	if r.known.forgets == nil {
+		r.known.forgets = []timed{}
+		for _, f := range slices.Concat(r.Faults, r.shocks()) {
+			if f.Begin >= 0 && history.FaultOf(f.Kind).EndsLeases && r.serves(f.Target) && !r.survived(f, "") {
+				r.known.forgets = append(r.known.forgets, timed{Span: trace.Span{From: f.From, To: r.faded(f, f.To)}, fault: f})
+			}
+		}
+		reaching(r.known.forgets)
+	}
+	all := r.known.forgets
+	first := sort.Search(len(all), func(i int) bool { return all[i].From >= from })
+	at := int64(trace.Forever)
+	if first < len(all) {
+		at = all[first].From
+	}
+	for i := first - 1; i >= 0 && all[i].reach >= from; i-- {
+		switch f := all[i].fault; {
+		case all[i].To < from:
+		case f.Seen >= 0 && r.Ops[f.Seen].Time <= from && f.To > from:
+			at = min(at, f.To)
+		default:
+			return from
+		}
+	}
+	return at
 }

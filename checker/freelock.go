@@ -112,13 +112,17 @@ func (j *freeing) tell(k *keyLog, w trace.Wait, granted bool) {
 func (r *run) hindered(node string) []trace.Span {
 	return once(&r.known.hindered, node, func() (spans []trace.Span) {
 		for _, f := range slices.Concat(r.Faults, r.shocks()) {
-			slight := f.Kind == "latency" && f.Slow > 0 && f.Slow <= int64(r.Setup.Lease)/slightOf
-			if f.Begin >= 0 && !slight && r.mayHinder(f, node) {
+			if f.Begin >= 0 && !r.slight(f) && r.mayHinder(f, node) {
 				spans = append(spans, trace.Span{From: f.From, To: r.faded(f, r.over(f))})
 			}
 		}
 		return trace.Union(spans)
 	})
+}
+
+// slight says that a fault is a delay of which many round trips fit into a lease.
+func (r *run) slight(f *trace.Fault) bool {
+	return f.Kind == "latency" && f.Slow > 0 && f.Slow <= int64(r.Setup.Lease)/slightOf
 }
 
 // rivals are the attempts of a key, by their start, of each and all before it the two

@@ -19,8 +19,11 @@ import (
 // that dates its leases is judged by its dates as well, by lease-exclusion.
 func (r *run) keptUntil(g *trace.Grant) int64 {
 	until := min(g.End, g.Told)
-	if r.Setup.Promise.Leased {
+	switch p := r.Setup.Promise; {
+	case p.Leased:
 		until = min(until, r.leaseEnd(g))
+	case p.Idles: // the server ends it as its holder asks nothing for a time that nobody recorded
+		until = min(until, r.Ops[max(g.Op, r.lastClaim(g))].Time)
 	}
 	for _, c := range slices.Backward(g.Claims) { // it was told that it may be lost, and not since that it is safe
 		if !c.Cut {
@@ -91,20 +94,23 @@ func (r *run) sentBy(done int) int64 {
 }
 
 // firstCause is the first time from which a fault may have ended a hold of g.
-func (r *run) firstCause(g *trace.Grant) int64 {
-	first := int64(trace.Forever)
-	causes := [][]trace.Span{r.outages(g.Node), r.ownShaken(g.Node), r.forgetful()}
+func (r *run) firstCause(g *trace.Grant) int64 { return r.causeSince(g, g.Sent) }
+
+// causeSince is the first time, from another one on, from which a fault may have ended a hold of g.
+func (r *run) causeSince(g *trace.Grant, since int64) int64 {
+	first := r.forgetsFrom(since)
+	causes := [][]trace.Span{r.outages(g.Node), r.ownShaken(g.Node)}
 	if r.keepsLeases() {
-		causes = [][]trace.Span{nil, r.shaken(), r.forgetful(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
+		causes = [][]trace.Span{nil, r.shaken(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
 	}
 	for at, spans := range causes {
 		lingers := r.aftermath()
 		if at > 0 {
 			lingers = 0 // they are with their aftermath
 		}
-		i := sort.Search(len(spans), func(i int) bool { return after(spans[i].To, lingers) >= g.Sent })
+		i := sort.Search(len(spans), func(i int) bool { return after(spans[i].To, lingers) >= since })
 		if i < len(spans) {
-			first = min(first, max(spans[i].From, g.Sent))
+			first = min(first, max(spans[i].From, since))
 		}
 	}
 	if r.Setup.Promise.Session || r.Setup.Promise.Renews {
@@ -172,14 +178,27 @@ func (r *run) askedByWrongClock(k *keyLog) []trace.Span {
 }
 
 // mayHinder says that a fault may keep from a node what the service owes it: it hit servers, or the node, its clock or
-// its links. Where the servers are not known any fault may.
+// its links to them. Where the servers are not known any fault may.
 func (r *run) mayHinder(f *trace.Fault, node string) bool {
-	return len(r.Setup.Servers) == 0 || f.Target == node || slices.Contains(f.Cut, node) || r.hitsServers(f)
+	return len(r.Setup.Servers) == 0 || r.hitsWay(f, node) || r.hitsServers(f)
 }
 
-// faultsFor are the times of the faults that may hinder a node, with their aftermath.
+// hitsWay says that a fault hit a node or its links to the service. One of its links to others, such as the resource or another
+// client, keeps no request of it from a server.
+func (r *run) hitsWay(f *trace.Fault, node string) bool {
+	at := f.Target == node
+	switch {
+	case len(r.Setup.Servers) == 0 || r.isServer(node):
+		return at || slices.Contains(f.Cut, node)
+	case at:
+		return len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, r.isServer)
+	}
+	return r.isServer(f.Target) && slices.Contains(f.Cut, node)
+}
+
+// faultsFor are the times of the faults that may hinder a node by more than a slight delay, with their aftermath.
 func (r *run) faultsFor(node string) []trace.Span {
-	return r.faultyAs("for "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) })
+	return r.faultyAs("for "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) && !r.slight(f) })
 }
 
 // firstStall is the first time from which the holder of g, or a server, was not scheduled for

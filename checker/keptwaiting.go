@@ -15,7 +15,8 @@ func (n *nested) waitedForItself(g *trace.Grant, from, i int) bool {
 	}
 	valid := min(n.owedUntil(g, at), op.Time)
 	refused := op.Type == history.Fail || valid < op.Time
-	return refused && valid-at > int64(n.Setup.Lease)/2 && !trace.Meets(n.faultsFor(op.Node), at, op.Time) && !n.disturbed([]int{from, i})
+	clear := longestOf(without(trace.Span{From: at, To: max(at, valid)}, n.faultsFor(op.Node)))
+	return refused && clear > int64(n.Setup.Lease)/2 && !n.disturbed([]int{from, i})
 }
 
 // keptWaiting finds a holder that asked for its key again, and had no answer for longer than our patience while it validly held it: it is
@@ -25,7 +26,7 @@ func (n *nested) keptWaiting(g *trace.Grant, w trace.Wait) {
 		return
 	}
 	w.To = min(w.To, n.owedUntil(g, w.From))
-	if w.To-w.From <= n.patience() || trace.Meets(n.faultsFor(n.Ops[w.Invoke].Node), w.From, w.To) {
+	if w.To <= w.From || longestOf(without(trace.Span{From: w.From, To: w.To}, n.faultsFor(n.Ops[w.Invoke].Node))) <= n.patience() {
 		return
 	}
 	n.again++

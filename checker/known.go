@@ -32,7 +32,7 @@ type known struct {
 	facts    map[*fact]int                  // see run.factOf
 	lapses   []unserved                     // see run.unservedFor
 	faulty   []trace.Span                   // those of faulty that two faults or more share
-	starved  []trace.Span                   // see run.starved
+	forgets  []timed                        // see run.forgetsFrom
 	hindered map[string][]trace.Span        // see run.hindered
 	hits     map[string][]trace.Span        // see run.hits
 	faultsOf map[string][]timed             // see run.faultsOf
@@ -109,7 +109,7 @@ func (r *run) ownShaken(node string) []trace.Span {
 		return r.ownFaults(node)
 	}
 	return r.faultyAs("own shake "+node, func(f *trace.Fault) bool {
-		return r.slows(f) && (f.Target == node || slices.Contains(f.Cut, node)) && !r.survived(f, node)
+		return r.slows(f) && r.hitsWay(f, node) && !r.survived(f, node)
 	})
 }
 
@@ -136,7 +136,7 @@ type timed struct {
 	reach int64
 }
 
-// faultsOf are the faults of a node, or of its links, by their begin.
+// faultsOf are the faults of a node, or of its links to the service, by their begin.
 func (r *run) faultsOf(node string) []timed {
 	if r.known.faultsOf == nil {
 		r.known.faultsOf = map[string][]timed{}
@@ -145,23 +145,27 @@ func (r *run) faultsOf(node string) []timed {
 				continue
 			}
 			h := timed{Span: trace.Span{From: f.From, To: r.faded(f, f.To)}, fault: f}
-			r.known.faultsOf[f.Target] = append(r.known.faultsOf[f.Target], h)
-			for _, node := range f.Cut {
-				if node != f.Target {
+			for i, node := range append([]string{f.Target}, f.Cut...) {
+				if (i == 0 || node != f.Target) && r.hitsWay(f, node) {
 					r.known.faultsOf[node] = append(r.known.faultsOf[node], h)
 				}
 			}
 		}
 		for _, all := range r.known.faultsOf {
-			slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.From, b.From) })
-			for i := range all {
-				if all[i].reach = all[i].To; i > 0 {
-					all[i].reach = max(all[i].To, all[i-1].reach)
-				}
-			}
+			reaching(all)
 		}
 	}
 	return r.known.faultsOf[node]
+}
+
+// reaching sorts faults by their begin, and tells how far each and all before it reach.
+func reaching(all []timed) {
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.From, b.From) })
+	for i := range all {
+		if all[i].reach = all[i].To; i > 0 {
+			all[i].reach = max(all[i].To, all[i-1].reach)
+		}
+	}
 }
 
 // diedAfter is the first kill of a node that began after an operation; nil: there is none.

@@ -70,7 +70,7 @@ func (r *run) attempts(k *keyLog) []attempt {
 func (r *run) delivered(w trace.Wait, s trace.Span) int64 {
 	node := r.Ops[w.Invoke].Node
 	holds := r.faultyAs("holds "+node, func(f *trace.Fault) bool {
-		return r.hitsServers(f) || f.Kind != "kill" && (f.Target == node || slices.Contains(f.Cut, node))
+		return r.hitsServers(f) || f.Kind != "kill" && r.hitsWay(f, node)
 	})
 	return max(s.To, lastMeeting(holds, s.From, s.To))
 }

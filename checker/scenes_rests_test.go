@@ -44,7 +44,7 @@ var restsOfLeases = map[string]func(*builder){
 	"violated-rest-extended": restTold(300*ms, 700*ms, extends(history.OK)), // told ok, and not longer than before
 	"holds-rest-extended":    restTold(300*ms, 900*ms, extends(history.OK)),
 	"holds-rest-unanswered":  restTold(300*ms, 500*ms, extends(history.Info)), // whatever it did
-	"holds-rest-seconds":     restOfSeconds(sec), // of 1.9 s
+	"holds-rest-seconds":     restOfSeconds(sec),                              // of 1.9 s
 	"violated-rest-seconds":  restOfSeconds(0),
 	"holds-rest-of-the-next": func(b *builder) { // it has given back its lock, and the look may be of before
 		h := b.grantOf(0, 10*ms, "client-1", 1)

@@ -15,7 +15,7 @@ func (r *run) trusted(look *history.Op) bool {
 		return look.Error == ""
 	}
 	apart := r.faultyAs("apart from "+look.Node, func(f *trace.Fault) bool {
-		own := f.Target == look.Node && len(f.Cut) > 0 || slices.Contains(f.Cut, look.Node)
+		own := (f.Target != look.Node || len(f.Cut) > 0) && r.hitsWay(f, look.Node)
 		silent := history.FaultOf(f.Kind).EndsLeases && r.survived(f, "")
 		return own || r.hitsServers(f) && !silent || len(r.Setup.Servers) == 0 && (!r.isClient(f.Target) || len(f.Cut) > 0)
 	})

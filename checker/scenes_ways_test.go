@@ -1,0 +1,169 @@
+package checker
+
+import (
+	"maps"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The scenes of whom a fault hit, for how long, and what was proven since, each with the near neighbour that must stay as it is.
+func init() {
+	for property, more := range map[string]map[string]func(*builder){
+		"false-loss": lossesByWays, "deadlock-freedom": waitsAfterKills, "wait-limit": limitsOverSlowLinks, "reentrancy": innerOverSlowLinks,
+		"mutual-exclusion": pairsByWays,
+	} {
+		maps.Copy(scenes[property], more)
+	}
+}
+
+// lossAfter is a holder that is told at a time that its lock is lost, by the lock or as it renews, after what came before.
+func lossAfter(told int64, refused bool, promise func(*history.Promise), before func(*builder, *held)) func(*builder) {
+	return func(b *builder) {
+		b.setup.Servers = []string{"server-1"}
+		promise(&b.setup.Promise)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		before(b, h)
+		if refused {
+			b.does(told, h, history.Extend, history.Fail)
+		} else {
+			b.note(told, h, history.Lost)
+		}
+	}
+}
+
+func ofSession(p *history.Promise)    { p.Session = true }
+func ofConnection(p *history.Promise) { p.Session, p.Leased, p.Extends = true, false, false }
+func plainLease(*history.Promise)     {}
+func ofWatchdog(p *history.Promise)   { p.Session, p.Renews = true, true }
+func idleEnds(p *history.Promise)     { ofConnection(p); p.Idles = true }
+func replicated(p *history.Promise)   { ofConnection(p); p.Survives = history.Restart }
+
+// struck is a fault between two times at a node, or at its links to others.
+func struck(from, to int64, kind, node string, cut ...string) func(*builder, *held) {
+	return func(b *builder, _ *held) { b.fault(from, to, 1, kind, node, cut...) }
+}
+
+// then is what came one after the other.
+func then(all ...func(*builder, *held)) func(*builder, *held) {
+	return func(b *builder, h *held) {
+		for _, one := range all {
+			one(b, h)
+		}
+	}
+}
+
+// foundAt is a look at a time that names the holder.
+func foundAt(at int64) func(*builder, *held) {
+	return func(b *builder, h *held) { b.seen(at-ms, at, h.owner) }
+}
+
+func threeServers(b *builder, _ *held) {
+	b.setup.Servers = []string{"server-1", "server-2", "server-3"}
+}
+
+var lossesByWays = map[string]func(*builder){
+	"violated-cut-from-resource":    lossAfter(500*ms, false, ofSession, struck(100*ms, 400*ms, "partition", "client-1", "resource")),
+	"violated-cut-from-client":      lossAfter(500*ms, false, ofSession, struck(100*ms, 400*ms, "partition", "client-2", "client-1")),
+	"holds-cut-from-server":         lossAfter(500*ms, false, ofSession, struck(100*ms, 400*ms, "partition", "client-1", "server-1")),
+	"violated-own-pause-refused":    lossAfter(200*ms, true, plainLease, struck(20*ms, 40*ms, "pause", "client-1")),
+	"violated-own-cut-refused":      lossAfter(200*ms, true, plainLease, struck(20*ms, 40*ms, "partition", "client-1", "server-1")),
+	"holds-servers-pause-refused":   lossAfter(200*ms, true, plainLease, struck(20*ms, 40*ms, "pause", "server-1")),
+	"holds-own-clock-refused":       lossAfter(200*ms, true, plainLease, struck(20*ms, 40*ms, "clock", "client-1")),
+	"violated-found-held":           lossAfter(20*sec, false, ofConnection, then(struck(100*ms, 120*ms, "pause", "client-1"), foundAt(15*sec))),
+	"holds-not-found-held":          lossAfter(20*sec, false, ofConnection, struck(100*ms, 120*ms, "pause", "client-1")),
+	"holds-found-held-before":       lossAfter(20*sec, false, ofConnection, then(foundAt(50*ms), struck(100*ms, 120*ms, "pause", "client-1"))),
+	"violated-found-held-kill":      lossAfter(20*sec, false, ofConnection, then(struck(100*ms, 120*ms, "kill", "server-1"), foundAt(15*sec))),
+	"violated-renews-others-link":   lossAfter(900*ms, false, ofWatchdog, then(threeServers, struck(50*ms, 10*sec, "partition", "server-1", "client-2"))),
+	"holds-renews-own-link":         lossAfter(900*ms, false, ofWatchdog, then(threeServers, struck(50*ms, 10*sec, "partition", "server-1", "client-1"))),
+	"holds-idle":                    lossAfter(20*sec, false, idleEnds, func(*builder, *held) {}),
+	"violated-not-idle":             lossAfter(20*sec, false, ofConnection, func(*builder, *held) {}),
+	"violated-down-all-the-while":   downBefore(-2 * sec),
+	"holds-down-since-it-was-asked": downBefore(100 * ms),
+}
+
+// downBefore kills one server of three at a time; a second later its client is told of the loss of a lock without a lease.
+func downBefore(from int64) func(*builder) {
+	return func(b *builder) {
+		replicated(&b.setup.Promise)
+		threeServers(b, nil)
+		b.fault(3*sec+from, 20*sec, 1, "kill", "server-3")
+		h := b.grantOf(3*sec, 3010*ms, "client-1", 1)
+		b.note(4*sec, h, history.Lost)
+	}
+}
+
+var pairsByWays = map[string]func(*builder){
+	"violated-cut-from-resource": func(b *builder) { // no fault has ended what it holds
+		ofConnection(&b.setup.Promise)
+		b.setup.Servers = []string{"server-1"}
+		b.grantOf(0, 10*ms, "client-1", 1)
+		b.fault(100*ms, 400*ms, 1, "partition", "client-1", "resource")
+		b.grantOf(2*sec, 2010*ms, "client-2", 2)
+	},
+	"holds-cut-from-server": func(b *builder) {
+		ofConnection(&b.setup.Promise)
+		b.setup.Servers = []string{"server-1"}
+		b.grantOf(0, 10*ms, "client-1", 1)
+		b.fault(100*ms, 400*ms, 1, "partition", "client-1", "server-1")
+		b.grantOf(2*sec, 2010*ms, "client-2", 2)
+	},
+	"holds-idle-timeout": func(b *builder) {
+		idleEnds(&b.setup.Promise)
+		b.setup.Servers = []string{"server-1"}
+		b.grantOf(0, 10*ms, "client-1", 1)
+		b.grantOf(20*sec, 20010*ms, "client-2", 2)
+	},
+}
+
+// waitsAfterKill waits for a free key for so long behind a kill of the one server that lasted 20 ms.
+func waitsAfterKill(long int64) func(*builder) {
+	return func(b *builder) {
+		ofConnection(&b.setup.Promise)
+		b.setup.Servers = []string{"server-1"}
+		b.session1(0, "client-1", 1)
+		b.fault(sec, 1020*ms, 1, "kill", "server-1")
+		h := b.grantOf(2*sec, 2*sec+long, "client-2", 2)
+		b.does(3*sec+long, h, history.Release, history.OK)
+		b.final(4*sec + long)
+	}
+}
+
+var waitsAfterKills = map[string]func(*builder){
+	"violated-behind-kill": waitsAfterKill(20 * sec),
+	"holds-behind-kill":    waitsAfterKill(8 * sec), // a database that was killed reads its log first
+}
+
+// limitOver waits for 30 s with a limit of 300 ms, over a link that adds so much.
+func limitOver(by int64) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Tried)
+		b.setup.Servers = []string{"server-1"}
+		b.grantOf(0, 10*ms, "client-1", 1)
+		b.slow(0, 40*sec, 1, "client-2", by)
+		b.op(100*ms, "client-2", history.Invoke, history.Acquire, "k").Limit = 300 * ms
+		b.op(30*sec, "client-2", history.Fail, history.Acquire, "k")
+	}
+}
+
+var limitsOverSlowLinks = map[string]func(*builder){
+	"violated-slight-delay": limitOver(ms),
+	"unknown-delay":         limitOver(500 * ms),
+}
+
+// innerOver is a holder that asks for its lock again, and is refused after most of its lease, over a link that adds so much.
+func innerOver(by int64) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		b.setup.Servers = []string{"server-1"}
+		b.slow(0, 40*sec, 1, "client-1", by)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.op(20*ms, "client-1", history.Invoke, history.Acquire, "k")
+		b.op(900*ms, "client-1", history.Fail, history.Acquire, "k")
+		b.does(910*ms, h, history.Release, history.OK)
+	}
+}
+
+var innerOverSlowLinks = map[string]func(*builder){
+	"violated-in-vain-slight-delay": innerOver(ms),
+	"unknown-in-vain-delay":         innerOver(500 * ms),
+}
