@@ -169,18 +169,52 @@ func grantedAfterAStop(e *clues, v checker.Violation) (who []string, _ bool) {
 	return who, len(who) > 0
 }
 
-// mostServers: half of the servers or more did not run at once.
+// mostServers: half of the servers or more did not run, or could not be reached, at once.
 func mostServers(e *clues, v checker.Violation) ([]string, bool) {
-	who, _ := e.struck(v, func(k history.FaultKind, server bool) bool { return server && k.Stops })
+	who, _ := e.struck(v, func(k history.FaultKind, server bool) bool { return server && k.Away })
 	return who, len(who) > 0 && 2*len(who) >= len(e.Setup.Servers)
 }
 
-// killedClient: a client died before the violation, at any time.
-func killedClient(e *clues, v checker.Violation) (who []string, _ bool) {
+// unheard says that of a node nothing but faults is recorded, as in a part of a history: what it held is not known.
+func (e *clues) unheard(node string) bool {
+	return !slices.ContainsFunc(e.Ops, func(op history.Op) bool { return op.Node == node && op.F != history.Fault })
+}
+
+// stoppedHolder: who held the key stood still.
+func stoppedHolder(e *clues, v checker.Violation) (who []string, _ bool) {
+	stopped, _ := e.struck(v, func(k history.FaultKind, server bool) bool { return !server && k.Stops })
 	for _, f := range e.Faults {
-		if f.Kind == "kill" && f.Begin >= 0 && f.From <= v.At && slices.Contains(e.Setup.Clients, f.Target) {
+		held := func(g *trace.Grant) bool {
+			return g.Node == f.Target && (v.Key == "" || g.Key.Name == v.Key) && timeline.Belief(g).Meets(e.Lasted(f))
+		}
+		if slices.Contains(stopped, f.Target) && e.IsClient(f.Target) && !slices.Contains(who, f.Target) && (e.unheard(f.Target) || slices.ContainsFunc(e.Grants, held)) {
 			who = append(who, f.Target)
 		}
 	}
 	return who, len(who) > 0
+}
+
+func clockOfServer(e *clues, v checker.Violation) ([]string, bool) {
+	return e.struck(v, func(k history.FaultKind, server bool) bool { return server && k.Name == "clock" })
+}
+
+func clockOfClient(e *clues, v checker.Violation) ([]string, bool) {
+	return e.struck(v, func(k history.FaultKind, server bool) bool { return !server && k.Name == "clock" })
+}
+
+// cameBack: a server died, and had come back, with what it had on disk, before the violation.
+func cameBack(e *clues, v checker.Violation) (back []string, _ bool) {
+	died, _ := e.struck(v, func(k history.FaultKind, server bool) bool {
+		return server && k.EndsLeases && k.Name != "clock"
+	})
+	for _, f := range e.Faults {
+		if slices.Contains(died, f.Target) && f.EndOp >= 0 && f.To <= v.At && !slices.Contains(back, f.Target) {
+			back = append(back, f.Target)
+		}
+	}
+	return back, len(back) > 0
+}
+
+func struckServer(e *clues, v checker.Violation) ([]string, bool) {
+	return e.struck(v, func(k history.FaultKind, server bool) bool { return server && k.Name != "clock" })
 }

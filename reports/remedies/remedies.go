@@ -3,11 +3,9 @@ package remedies
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dlmtest/dlmtest/checker"
-	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/reports/say"
 )
 
@@ -43,9 +41,9 @@ var defects = []remedy{
 		"grant that is on disk before it is answered (an fsync for each) survives that; so does a server that " +
 		"stays away for a lease after its restart."},
 	{"lease-exclusion", all(struckServer, onRenewal), "The lease that still ran had been renewed by an ok answer, " +
-		"and %s was away. Which of the two let a second client in is not known from here: a renewal must reach a " +
+		"and %s {was} away. Which of the two let a second client in is not known from here: a renewal must reach a " +
 		"majority before it is answered, and one that cannot must leave the lease as it is."},
-	{"lease-exclusion", struckServer, "While the lease ran, %s was away. Whether those that granted next could " +
+	{"lease-exclusion", struckServer, "While the lease ran, %s {was} away. Whether those that granted next could " +
 		"know of it is not known from here: a grant must be with a majority of the servers before it is answered, " +
 		"and a copy that may lag behind must not grant."},
 	{"lease-exclusion", afterFirstLease, "The first lease was over, and what still ran had been promised by an ok to a renewal. Either " +
@@ -53,19 +51,30 @@ var defects = []remedy{
 		"ask the server each time, compare the owner there in the same step, and say no where the lock is another's or gone."},
 	{"lease-exclusion", someHistory, letsTwoIn},
 	{of: "lease-exclusion"},
-	{"rw-exclusion", unstruck, letsTwoIn},
-	{"permits", unstruck, letsTwoIn},
+	{"rw-exclusion", neverGranted, ungranted},
+	{"rw-exclusion", all(unstruck, overlapped), letsTwoIn},
+	{"rw-exclusion", toldBefore, workedOn},
+	{"permits", neverGranted, ungranted},
+	{"permits", all(unstruck, overlapped), letsTwoIn},
+	{"permits", toldBefore, workedOn},
+	{"mutual-exclusion", neverGranted, ungranted},
+	{"mutual-exclusion", givenBack, "%s had given the lock back, and acted on it all the same. Neither the lock nor its lease can help: " +
+		"release only when the last piece of the guarded work has been answered. A token that the resource compares contains it once " +
+		"the next holder has written."},
+	{"mutual-exclusion", all(unstruck, endedEarly), "The service said that the lock of %s was lost, and gave it to another, both before the " +
+		"deadline that it had answered, and nobody was struck. A longer lease does not help where the service does not keep it: find out " +
+		"what ended it. Who is told of a loss must stop; a token that the resource compares stops who comes late all the same."},
 	{"mutual-exclusion", grantedAfterAStop, "%s stood still while it waited for the lock, and was granted it all " +
 		"the same. A wait that is over must look once more, at the server, whether its own lease or session still " +
 		"stands, before it says that the lock is held."},
 	{"mutual-exclusion", all(unstruck, overlapped), letsTwoIn},
-	{"mutual-exclusion", serverAlone, "No holder was struck, and %s was: the service ended or forgot a hold whose " +
+	{"mutual-exclusion", serverAlone, "No holder was struck, and %s {was}: the service ended or forgot a hold whose " +
 		"holder lived. How is not known from here; a service may end a lease only where a majority of its servers " +
 		"agrees. A token that the resource compares contains it."},
 	{"fencing-monotonic", clockOfClient, "The clock of %s was moved, and tokens fell or came again: those of a " +
 		"client's clock do, when it is set back or differs from another's. Let the service count, in the same step " +
 		"in which it grants."},
-	{"fencing-monotonic", struckServer, "%s was struck, and tokens fell or came again. The counter must be on " +
+	{"fencing-monotonic", struckServer, "%s {was} struck, and tokens fell or came again. The counter must be on " +
 		"disk, or with a majority, before a grant is answered."},
 	{of: "fencing-monotonic"},
 	{of: "loss-noticed"},
@@ -74,6 +83,12 @@ var defects = []remedy{
 	{"deadlock-freedom", killedClient, "%s died, and what it had left at the service stayed. Take the key and give " +
 		"it its lease in one request, and give each place in a queue a lease, so that what the dead leave ends by " +
 		"itself."},
+	{"deadlock-freedom", all(allAnswered, releaseAnswered), "%s gave the key back and was told ok, and no answer was lost: the service kept the " +
+		"key all the same, or woke nobody who waited. A release must free the key, and wake who waits next, before it is answered; " +
+		"who waits should ask again now and then, and so outlive a wake-up that is lost."},
+	{"deadlock-freedom", allAnswered, "Nobody held the key, and no answer was lost: the service kept it all the same, or woke nobody who " +
+		"waited. What ends a hold must free the key and wake who waits next, also where that is the end of a lease; who waits should ask " +
+		"again now and then, and so outlive a wake-up that is lost."},
 }
 
 // ofUse are what saves a well-known use of a lock, however sound the lock is.
@@ -101,6 +116,9 @@ var ofUse = []remedy{
 
 // ofClients are what the user of a sound lock can do, and what bounds a fault.
 var ofClients = []remedy{
+	{"no-lost-update/unfenced", forgotten, resourceForgot},
+	{"no-lost-update/fenced", forgotten, resourceForgot},
+	{"mutual-exclusion", toldBefore, workedOn},
 	{"mutual-exclusion", leaseless, inSession},
 	{"no-lost-update/unfenced", leaseless, inSession},
 	{"mutual-exclusion", all(unstruck, leasesApart), endedAtWork},
@@ -121,9 +139,9 @@ var ofClients = []remedy{
 		"(PostgreSQL: idle_in_transaction_session_timeout for a row lock, idle_session_timeout for an advisory " +
 		"one; here --idle-timeout). That is a lease in all but name: who wakes up late must be refused by its " +
 		"token at the resource."},
-	{"availability", mostServers, "Nothing in the lock: %s did not run, and fewer than a majority of the servers " +
+	{"availability", mostServers, "Nothing in the lock: %s did not run or could not be reached, and fewer than a majority of the servers " +
 		"must not grant. More servers, in places that fail apart, make that rare."},
-	{"availability", struckServer, "A limit on each request, after which the client asks another server: %s was " +
+	{"availability", struckServer, "A limit on each request, after which the client asks another server: %s {was} " +
 		"away, and the others could have granted."},
 	{"availability", stoppedHolder, "A lease shorter than the pause that your users can bear: %s stood still with " +
 		"the lock, and the others waited for its end."},
@@ -145,6 +163,12 @@ const (
 	endedAtWork = "Nobody was struck and no two leases overlapped: the lease of the older holder ended while it worked or waited, " +
 		"for another key say, and it went on. Leases longer than the work with its waits, or renewed meanwhile, make that rare; " +
 		"a token that the resource compares, with reads too (--fence-on read), stops who comes late all the same."
+	ungranted = "%s acted on the lock by a name that was never granted it there, or not yet. The lock let nobody in by that: see what the " +
+		"program, or its adapter, takes for a grant. Only an ok to its own acquire is one."
+	workedOn = "%s had been told that the lock was lost, and acted on it all the same. Longer leases do not help who does not listen: the " +
+		"guarded work must stop when its client is told. What is under way by then only a token can stop, which the resource compares."
+	resourceForgot = "Nothing in the lock: no late writer replaced what is missing; the resource lost an update that it had acknowledged. " +
+		"It must keep a write, on disk where it may die, before it answers, and must not answer reads from an older copy."
 	savedTheTable = "The fence saved the table, as the fenced copy shows; what was done outside it stays done."
 )
 
@@ -172,6 +196,9 @@ func prevented(e *clues) string {
 		return text
 	}
 	if text := e.remedyIn(ofClients); text != "" {
+		if e.violated("fenced-writes") && e.answered != "fenced-writes" { // the fence that is advised has failed
+			text += " And for fenced-writes: " + remedyOf("fenced-writes")
+		}
 		return text
 	}
 	return remedyOf(gravest(e.verdicts, func(checker.Checker) bool { return true }))
@@ -206,7 +233,7 @@ func (e *clues) remedyIn(table []remedy) string {
 		if text == "" {
 			text = remedyOf(m.of)
 		}
-		return strings.ReplaceAll(text, "%s", say.Names(who))
+		return strings.NewReplacer("%s", say.Names(who), "{was}", say.Verb(len(who), "was", "were")).Replace(text)
 	}
 	return ""
 }
@@ -252,33 +279,4 @@ func all(causes ...cause) cause {
 		}
 		return who, true
 	}
-}
-
-func clockOfServer(e *clues, v checker.Violation) ([]string, bool) {
-	return e.struck(v, func(k history.FaultKind, server bool) bool { return server && k.Name == "clock" })
-}
-
-func clockOfClient(e *clues, v checker.Violation) ([]string, bool) {
-	return e.struck(v, func(k history.FaultKind, server bool) bool { return !server && k.Name == "clock" })
-}
-
-// cameBack: a server died, and had come back, with what it had on disk, before the violation.
-func cameBack(e *clues, v checker.Violation) (back []string, _ bool) {
-	died, _ := e.struck(v, func(k history.FaultKind, server bool) bool {
-		return server && k.EndsLeases && k.Name != "clock"
-	})
-	for _, f := range e.Faults {
-		if slices.Contains(died, f.Target) && f.EndOp >= 0 && f.To <= v.At && !slices.Contains(back, f.Target) {
-			back = append(back, f.Target)
-		}
-	}
-	return back, len(back) > 0
-}
-
-func struckServer(e *clues, v checker.Violation) ([]string, bool) {
-	return e.struck(v, func(k history.FaultKind, server bool) bool { return server && k.Name != "clock" })
-}
-
-func stoppedHolder(e *clues, v checker.Violation) ([]string, bool) {
-	return e.struck(v, func(k history.FaultKind, server bool) bool { return !server && k.Stops })
 }

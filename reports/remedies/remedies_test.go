@@ -68,7 +68,7 @@ func TestRemediesByWhatWasStruck(t *testing.T) {
 		faults   [][]history.Op
 		says     string
 	}{
-		{"availability", [][]history.Op{fault("pause", "s-1"), fault("kill", "s-2")}, "s-1 and s-2 did not run, and fewer than a majority"},
+		{"availability", [][]history.Op{fault("pause", "s-1"), fault("kill", "s-2")}, "s-1 and s-2 did not run or could not be reached, and fewer than a majority"},
 		{"availability", [][]history.Op{fault("pause", "s-1")}, "A limit on each request, after which the client asks another server: s-1"},
 		{"availability", [][]history.Op{fault("pause", "client-1")}, "A lease shorter than the pause"},
 		{"availability", nil, "A lease shorter than the pause"}, // the property's own row

@@ -147,8 +147,13 @@ func Sentence(s string) string {
 	return s + "."
 }
 
-// Upper begins a text with a capital.
-func Upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
+// Upper begins a text with a capital, unless it begins with the name of a node.
+func Upper(s string) string {
+	if name, _, _ := strings.Cut(s, " "); strings.ContainsAny(name, "0123456789") {
+		return s
+	}
+	return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):]
+}
 
 // Clip shortens a text to so many letters.
 func Clip(s string, most int) string {

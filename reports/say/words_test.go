@@ -11,3 +11,11 @@ func TestFirstSentences(t *testing.T) {
 		}
 	}
 }
+
+func TestUpper(t *testing.T) {
+	for text, want := range map[string]string{"no contention": "No contention", "client-1 holds it": "client-1 holds it", "1 of 2": "1 of 2", "": ""} {
+		if got := Upper(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

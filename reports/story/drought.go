@@ -50,7 +50,7 @@ func (s *telling) gatherDrought() bool {
 	if d.stuck {
 		d.from = s.v.At - int64(checker.Patience(s.Setup.Lease))
 	}
-	s.grants = nil
+	s.grants = slices.DeleteFunc(s.grants, func(g *trace.Grant) bool { return g.Key.Name != d.key || g.OK > d.from })
 	s.window.From = min(s.window.From, d.from)
 	for _, g := range s.GrantsOf(d.key) {
 		switch at := g.OK; {
@@ -60,8 +60,13 @@ func (s *telling) gatherDrought() bool {
 			d.next = g
 		}
 	}
-	if d.holder != nil {
-		s.grants, s.window.From = []*trace.Grant{d.holder}, s.Ops[d.holder.Op].Time
+	if d.holder != nil && !slices.Contains(s.grants, d.holder) {
+		s.grants = append(s.grants, d.holder)
+	}
+	for i, g := range s.grants {
+		if at := s.Ops[g.Op].Time; i == 0 || at < s.window.From {
+			s.window.From = at
+		}
 	}
 	if d.next != nil {
 		s.window.To = s.Ops[d.next.Op].Time
@@ -132,7 +137,10 @@ func (s *telling) tellDrought() {
 	s.tellRefusals()
 	limit := "a lease and the bound that this lock states"
 	if d.stuck {
-		limit = "two leases and 3 s, with nothing at fault"
+		limit = "two leases and 3 s"
+		if !slices.ContainsFunc(s.Faults, s.lasts) {
+			limit += ", with nothing at fault"
+		}
 	}
 	s.add(s.v.At, -1, "judge", "", StepBroken,
 		"Nobody has been granted %q for %s by now: longer than %s.", d.key, say.Length(time.Duration(s.v.At-d.from)), limit)
@@ -141,6 +149,13 @@ func (s *telling) tellDrought() {
 		return
 	}
 	s.addOp(d.next.Op, d.next.Node, StepGrant, "acquires %q: the first grant in %s.", d.key, say.Length(time.Duration(s.Ops[d.next.Op].Time-d.from)))
+}
+
+// lasts says whether a fault lasts while all wait in vain; of a client that is dead, and of what strikes only once, nothing does.
+func (s *telling) lasts(f *trace.Fault) bool {
+	kind := history.FaultOf(f.Kind)
+	once := kind.Ends == "" || kind.EndsLeases && s.IsClient(f.Target)
+	return f.Begin >= 0 && !once && s.Lasted(f).Meets(timeline.Span{From: s.dry.from, To: s.v.At})
 }
 
 // tellWaiting tells who waits when the limit is passed, and since when.

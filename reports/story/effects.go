@@ -27,7 +27,7 @@ func (s *telling) tellEffect(g *trace.Grant, e *trace.Effect) {
 	}
 	op := &s.Ops[e.Note]
 	kind, lead := StepWrite, "asks: "
-	if h := s.Superseder(g); h != nil && h.Op < e.Note {
+	if h := s.replaced(g, op.Time); h != nil && h.Op < e.Note {
 		kind, lead = StepZombie, s.late(g, h, op.Time)+" and asks: "
 	}
 	s.addOp(e.Note, g.Node, kind, "%s%s", lead, effectWords(op, s.Setup.Promise.Token))

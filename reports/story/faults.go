@@ -1,10 +1,7 @@
 package story
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -126,40 +123,4 @@ func (s *telling) tellHolder() {
 		s.addOp(i, "service", StepHolder, "Read at the server: %s holds %q.", who, last.Key.Name)
 		return
 	}
-}
-
-// plain says what an operation is, in words.
-func plain(op *history.Op) string {
-	words := fmt.Sprintf("%s %s", op.F, op.Type)
-	switch {
-	case op.F == history.Stop:
-		words = "is asked to end"
-	case op.F == history.Held && op.Value != "":
-		words = "is held at the checkpoint " + op.Value
-	case op.F == history.End:
-		words = fmt.Sprintf("ends its records: %d in all", op.Length)
-	case op.F == history.Holder:
-		words = fmt.Sprintf("looks at the servers, which name %s as the holder", cmp.Or(op.Owner, "nobody"))
-	case op.Type == history.Note:
-		words = string(op.F)
-	}
-	if op.Key != "" {
-		words += fmt.Sprintf(" of %q", op.Key)
-	}
-	switch op.Mode {
-	case history.Shared:
-		words += " as a reader"
-	case history.Exclusive:
-		words += " as the writer"
-	}
-	if op.F == history.Effect && op.Type == history.Invoke && op.Unfenced != nil && op.Fenced != nil {
-		words += ", " + cmp.Or(op.Unfenced.Value, op.Fenced.Value)
-	}
-	if op.Token != 0 {
-		words += fmt.Sprintf(" with token %d", op.Token)
-	}
-	if op.Error != "" {
-		words += ": " + strings.TrimSuffix(say.Error(op.Error), ".")
-	}
-	return words + "."
 }

@@ -65,3 +65,35 @@ func TestHoldsWithinHolds(t *testing.T) {
 		t.Errorf("%d grants, the first from %+v", len(tr.Grants), timeline.Belief(tr.Grants[0]))
 	}
 }
+
+// A write on a read-write lock is late by the grant that lasts beside it, not by an older one that is over, nor by a reader's from before
+// its client became the writer.
+func TestReplacedBy(t *testing.T) {
+	op := func(at int64, node string, typ history.Type, f history.F, mode history.Mode, owner string) history.Op {
+		return history.Op{Time: at, Sent: at - 1, Node: node, Process: len(node), Type: typ, F: f, Key: "k", Owner: owner, Mode: mode}
+	}
+	const r, w = history.Shared, history.Exclusive
+	setup := history.Setup{Lease: 1e9, Keys: []string{"k"}, Clients: []string{"a", "bb", "ccc"}, Kind: history.ReadWrite, Promise: history.Promise{Shared: true}}
+	held := func(g history.Mode) []history.Op {
+		ops := []history.Op{op(1, "a", history.Invoke, history.Acquire, g, ""), op(2, "a", history.OK, history.Acquire, g, "x"),
+			op(10, "bb", history.Invoke, history.Acquire, r, ""), op(12, "bb", history.OK, history.Acquire, r, "y"),
+			op(20, "bb", history.Invoke, history.Release, r, "y"), op(21, "bb", history.OK, history.Release, r, "y")}
+		if g == r {
+			return append(ops, op(30, "a", history.Invoke, history.Change, w, "x"), op(31, "a", history.OK, history.Change, w, "x"),
+				op(90, "a", history.Invoke, history.Release, w, "x"))
+		}
+		return append(ops, op(40, "ccc", history.Invoke, history.Acquire, r, ""), op(42, "ccc", history.OK, history.Acquire, r, "z"),
+			op(90, "a", history.Invoke, history.Release, w, "x"))
+	}
+	for mode, want := range map[history.Mode]string{w: "ccc", r: ""} {
+		v := timeline.New(setup, held(mode))
+		s := &telling{Teller: New(v)}
+		got := ""
+		if h := s.replaced(v.Grants[0], 50); h != nil {
+			got = h.Node
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", mode, got, want)
+		}
+	}
+}

@@ -91,13 +91,22 @@ func (s *telling) tellVictim(w *trace.Write) {
 	if g := w.Grant; g != nil && w.Apply >= 0 && !slices.Contains(s.grants, g) {
 		a := &s.Ops[w.Apply]
 		s.tellAcquire(g)
-		s.addOp(w.Apply, g.Node, StepWrite, "writes %s as the rightful holder. %s", say.Value(a.Value), decided(a, s.Setup.Promise.Token)).Brief =
-			"writes " + say.Value(a.Value) + " as the rightful holder."
+		lead := "writes " + say.Value(a.Value) + s.rightfully(g, a.Time) + "."
+		s.addOp(w.Apply, g.Node, StepWrite, "%s %s", lead, decided(a, s.Setup.Promise.Token)).Brief = lead
 	}
 }
 
+// rightfully says that g was held by right at an instant; else nothing.
+func (s *telling) rightfully(g *trace.Grant, at int64) string {
+	_, valid := s.ValidAt(g, at)
+	if s.replaced(g, at) != nil || at < g.OK || at > g.Until || s.Setup.Promise.Leased && !valid {
+		return ""
+	}
+	return " as the rightful holder"
+}
+
 // follow prolongs the story to the first lost update in which its grants had a
-// part: what a late write breaks may show only when the rightful holder writes.
+// part: what a late write breaks may show only when the next holder writes.
 func (s *telling) follow() {
 	if len(s.grants) < 2 {
 		return

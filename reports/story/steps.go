@@ -35,11 +35,11 @@ func (s *telling) tellGrant(g *trace.Grant) {
 // besides is the grant that was made although g lasted: the one that superseded it or, where the order of their acquires is
 // open, the first of this story that was told of after it.
 func (s *telling) besides(g *trace.Grant) *trace.Grant {
-	if h := s.Superseder(g); h != nil && g.Until > h.OK {
+	if h := s.replaced(g, g.Until); h != nil && g.Until > h.OK {
 		return h
 	}
 	for _, h := range s.grants {
-		if h.Key == g.Key && h.OK > g.OK && g.Until > h.OK && h.Node != g.Node {
+		if h.Key == g.Key && h.OK > g.OK && g.Until > h.OK && h.Node != g.Node && s.apart(g, h) {
 			return h
 		}
 	}
@@ -90,9 +90,13 @@ func (s *telling) tellLease(g *trace.Grant) {
 		if times > 1 {
 			often = fmt.Sprintf(" for the last of %d times", times)
 		}
-		s.addOp(from, g.Node, StepRenew, "%s%s, %s.", renews(s.Ops[from].F), often, goodFor("which is then", "which", until-s.Ops[from].Time))
+		good := "" // where no deadline is claimed, nothing is known to last longer
+		if until != 0 {
+			good = ", " + goodFor("which is then", "which", until-s.Ops[from].Time)
+		}
+		s.addOp(from, g.Node, StepRenew, "%s%s%s.", renews(s.Ops[from].F, until != 0), often, good)
 	}
-	if until != 0 && until < g.Until && s.window.Holds(until) {
+	if until != 0 && until > g.OK && until < g.Until && s.window.Holds(until) {
 		tail := "; it does not know"
 		if g.Told <= until {
 			tail = "; it had been told of its loss"
@@ -108,17 +112,18 @@ func (s *telling) tellLease(g *trace.Grant) {
 	}
 }
 
-// renews says what an operation that makes a lease longer does.
-func renews(f history.F) string {
-	switch f {
-	case history.Change:
-		return "changes its mode, which renews its lease"
-	case history.Release:
-		return "gives back a part, which renews its lease"
-	case history.Extend:
+// renews says what an operation does that makes a lease longer, where there is one.
+func renews(f history.F, leased bool) string {
+	does := map[history.F]string{history.Change: "changes its mode", history.Release: "gives back a part"}[f]
+	switch {
+	case f == history.Extend && leased:
 		return "renews its lease"
+	case f == history.Extend:
+		return "renews its hold"
+	case leased:
+		return cmp.Or(does, "takes it again") + ", which renews its lease"
 	}
-	return "takes it again, which renews its lease"
+	return cmp.Or(does, "takes it again")
 }
 
 // telling picks the writes of a grant that belong: all of a few, else those the
@@ -176,7 +181,7 @@ func (s *telling) tellWrite(g *trace.Grant, w *trace.Write) {
 		s.addOp(w.Invoke, g.Node, StepWrite, "sends its write of %s, which takes %s to arrive.", say.Value(op.Value), say.Length(time.Duration(wait)))
 	}
 	kind, lead := StepWrite, "writes "+say.Value(op.Value)
-	if h := s.Superseder(g); h != nil && h.Op < w.Apply {
+	if h := s.replaced(g, s.Ops[w.Apply].Time); h != nil && h.Op < w.Apply {
 		kind, lead = StepZombie, fmt.Sprintf("%s and its write of %s arrives", s.late(g, h, s.Ops[w.Apply].Time), say.Value(op.Value))
 	}
 	if op.Unfenced != nil {
@@ -194,6 +199,9 @@ func (s *telling) tellWrite(g *trace.Grant, w *trace.Write) {
 // late says what somebody is who acts on a grant after it was another's. Who holds a valid lease is no
 // zombie: the service has given its lock away.
 func (s *telling) late(g, h *trace.Grant, at int64) string {
+	if done := g.Released; done >= 0 && s.Ops[done].Depth == 0 && g.End < at && s.Ops[done].Time < at {
+		return fmt.Sprintf("has given %q back,", g.Key.Name)
+	}
 	granted := fmt.Sprintf("%q was granted to %s at %s", g.Key.Name, h.Node, say.Seconds(h.OK-s.Begin))
 	if _, valid := s.ValidAt(g, at); valid && s.Setup.Promise.Leased {
 		return "still has a valid lease, although " + granted + ","

@@ -226,7 +226,7 @@ func (s *telling) asksAgain(i, j int) bool {
 func (s *telling) words(ops []int) string {
 	first := &s.Ops[ops[0]]
 	if !s.asksAgain(ops[0], ops[0]) {
-		return plain(first)
+		return s.spoken(first)
 	}
 	again := ""
 	if len(ops) > 1 {
