@@ -237,7 +237,7 @@ func (s *stuckIn) unknownRow(part trace.Span) {
 		}
 		s.f.add(s.run, Violation{Key: s.k.Name, At: w.from + kept + s.patience()*3/2, Operations: w.within(w.from, w.to)},
 			"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open; %s of unknown "+
-				"outcome can have kept it for %s at most.", s.Ops[w.waits[0].Invoke].Node, s.k.Name, s.seconds(w.from),
+				"outcome can have kept it for %s at most.", s.whoWaited(w.within(w.from, w.to)), s.k.Name, s.seconds(w.from),
 			s.seconds(w.to), nouns.Count(end-first, "acquire"), length(kept))
 	}
 }
@@ -249,9 +249,23 @@ func (r *run) stuckPart(k *keyLog, part trace.Span, waiting []trace.Wait, f *fou
 			f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: w.within(w.from, w.to),
 				lasts: trace.Span{From: w.from, To: w.to}, limit: r.patience()},
 				"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open.",
-				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(w.from), r.seconds(w.to))
+				r.whoWaited(w.within(w.from, w.to)), k.Name, r.seconds(w.from), r.seconds(w.to))
 		}
 	}
+}
+
+// whoWaited names all whose requests make up a wait: where several took turns, nobody waited for all of it.
+func (r *run) whoWaited(requests []int) string {
+	var who []string
+	for _, i := range requests {
+		if node := r.client(i); node != "" && !slices.Contains(who, node) {
+			who = append(who, node)
+		}
+	}
+	if len(who) < 2 {
+		return listedWords(who)
+	}
+	return listedWords(who) + ", always one of them,"
 }
 
 // over is when f has ended, where it was a cut, its connections flow again, and, where it killed a server and so the service, that has

@@ -262,5 +262,5 @@ func (d *deaths) tellLate(g *trace.Grant, death *trace.Fault, next *trace.Grant,
 	d.late++
 	d.found.add(r, Violation{Key: g.Key.Name, At: dry.from + int64(r.Setup.Promise.Bound), Operations: evidence},
 		"%s was killed at %s with a lease on %q of %s, and nobody was granted it %s, while %s waited.",
-		g.Who(), r.seconds(death.From), g.Key.Name, length(r.longestLease(g)), until, r.Ops[dry.wait.waits[0].Invoke].Node)
+		g.Who(), r.seconds(death.From), g.Key.Name, length(r.longestLease(g)), until, r.whoWaited(dry.wait.within(dry.from, dry.to)))
 }

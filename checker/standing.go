@@ -111,7 +111,7 @@ func (u *updates) strayed() {
 			note := &r.Ops[odd.refused]
 			c := u.side.of(note)
 			if lost, known := r.ByValue[c.Previous]; known && c.Base != c.Previous {
-				u.found.add(r, Violation{Key: odd.key.Name, At: shown.Time, Possible: !u.acked(c.Previous),
+				u.lost(c.Previous, Violation{Key: odd.key.Name, At: shown.Time, Possible: !u.acked(c.Previous),
 					Operations: []int{r.Writes[lost].Apply, r.Writes[lost].Done, odd.refused, odd.by}},
 					"%q of %s stands in the %s copy of %q at %s, which had refused it at %s: %q, which its writer had not read, is lost.",
 					odd.value, u.writer(note), u.side.name, odd.key.Name, r.seconds(shown.Time), r.seconds(note.Time), c.Previous)
@@ -153,7 +153,7 @@ func (u *updates) overwroteUnlogged(odd standing) bool {
 	if at == read {
 		return false
 	}
-	u.found.add(r, Violation{Key: odd.key.Name, At: shown.Time, Operations: []int{lost.Apply, lost.Done, odd.write.Invoke, odd.by}},
+	u.lost(r.Ops[lost.Done].Value, Violation{Key: odd.key.Name, At: shown.Time, Operations: []int{lost.Apply, lost.Done, odd.write.Invoke, odd.by}},
 		"%q of %s stands in the %s copy of %q at %s, and had read %s before it: %q, acknowledged at %s, is lost.",
 		odd.value, u.writer(invoke), u.side.name, odd.key.Name, r.seconds(shown.Time), named(c.Base), r.Ops[lost.Done].Value, r.seconds(r.Ops[lost.Done].Time))
 	return true

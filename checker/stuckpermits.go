@@ -43,7 +43,7 @@ func (r *run) tellPermits(k *keyLog, s trace.Span, all *asker, told map[int]bool
 			lasts: trace.Span{From: w.from, To: w.to}, limit: r.patience()},
 			"%s waited for %q from %s to %s and nobody was granted it, although of %d permits as many were free as any of those who "+
 				"waited had asked for, and no fault was open.",
-			r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(w.from), r.seconds(w.to), r.Setup.Permits)
+			r.whoWaited(w.within(w.from, w.to)), k.Name, r.seconds(w.from), r.seconds(w.to), r.Setup.Permits)
 	}
 }
 

@@ -53,7 +53,7 @@ func (u *updates) unread() {
 			}
 			if u.misses(&by.acknowledged, seen) {
 				told[r.Ops[by.invoke].Owner+" "+seen.Value] = true
-				u.found.add(r, Violation{Key: by.key, At: op.Time, Operations: []int{by.done, by.invoke, i}},
+				u.lost(r.Ops[by.done].Value, Violation{Key: by.key, At: op.Time, Operations: []int{by.done, by.invoke, i}},
 					"%s read %s in the %s copy of %q at %s, although %q, which came after it, had been acknowledged at %s.",
 					r.client(i), named(seen.Value), u.side.name, by.key, r.seconds(op.Time), r.Ops[by.done].Value, r.seconds(r.Ops[by.done].Time))
 			}
@@ -62,7 +62,7 @@ func (u *updates) unread() {
 	for _, by := range logged {
 		op := &r.Ops[by.invoke]
 		if seen := u.side.of(op); !told[op.Owner+" "+seen.Value] {
-			u.found.add(r, Violation{Key: by.key, At: op.Time, Operations: []int{by.done, by.invoke}},
+			u.lost(r.Ops[by.done].Value, Violation{Key: by.key, At: op.Time, Operations: []int{by.done, by.invoke}},
 				"The %s copy of %q showed %s to %s at %s, although %q, which came after it, had been acknowledged at %s.",
 				u.side.name, by.key, named(seen.Value), u.writer(op), r.seconds(op.Time), r.Ops[by.done].Value, r.seconds(r.Ops[by.done].Time))
 		}

@@ -39,8 +39,8 @@ func (r *run) noLostUpdate(s side) outcome {
 	u.strayed()
 	o := outcome{verdict: Holds, found: u.found,
 		reason: fmt.Sprintf("None of %s was lost in the %s copy.", nouns.Count(u.acknowledged, "acknowledged update"), s.name),
-		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", u.found.certain,
-			nouns.Count(u.acknowledged, "acknowledged update"), was(u.found.certain), s.name),
+		summary: fmt.Sprintf("%d of %s %s lost in the %s copy.", len(u.gone),
+			nouns.Count(u.acknowledged, "acknowledged update"), was(len(u.gone)), s.name),
 	}
 	switch {
 	case notes == 0:
@@ -57,6 +57,7 @@ type updates struct {
 	r            *run
 	side         side
 	found        found
+	gone         map[string]bool // updates that are certainly lost; one may show in several violations
 	acknowledged int
 	strange      string         // what stands in the copy and was not accepted, in words
 	successor    map[string]int // built when the log is out of order: previous value to the write that replaced it
@@ -107,11 +108,23 @@ func (u *updates) acked(value string) bool {
 	return c == nil || c.Accepted
 }
 
+// lost records a violation that shows the loss of an update.
+func (u *updates) lost(value string, v Violation, format string, args ...any) {
+	certain := u.found.certain
+	u.found.add(u.r, v, format, args...)
+	if u.found.certain > certain {
+		if u.gone == nil {
+			u.gone = map[string]bool{}
+		}
+		u.gone[value] = true
+	}
+}
+
 // overwrote records a write whose writer had not seen what it replaced.
 func (u *updates) overwrote(k *keyLog, op *history.Op, c *history.Copy) {
 	slot, ok := u.r.ByValue[c.Previous]
 	if !ok || c.Previous == "" {
-		u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Operations: []int{op.Index}},
+		u.lost(c.Previous, Violation{Key: k.Name, At: op.Time, Operations: []int{op.Index}},
 			"%s had read %s of %q, but its write %q at %s replaced %s: the update in between is lost.",
 			u.writer(op), named(c.Base), k.Name, op.Value, u.r.seconds(op.Time), named(c.Previous))
 		return
@@ -121,7 +134,7 @@ func (u *updates) overwrote(k *keyLog, op *history.Op, c *history.Copy) {
 	if lost.Owner == op.Owner && op.Owner != "" {
 		return // its own earlier write is no update of somebody else
 	}
-	u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Possible: !u.acked(c.Previous), Operations: []int{lost.Index, w.Done, op.Index}},
+	u.lost(c.Previous, Violation{Key: k.Name, At: op.Time, Possible: !u.acked(c.Previous), Operations: []int{lost.Index, w.Done, op.Index}},
 		"%s overwrote %q of %s at %s with %q in the %s copy of %q, having read %s before it.",
 		u.writer(op), c.Previous, u.writer(lost), u.r.seconds(op.Time), op.Value, u.side.name, k.Name, named(c.Base))
 }
@@ -152,7 +165,7 @@ func (u *updates) forked(k *keyLog, at int, op *history.Op, c *history.Copy) {
 		return
 	}
 	other := &u.r.Ops[i]
-	u.found.add(u.r, Violation{Key: k.Name, At: op.Time, Possible: !u.acked(other.Value), Operations: []int{other.Index, op.Index}},
+	u.lost(other.Value, Violation{Key: k.Name, At: op.Time, Possible: !u.acked(other.Value), Operations: []int{other.Index, op.Index}},
 		"%q of %s and %q of %s both replaced %s in the %s copy of %q: the resource lost the first by %s.",
 		other.Value, u.writer(other), op.Value, u.writer(op), named(c.Previous), u.side.name, k.Name, u.r.seconds(op.Time))
 }
@@ -183,7 +196,7 @@ func (u *updates) neverApplied(notes int) {
 			}
 		}
 		op := &u.r.Ops[w.Invoke]
-		u.found.add(u.r, Violation{Key: op.Key, At: done.Time, Operations: []int{w.Invoke, w.Done, by}},
+		u.lost(op.Value, Violation{Key: op.Key, At: done.Time, Operations: []int{w.Invoke, w.Done, by}},
 			"%q of %s was acknowledged at %s, but the %s copy of %q never applied it.",
 			op.Value, u.writer(op), u.r.seconds(done.Time), u.side.name, op.Key)
 	}
