@@ -98,6 +98,24 @@ func endedEarly(e *clues, v checker.Violation) (who []string, _ bool) {
 	return who, len(who) > 0
 }
 
+// renewedPast: a renewal that was asked for before another was granted the key was told ok, with a deadline behind that grant.
+func renewedPast(e *clues, v checker.Violation) ([]string, bool) {
+	all := e.grantsIn(v)
+	for i, g := range all {
+		for _, c := range g.Claims {
+			op := &e.Ops[c.Op]
+			start, known := e.Started(c.Op)
+			another := func(h *trace.Grant) bool {
+				return h.Node != g.Node && h.Key == g.Key && e.Ops[start].Time < h.OK && h.OK < e.Until(op)
+			}
+			if known && op.Type == history.OK && op.F == history.Extend && op.Deadline != 0 && slices.ContainsFunc(all[i+1:], another) {
+				return nil, true
+			}
+		}
+	}
+	return nil, false
+}
+
 // forgotten: no writer that the violation names replaced what it had not read, and none was late, so the resource itself
 // lost what it had acknowledged.
 func forgotten(e *clues, v checker.Violation) ([]string, bool) {

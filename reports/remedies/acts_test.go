@@ -28,6 +28,7 @@ func judged(t *testing.T, name string) string {
 func TestAdviceFitsTheCause(t *testing.T) {
 	for name, says := range map[string]string{
 		"mutual-exclusion/violated-write":                 "Nobody was struck and no two leases overlapped",
+		"honest-claims/violated-late":                     "promised by an ok to a renewal",
 		"mutual-exclusion/violated-told":                  "client-1 had been told that the lock was lost",
 		"mutual-exclusion/violated-deaf-twice":            "client-1 had been told that the lock was lost",
 		"mutual-exclusion/violated-given-back":            "client-1 had given the lock back",

@@ -46,9 +46,7 @@ var defects = []remedy{
 	{"lease-exclusion", struckServer, "While the lease ran, %s {was} away. Whether those that granted next could " +
 		"know of it is not known from here: a grant must be with a majority of the servers before it is answered, " +
 		"and a copy that may lag behind must not grant."},
-	{"lease-exclusion", afterFirstLease, "The first lease was over, and what still ran had been promised by an ok to a renewal. Either " +
-		"that renewal changed nothing at the server, or the service took the lock from a holder that it had renewed. A renewal must " +
-		"ask the server each time, compare the owner there in the same step, and say no where the lock is another's or gone."},
+	{"lease-exclusion", afterFirstLease, renewedInVain},
 	{"lease-exclusion", someHistory, letsTwoIn},
 	{of: "lease-exclusion"},
 	{"rw-exclusion", neverGranted, ungranted},
@@ -61,6 +59,7 @@ var defects = []remedy{
 	{"mutual-exclusion", givenBack, "%s had given the lock back, and acted on it all the same. Neither the lock nor its lease can help: " +
 		"release only when the last piece of the guarded work has been answered. A token that the resource compares contains it once " +
 		"the next holder has written."},
+	{"mutual-exclusion", all(unstruck, renewedPast), renewedInVain},
 	{"mutual-exclusion", all(unstruck, endedEarly), "The service said that the lock of %s was lost, and gave it to another, both before the " +
 		"deadline that it had answered, and nobody was struck. A longer lease does not help where the service does not keep it: find out " +
 		"what ended it. Who is told of a loss must stop; a token that the resource compares stops who comes late all the same."},
@@ -163,6 +162,9 @@ const (
 	endedAtWork = "Nobody was struck and no two leases overlapped: the lease of the older holder ended while it worked or waited, " +
 		"for another key say, and it went on. Leases longer than the work with its waits, or renewed meanwhile, make that rare; " +
 		"a token that the resource compares, with reads too (--fence-on read), stops who comes late all the same."
+	renewedInVain = "The first lease was over, and what still ran had been promised by an ok to a renewal. Either " +
+		"that renewal changed nothing at the server, or the service took the lock from a holder that it had renewed. A renewal must " +
+		"ask the server each time, compare the owner there in the same step, and say no where the lock is another's or gone."
 	ungranted = "%s acted on the lock by a name that was never granted it there, or not yet. The lock let nobody in by that: see what the " +
 		"program, or its adapter, takes for a grant. Only an ok to its own acquire is one."
 	workedOn = "%s had been told that the lock was lost, and acted on it all the same. Longer leases do not help who does not listen: the " +
