@@ -14,11 +14,6 @@ type schedule struct {
 	has                    func(scenarios.Scenario) bool
 }
 
-// of is a number of leases.
-func of(t scenarios.Scenario, d scenarios.Duration) float64 {
-	return d.Of(t.Lease.Of(0)).Seconds() / t.Lease.Of(0).Seconds()
-}
-
 // any says whether a fault of the trial is so.
 func hit(t scenarios.Scenario, is func(f scenarios.Fault, length float64) bool) bool {
 	return slices.ContainsFunc(t.Faults, func(f scenarios.Fault) bool { return is(f, of(t, f.For.Max)) })
@@ -210,6 +205,22 @@ var schedules = []schedule{
 		return contended(t) && of(t, t.Wait) < 0.5 && hit(t, func(f scenarios.Fault, n float64) bool {
 			create := f.When.Name == "create" && f.When.Skip == 0 || f.When.Contains == "key-1" && f.When.Skip == 1
 			return among(f.Fault, "hold-answer", "hold-request") && f.On == "waiting" && create && !f.When.After && n > of(t, t.Wait)+0.05 && n < 0.67
+		})
+	}},
+	{name: "a queue moves on between two requests of an acquire, whose client waits beyond what is owed", backend: "zookeeper", messages: zkMessages, has: func(t scenarios.Scenario) bool {
+		return contended(t) && of(t, t.Wait) > of(t, beyondOwed(t))-0.1 && hit(t, func(f scenarios.Fault, n float64) bool {
+			held := among(f.Fault, "hold-request", "hold-answer") && f.On == "waiting" && n >= 0.1 && n < 0.6 && f.When.Name == "getChildren2"
+			return held || f.Fault == "latency" && of(t, f.Latency) > 0.05 && of(t, t.Work) < 4*of(t, f.Latency) && n > 2
+		})
+	}},
+	{name: "a connection breaks behind a create of an acquire", backend: "zookeeper", messages: zkMessages, has: func(t scenarios.Scenario) bool {
+		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
+			return f.Fault == "cut-link" && f.Target == "holder" && f.On == "waiting" && f.When.Name == "create" && f.When.Skip == 0 && f.When.After && n < 0.7
+		})
+	}},
+	{name: "a client gives up while its links are away, and its session lives on", backend: "zookeeper", messages: zkMessages, has: func(t scenarios.Scenario) bool {
+		return contended(t) && of(t, t.Wait) < 0.5 && of(t, t.Work) > of(t, t.Wait) && hit(t, func(f scenarios.Fault, n float64) bool {
+			return among(f.Fault, "reset", "blackhole") && f.Target == "a-waiter" && f.On == "acquired" && n > of(t, t.Wait) && n < 0.7
 		})
 	}},
 	{name: "a holder dies", backend: "redis", has: func(t scenarios.Scenario) bool {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/checker"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -18,9 +18,9 @@ var rota = []struct {
 	draw    theme // nil: a trial on no theme
 	nth, of int   // this turn of the theme in a round, from 0, and how many it has
 }{
-	{contention, 0, 1}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 2}, {nil, 0, 1}, {stoppedWaiter, 0, 1}, {gaveUp, 0, 1},
-	{badLeader, 0, 2}, {slowLinks, 0, 2}, {death, 0, 1}, {mostAway, 0, 1}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {resets, 0, 1}, {serverAway, 1, 2},
-	{wrongClock, 0, 1}, {lapsed, 0, 1}, {slowLinks, 1, 2}, {sweep, 1, 2}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1}, {longHold, 0, 1},
+	{contention, 0, 1}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 3}, {nil, 0, 1}, {stoppedWaiter, 0, 1}, {gaveUp, 0, 1},
+	{badLeader, 0, 2}, {slowLinks, 0, 2}, {leftAway, 0, 1}, {death, 0, 1}, {mostAway, 0, 1}, {lostMessage, 0, 1}, {lateRenewal, 0, 1}, {resets, 0, 1}, {sweep, 1, 3}, {serverAway, 1, 2},
+	{wrongClock, 0, 1}, {lapsed, 0, 1}, {slowLinks, 1, 2}, {sweep, 2, 3}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1}, {longHold, 0, 1},
 }
 
 // visit says how often the theme of a turn has had its turn before.
@@ -45,7 +45,7 @@ func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario
 				continue
 			}
 		}
-		c := draw(d, s, t)
+		c := patient(d, draw(d, s, t))
 		c.Faults = slices.Clone(c.Faults)
 		for i := range c.Faults {
 			f := &c.Faults[i]
@@ -62,6 +62,25 @@ func (s Space) themed(d die, turn int, t scenarios.Scenario) (scenarios.Scenario
 		}
 	}
 	return t, false
+}
+
+// patient has who waits for long wait beyond what a free key is owed in, in every other trial: who gives up before, for its own lock does not let it
+// in, can blame nobody. It costs nothing where the key is granted.
+func patient(d die, t scenarios.Scenario) scenarios.Scenario {
+	if owed := beyondOwed(t); of(t, t.Wait) >= 2 && of(t, t.Wait) < of(t, owed) && d.one(2) {
+		t.Wait = owed
+	}
+	return t
+}
+
+// beyondOwed is a wait that a free key always ends.
+func beyondOwed(t scenarios.Scenario) scenarios.Duration {
+	return leases(1 + of(t, fixed(checker.Patience(t.Lease.Of(0)))))
+}
+
+// of is a length of a trial in leases.
+func of(t scenarios.Scenario, d scenarios.Duration) float64 {
+	return d.Of(t.Lease.Of(0)).Seconds() / t.Lease.Of(0).Seconds()
 }
 
 // contention has no fault: each use of the lock in turn, with work beyond the lease and waits beyond both, and then
@@ -151,26 +170,6 @@ func stoppedWaiter(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
-// ways are those in which one message can be struck. What strikes at nothing else does so in front of it and behind it.
-var ways = waysOf(history.FaultKinds)
-
-type way struct {
-	kind  string
-	after bool
-}
-
-func waysOf(kinds []history.FaultKind) (all []way) {
-	for _, k := range slices.Backward(kinds) {
-		if k.Message {
-			all = append(all, way{k.Name, false})
-		}
-		if k.MessageOnly {
-			all = append(all, way{k.Name, true})
-		}
-	}
-	return all
-}
-
 // lostMessage loses or delays messages of acquires, renewals and releases; whoever gives up meanwhile may
 // stay away, and who was answered late may hold on until what it believes to have is over, or nearly. There are many
 // messages, so a trial has some of these faults; every other time it is of what several can hold.
@@ -189,7 +188,7 @@ func lostMessage(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	}
 	var all []scenarios.Fault
 	for range 2 + d.IntN(3) {
-		f := scenarios.Fault{Fault: pick(d, ways).kind, Target: "holder",
+		f := scenarios.Fault{Fault: pick(d, sweeps), Target: "holder",
 			On: pick(d, []string{"waiting", "waiting", "waiting", "releasing", "renewing"}), At: leases(d.log(0.05, 2)), For: span(leases(d.log(0.1, 2)))}
 		if s.message(d, &f); f.On == "renewing" {
 			t.Renew, t.Work = s.Extends, leases(d.log(0.5, 2))
@@ -210,12 +209,14 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	case d.visit%2 == 0:
 		t.Clients, t.Work, t.Duration = 2, leases(d.log(2, 6)), leases(d.log(6, 12))
 		t.Wait, latency = leases(d.log(0.3, 4)), d.log(lease/30, lease/4)
-	case !d.one(3): // who gives each server a tenth of the lease to answer is granted nothing over slower ones
+	case d.one(2): // who gives each server a tenth of the lease to answer is granted nothing over slower ones
 		t.Renew, t.Keys, t.Clients, latency = false, 1, max(t.Clients, 3), d.log(lease/60, lease/4)
 		slow = []string{"clients", "holder"} // the next one's answer is not late then
 		t.Work, t.Wait, t.Duration = leases(d.log(0.5, 1.1)), leases(d.log(2, 8)), leases(d.log(4, 8))
 	case slices.Contains(s.Workloads, "own-key") && d.one(2): // short holds, and whatever is in the way of the next is its own doing
 		t.Workload = "own-key"
+	default: // what is between two requests of an acquire is long then, and a queue moves on meanwhile
+		t.Keys, t.Clients, t.Wait = 1, max(t.Clients, 3), beyondOwed(t)
 	}
 	f := scenarios.Fault{Fault: "latency", Target: pick(d, slow), For: span(t.Duration),
 		Latency: fixed(time.Duration(latency) * time.Millisecond)}
@@ -226,40 +227,6 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Faults = []scenarios.Fault{f}
 	return t
 }
-
-// sweep loses one message after the other, each of another acquire: of the requests that come with each use of the lock each
-// name has its turn, broken off before it and after it, and held up. Where a lock asks for several things in turn, so the
-// place that matters is met without knowing it. The load goes on until whoever is kept out for good is seen to be.
-func sweep(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	t.Keys, t.Clients, t.Work, t.Think = 1, 2+d.IntN(3), leases(d.log(0.01, 0.2)), leases(d.log(0.01, 0.1))
-	t.Wait, t.Duration = leases(d.log(1, 4)), leases(0.7*swept+s.longest(t))
-	chunks := max((len(s.Usual)+swept-1)/swept, 1)
-	how := next(d, ways)
-	first := (d.visit + d.visit/len(ways)) % chunks * swept
-	f := scenarios.Fault{Fault: how.kind, Target: "holder", On: "waiting"}
-	for n := range swept {
-		if f.At, f.For = leases(0.05+0.7*float64(n)), span(leases(d.log(0.1, 2))); how.kind == oneMessage {
-			f.For = span(leases(d.log(0.02, 0.6))) // or its session has ended when it is back
-		}
-		f.When = s.usual(d, first, n)
-		f.When.After = how.after
-		t.Faults = append(slices.Clone(t.Faults), f)
-	}
-	return t
-}
-
-// usual is the n-th message of a trial that strikes at one after the other, from the first of those that come with each use
-// of the lock: by its name, or the n-th that names the key, whatever it is called.
-func (s Space) usual(d die, first, n int) scenarios.When {
-	if len(s.Usual) > 0 && (len(s.Usual) >= swept || d.one(2)) {
-		m := s.Usual[(first+n)%len(s.Usual)]
-		return scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains}
-	}
-	return scenarios.When{Contains: "key-1", Skip: n}
-}
-
-// swept are the messages that one trial of a sweep loses.
-const swept = 6
 
 // alike has clients whose names begin alike, even where each is two programs, and where each has a key, keys too: some are then held for
 // so long that who waits for another's is seen to. Else the one whose name begins those of others is away beyond its lease,

@@ -3,6 +3,7 @@ package hunt
 import (
 	"slices"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -53,3 +54,46 @@ var breaks = []scenarios.Fault{
 	{Fault: "reset", Target: "holder", On: "acquired"},
 	{Fault: "reset", Target: "a-waiter", On: "writing"},
 }
+
+// sweep loses one message after the other, each of another acquire: of the requests that come with each use of the lock each
+// name has its turn, broken off before it and, in the same trial, after it, or held up. Where a lock asks for several things in turn, so the
+// place that matters is met without knowing it. The load goes on until whoever is kept out for good is seen to be.
+func sweep(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Clients, t.Work, t.Think = 1, 2+d.IntN(3), leases(d.log(0.01, 0.2)), leases(d.log(0.01, 0.1))
+	if t.Wait, t.Duration = leases(d.log(1, 4)), leases(0.7*swept+s.longest(t)); !d.one(3) {
+		t.Wait = beyondOwed(t)
+	}
+	chunks := max((len(s.Usual)+swept-1)/swept, 1)
+	how := next(d, sweeps)
+	first := (d.visit + d.visit/len(sweeps)) % chunks * swept
+	strike := func(n int, at, length float64, after bool) {
+		f := scenarios.Fault{Fault: how, Target: "holder", On: "waiting", At: leases(at), For: span(leases(length)), When: s.usual(d, first, n)}
+		f.When.After = after
+		t.Faults = append(slices.Clone(t.Faults), f)
+	}
+	for n := range swept {
+		if at := 0.05 + 0.7*float64(n); how == oneMessage { // a short one, or its session has ended when it is back
+			strike(n, at, d.log(0.02, 0.6), true)
+			strike(n, at+0.35, d.log(0.02, 0.6), false)
+		} else {
+			strike(n, at, d.log(0.1, 2), false)
+		}
+	}
+	return t
+}
+
+// usual is the n-th message of a trial that strikes at one after the other, from the first of those that come with each use
+// of the lock: by its name, or the n-th that names the key, whatever it is called.
+func (s Space) usual(d die, first, n int) scenarios.When {
+	if len(s.Usual) > 0 && (len(s.Usual) >= swept || d.one(2)) {
+		m := s.Usual[(first+n)%len(s.Usual)]
+		return scenarios.When{Direction: string(m.Direction), Name: m.Name, Contains: m.Contains}
+	}
+	return scenarios.When{Contains: "key-1", Skip: n}
+}
+
+// swept are the messages that one trial of a sweep loses.
+const swept = 6
+
+// sweeps are what becomes of the messages of a sweep.
+var sweeps = history.FaultsThat(func(k history.FaultKind) bool { return k.Message }) // one is oneMessage

@@ -7,13 +7,13 @@ import (
 )
 
 // death kills holders in each use of the lock, and who waits for it meanwhile: what they held, and their places, end with their
-// leases. Every other trial is of what several can hold.
+// leases. Two of three trials are of what several can hold.
 func death(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
-	uses := s.Workloads
-	if shared := s.shared(); d.visit%2 == 0 && len(shared) > 0 {
-		uses = shared
+	uses, use := s.Workloads, d.visit/3
+	if shared := s.shared(); d.visit%3 < 2 && len(shared) > 0 {
+		uses, use = shared, d.visit-(d.visit+1)/3
 	}
-	t.Workload = uses[d.visit/2%len(uses)]
+	t.Workload = uses[use%len(uses)]
 	t.Keys, t.Clients, t.Renew = 1, 3+d.IntN(min(s.Clients-2, 3)), s.Extends && !d.one(3)
 	t.Work, t.Wait, t.Duration = leases(d.log(0.5, 2.5)), leases(d.log(3, 8)), leases(d.log(5, 7))
 	dies := []string{"before-write", "acquired", "writing", "releasing"}

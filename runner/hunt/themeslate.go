@@ -132,6 +132,30 @@ func gaveUp(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	return t
 }
 
+// leftAway has clients give up while their links are away, as another holds what they wait for, and their sessions live on: what they could not
+// take back then stands in the way of all.
+func leftAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	if slices.Contains(s.Workloads, usual) {
+		t.Workload = s.mainly(d)
+	}
+	wait := d.log(0.12, 0.3)
+	t.Keys, t.Clients, t.Renew, t.Lease = 1, 3+d.IntN(min(s.Clients-2, 3)), false, fixed(s.Leases[d.visit%len(s.Leases)])
+	t.Work, t.Wait, t.Think, t.Duration = leases(d.log(0.5, 0.9)), leases(wait), someOrNone(d, 0.01, 0.1), leases(1.2*left+1)
+	kinds := []string{"reset", "blackhole", "reset", "partition"}
+	for n := range left {
+		f := scenarios.Fault{Fault: kinds[(d.visit+n)%len(kinds)], Target: "a-waiter", On: "acquired", At: leases(0.05 + 1.2*float64(n)),
+			For: span(leases(wait + 0.05 + d.Float64()*(0.55-wait)))}
+		if f.Fault == "partition" {
+			f.From = "servers"
+		}
+		t.Faults = append(slices.Clone(t.Faults), f)
+	}
+	return t
+}
+
+// left are the waits that one trial has end so.
+const left = 5
+
 // lateRelease has releases that arrive, or are answered, when the lease is over or another has the key, or not at all:
 // each strike at another release of clients that wait for the answer; and of clients that go on without it and soon ask
 // again, while the request is still on its way.
