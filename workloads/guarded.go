@@ -84,6 +84,13 @@ func (c *client) told() bool {
 	}
 }
 
+// work takes its time, but not if its client has been asked to end: others may wait for what was granted so late, and their runner for them all.
+func (c *client) work(ctx context.Context, d time.Duration) {
+	if !c.told() {
+		sleep(ctx, d)
+	}
+}
+
 // round of the guarded write: acquire, read the resource, work, write it, release.
 func (c *client) round(ctx context.Context) { c.locked(ctx, c.key(), c.hold) }
 
@@ -115,7 +122,7 @@ func (c *client) hold(ctx context.Context, g *locks.Grant) {
 	if err != nil {
 		return
 	}
-	sleep(ctx, c.about(c.spec.Work))
+	c.work(ctx, c.about(c.spec.Work))
 	c.link.checkpoint(AtBeforeWrite, g.Key, g.Owner)
 	if why := c.doubt(g); why != "" {
 		c.note(history.Op{F: history.Abstain, Process: c.main.id, Key: g.Key, Owner: g.Owner, Error: why})

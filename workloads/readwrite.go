@@ -47,7 +47,7 @@ func (c *client) holdAs(ctx context.Context, g *locks.Grant) *locks.Grant {
 	}
 	c.link.checkpoint(AtAcquired, g.Key, g.Owner)
 	c.look(ctx, g)
-	sleep(ctx, c.about(c.spec.Work))
+	c.work(ctx, c.about(c.spec.Work))
 	c.link.checkpoint(AtBeforeWrite, g.Key, g.Owner)
 	if !c.abstains(g) {
 		c.look(ctx, g)
@@ -87,7 +87,7 @@ func (c *client) permitRound(ctx context.Context) {
 	stop := c.renew(ctx, g)
 	c.link.checkpoint(AtAcquired, key, g.Owner)
 	c.look(ctx, g)
-	sleep(ctx, c.about(c.spec.Work))
+	c.work(ctx, c.about(c.spec.Work))
 	c.link.checkpoint(AtBeforeWrite, key, g.Owner)
 	if !c.abstains(g) {
 		c.look(ctx, g)

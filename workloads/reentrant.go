@@ -72,7 +72,7 @@ func (t *thread) round(ctx context.Context) {
 	seen, err := t.p.read(read, g)
 	cancel()
 	if err == nil && t.nest(ctx, g, t.random.IntN(3)) {
-		sleep(ctx, about(t.random, t.spec.Work))
+		t.work(ctx, about(t.random, t.spec.Work))
 		t.link.checkpoint(AtBeforeWrite, key, g.Owner)
 		if why := t.doubt(g); why != "" {
 			t.note(history.Op{F: history.Abstain, Process: t.p.id, Key: g.Key, Owner: g.Owner, Error: why})
