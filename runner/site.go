@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -105,10 +106,12 @@ type Warm struct {
 	number atomic.Int64   // of runs
 	going  sync.WaitGroup // clusters that are being taken down
 
-	mu     sync.Mutex
-	idle   []*site // that waits longest first
-	errs   []error // of clusters that were taken down
-	closed bool
+	mu       sync.Mutex
+	moved    *sync.Cond // a cluster waits, or has started
+	idle     []*site    // that waits longest first
+	starting int        // clusters, at this moment
+	errs     []error    // of clusters that were taken down
+	closed   bool
 }
 
 const (
@@ -137,20 +140,38 @@ func (w *Warm) keys() string {
 	return fmt.Sprintf("-w%d", w.number.Add(1))
 }
 
-// take is a cluster that waits for a run of this shape with so many clients; nil: there is none.
-func (w *Warm) take(shape string, clients int) *site {
-	if w == nil || shape == "" {
-		return nil
+// take is a cluster that waits for a run of this shape with so many clients; nil: there is none, and the run has its turn to start one,
+// until it says that it has begun. Clusters that start all at once, as at the begin of a hunt, keep each other from being of use.
+func (w *Warm) take(shape string, clients int) (_ *site, begun func()) {
+	if w == nil {
+		return nil, func() {}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i, s := range slices.Backward(w.idle) {
-		if s.shape == shape && s.clients() >= clients {
-			w.idle = slices.Delete(w.idle, i, i+1)
-			return s
-		}
+	if w.moved == nil {
+		w.moved = sync.NewCond(&w.mu)
 	}
-	return nil
+	for {
+		for i, s := range slices.Backward(w.idle) {
+			if shape != "" && s.shape == shape && s.clients() >= clients {
+				w.idle = slices.Delete(w.idle, i, i+1)
+				return s, func() {}
+			}
+		}
+		if w.starting < max(runtime.NumCPU()/2, 1) {
+			w.starting++
+			return nil, w.started
+		}
+		w.moved.Wait() // whoever starts one has a limit
+	}
+}
+
+// started ends the turn of a run.
+func (w *Warm) started() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.starting--
+	w.moved.Broadcast()
 }
 
 // give has a cluster wait for its next run, and returns one that has to go instead; nil: none has.
@@ -159,6 +180,9 @@ func (w *Warm) give(s *site) (goes *site) {
 	defer w.mu.Unlock()
 	if w.closed {
 		return s
+	}
+	if w.moved != nil {
+		w.moved.Broadcast()
 	}
 	if w.idle = append(w.idle, s); len(w.idle) > w.Most {
 		goes = w.idle[0]

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"runtime"
 	"testing"
+	"testing/synctest"
 
 	"github.com/dlmtest/dlmtest/clusters"
 	"github.com/dlmtest/dlmtest/history"
@@ -32,16 +34,49 @@ func TestWarmKeepsTheNewest(t *testing.T) {
 		clients int
 		want    *site
 	}{{"", 1, nil}, {"c", 1, nil}, {"a", 6, nil}, {"a", 3, large}, {"a", 3, nil}, {"b", 3, other}} {
-		if got := w.take(c.shape, c.clients); got != c.want {
+		got, begun := w.take(c.shape, c.clients)
+		if begun(); got != c.want {
 			t.Errorf("%q with %d clients: %v", c.shape, c.clients, got)
 		}
 	}
-	if (*Warm)(nil).take("a", 1) != nil {
+	if got, _ := (*Warm)(nil).take("a", 1); got != nil {
 		t.Error("no clusters are kept, and one is taken")
 	}
 	if err := w.Close(t.Context()); err != nil || w.give(small) != small {
 		t.Errorf("%v, or a cluster waits for a run that never comes", err)
 	}
+}
+
+// Whoever finds no cluster has a turn to start one, and while others have theirs takes one that comes to wait.
+func TestWarmStartsFewAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, others := &Warm{Most: 2}, []func(){}
+		for range max(runtime.NumCPU()/2, 1) {
+			_, begun := w.take("a", 1)
+			others = append(others, begun)
+		}
+		got := make(chan *site, 2)
+		for _, shape := range []string{"a", "b"} {
+			go func() {
+				s, begun := w.take(shape, 1)
+				got <- s
+				begun()
+			}()
+		}
+		if synctest.Wait(); len(got) != 0 {
+			t.Fatal("too many start")
+		}
+		own := siteOf("a", 1)
+		if w.give(own); <-got != own {
+			t.Error("it does not take the cluster that came")
+		}
+		if synctest.Wait(); len(got) != 0 {
+			t.Fatal("too many start")
+		}
+		if others[0](); <-got != nil {
+			t.Error("it takes a cluster that is not of its shape")
+		}
+	})
 }
 
 // Faults of clocks and disks need programs that were started for them, and no run has the cluster of another lock or

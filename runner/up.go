@@ -50,7 +50,8 @@ func up(ctx context.Context, p *plan, rec *recorder, dir string, say Progress) (
 		say.Line(line)
 	}
 	shape := p.shapeOf()
-	site := p.Warm.take(shape, len(p.clients))
+	site, begun := p.Warm.take(shape, len(p.clients))
+	defer begun()
 	if site != nil {
 		say.Phase("Going on with a cluster that is up")
 		if site.again(ctx, p, rec, dir) != nil { // what is wrong with it is no business of this run
