@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dlmtest/dlmtest/internal/settings"
+	"github.com/dlmtest/dlmtest/nemesis/agent/links"
 	"github.com/dlmtest/dlmtest/runner"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
@@ -57,4 +58,32 @@ func TestReach(t *testing.T) {
 	}
 	w.Flush()
 	t.Logf("trials that hold the least schedule of a class:\n%s", table.String())
+}
+
+func stopsHolder(f scenarios.Fault, length float64) bool {
+	return among(f.Fault, away...) && f.Target == "holder" && among(f.On, "acquired", "before-write", "writing", "renewing", "releasing") && length > 1
+}
+
+func holderDies(f scenarios.Fault, _ float64) bool {
+	return f.Fault == "kill" && f.Target == "holder" && among(f.On, "acquired", "before-write", "writing", "renewing", "releasing")
+}
+
+func waiterAway(t scenarios.Scenario) bool {
+	return contended(t) && t.Clients >= 3 && of(t, t.Wait) >= 2 && of(t, t.Work) > 0.4 && hit(t, func(f scenarios.Fault, n float64) bool {
+		return among(f.Fault, away...) && n > 1.05 && (f.Target == "a-waiter" || f.Target == "holder" && f.On == "waiting" || among(f.Target, "a-client", "clients") && f.On != "releasing")
+	})
+}
+
+var (
+	zkMessages = []links.Passed{{Direction: links.Request, Name: "create"}, {Direction: links.Request, Name: "getChildren2"},
+		{Direction: links.Request, Name: "delete"}, {Direction: links.Request, Name: "ping"}, {Direction: links.Answer, Name: "reply"}}
+	etcdMessages = []links.Passed{{Direction: links.Request, Name: "HEADERS", Contains: "/etcdserverpb.KV/Txn"},
+		{Direction: links.Request, Name: "HEADERS", Contains: "/etcdserverpb.Lease/LeaseGrant"}, {Direction: links.Request, Name: "DATA"}, {Direction: links.Answer, Name: "DATA"}}
+)
+
+// breaksLongHold has a connection of a holder break while it works on, and others wait for what it has.
+func breaksLongHold(t scenarios.Scenario) bool {
+	return contended(t) && of(t, t.Work) > 1.2 && of(t, t.Wait) > 2 && hit(t, func(f scenarios.Fault, n float64) bool {
+		return among(f.Fault, "reset", "cut-link") && among(f.Target, "holder", "clients") && among(f.On, "acquired", "before-write", "writing") && n < 1
+	})
 }

@@ -218,6 +218,9 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	default: // what is between two requests of an acquire is long then, and a queue moves on meanwhile
 		t.Keys, t.Clients, t.Wait = 1, max(t.Clients, 3), beyondOwed(t)
 	}
+	if trips := leases(20 * latency / lease); of(t, t.Wait) < trips.Leases { // an acquire may take many, and who gives up before them has nobody to blame
+		t.Wait = trips
+	}
 	f := scenarios.Fault{Fault: "latency", Target: pick(d, slow), For: span(t.Duration),
 		Latency: fixed(time.Duration(latency) * time.Millisecond)}
 	if f.Target == "holder" {

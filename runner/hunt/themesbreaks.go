@@ -96,4 +96,4 @@ func (s Space) usual(d die, first, n int) scenarios.When {
 const swept = 6
 
 // sweeps are what becomes of the messages of a sweep.
-var sweeps = history.FaultsThat(func(k history.FaultKind) bool { return k.Message }) // one is oneMessage
+var sweeps = append([]string{oneMessage}, history.FaultsThat(func(k history.FaultKind) bool { return k.Message && !k.MessageOnly })...)
