@@ -138,13 +138,13 @@ func leftAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	if slices.Contains(s.Workloads, usual) {
 		t.Workload = s.mainly(d)
 	}
-	wait, n := d.log(0.15, 0.35), len(s.Leases) // of a long lease, as an acquire may take several messages until it has something to leave
+	wait, n := d.log(0.12, 0.3), len(s.Leases) // of a long lease, as an acquire may take several messages until it has something to leave
 	t.Keys, t.Clients, t.Renew, t.Lease = 1, 3+d.IntN(min(s.Clients-2, 3)), false, fixed(s.Leases[n-1-d.visit%min(n, 2)])
 	t.Work, t.Wait, t.Think, t.Duration = leases(d.log(0.5, 0.9)), leases(wait), someOrNone(d, 0.01, 0.1), leases(1.2*left+1)
 	kinds := []string{"reset", "blackhole", "reset", "partition"}
 	for n := range left {
 		f := scenarios.Fault{Fault: kinds[(d.visit+n)%len(kinds)], Target: "a-waiter", On: "acquired", At: leases(0.05 + 1.2*float64(n)),
-			For: span(leases(wait + 0.02 + d.Float64()*(0.55-wait)))}
+			For: span(leases(0.03 + wait*(1+0.4*d.Float64())))} // who tries again ever more seldom is back for its session
 		if f.Fault == "partition" {
 			f.From = "servers"
 		}
