@@ -107,7 +107,7 @@ func (r *run) clearOf(w stretch, free []trace.Span, node string) (clear []trace.
 			break
 		}
 		part := trace.Span{From: max(s.From, w.from), To: min(s.To, w.to)}
-		clear = append(clear, eachWithout(without(part, r.serversFaults()), r.ownFaults(node))...)
+		clear = append(clear, eachWithout(without(part, r.serversFaults()), r.faultsFor(node))...)
 	}
 	return clear
 }

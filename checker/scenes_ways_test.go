@@ -128,7 +128,26 @@ func waitsAfterKill(long int64) func(*builder) {
 	}
 }
 
+// waitsOver is a client that asks for a free key again and again, each time for less than a lease, over a link that adds so much, while
+// another is paused.
+func waitsOver(by int64) func(*builder) {
+	return func(b *builder) {
+		b.setup.Servers = []string{"server-1"}
+		b.session1(0, "client-1", 1)
+		b.fault(sec, 30*sec, 1, "pause", "client-1")
+		b.slow(sec, 30*sec, 2, "client-2", by)
+		for t := 2 * sec; t < 25*sec; t += 730 * ms {
+			b.op(t, "client-2", history.Invoke, history.Acquire, "k").Limit = 720 * ms
+			b.op(t+720*ms, "client-2", history.Fail, history.Acquire, "k")
+		}
+		b.final(40 * sec)
+		b.session1(40*sec+10*ms, "client-3", 2)
+	}
+}
+
 var waitsAfterKills = map[string]func(*builder){
+	"violated-beside-slight-delay": waitsOver(ms),
+	"holds-beside-delay":           waitsOver(160 * ms), // one acquire may take longer than each of its waits
 	"violated-behind-kill": waitsAfterKill(20 * sec),
 	"holds-behind-kill":    waitsAfterKill(8 * sec), // a database that was killed reads its log first
 }
