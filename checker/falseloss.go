@@ -109,8 +109,9 @@ func (r *run) hasCause(l trace.Loss) bool {
 	if r.refusedOutright(l) && r.Ops[l.Op].F == history.Extend { // asked once, of a lease that the service alone ends
 		away = r.causeSince(g, held) <= told
 	}
-	idle := r.Setup.Promise.Idles && !r.Setup.Promise.Leased // the server may have ended its session, as it asked nothing for a time that nobody recorded
-	return l.Claim.Cut || idle || unanswered || away || r.forgetsFrom(max(g.Sent, r.foundHeld(l))) <= told || r.fewKnow(g.Sent, told) || r.starved(g, held, told)
+	idle := r.Setup.Promise.Idles && !r.Setup.Promise.Leased // the server may have ended its session: nobody recorded after what time
+	forgotten := r.mayForget(max(g.Sent, held), told) || r.fewKnow(g.Sent, told)
+	return l.Claim.Cut || idle || unanswered || away || forgotten || r.starved(g, held, told)
 }
 
 // foundHeld is the last time before a client was told of a loss, or asked for what it was refused, at which the service still had its hold: a

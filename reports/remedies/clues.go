@@ -187,7 +187,8 @@ func stoppedHolder(e *clues, v checker.Violation) (who []string, _ bool) {
 		held := func(g *trace.Grant) bool {
 			return g.Node == f.Target && (v.Key == "" || g.Key.Name == v.Key) && timeline.Belief(g).Meets(e.Lasted(f))
 		}
-		if slices.Contains(stopped, f.Target) && e.IsClient(f.Target) && !slices.Contains(who, f.Target) && (e.unheard(f.Target) || slices.ContainsFunc(e.Grants, held)) {
+		stands := slices.Contains(stopped, f.Target) && e.IsClient(f.Target) && !slices.Contains(who, f.Target)
+		if stands && (e.unheard(f.Target) || slices.ContainsFunc(e.Grants, held)) {
 			who = append(who, f.Target)
 		}
 	}
