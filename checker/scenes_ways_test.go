@@ -148,8 +148,8 @@ func waitsOver(by int64) func(*builder) {
 var waitsAfterKills = map[string]func(*builder){
 	"violated-beside-slight-delay": waitsOver(ms),
 	"holds-beside-delay":           waitsOver(160 * ms), // one acquire may take longer than each of its waits
-	"violated-behind-kill": waitsAfterKill(20 * sec),
-	"holds-behind-kill":    waitsAfterKill(8 * sec), // a database that was killed reads its log first
+	"violated-behind-kill":         waitsAfterKill(20 * sec),
+	"holds-behind-kill":            waitsAfterKill(8 * sec), // a database that was killed reads its log first
 }
 
 // limitOver waits for 30 s with a limit of 300 ms, over a link that adds so much.
