@@ -5,6 +5,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 )
 
@@ -87,3 +88,43 @@ func after(t, length int64) int64 {
 	}
 	return t + length
 }
+
+// over is when f has ended, where it was a cut, its connections flow again, and, where it killed a server and so the service, that has
+// answered somebody since: a database that was killed reads its log first. That takes no longer than our patience and what the lock states: who
+// is not answered by then waits in vain.
+func (r *run) over(f *trace.Fault) int64 {
+	if f.Kind != "kill" && f.Kind != "crash" || r.isClient(f.Target) {
+		return flows(f)
+	}
+	if r.readOutages(); len(r.Setup.Servers) > 0 && !trace.Meets(r.unserved[""], f.From, f.To) {
+		return f.To
+	}
+	if r.answers == nil {
+		r.answers = []int64{}
+		for i := range r.Ops {
+			if r.answered(&r.Ops[i]) {
+				r.answers = append(r.answers, r.Ops[i].Time)
+			}
+		}
+	}
+	latest := after(f.To, r.patience()+int64(r.Setup.Promise.Bound))
+	i, _ := slices.BinarySearch(r.answers, f.To)
+	if i == len(r.answers) {
+		return max(f.To, min(r.End, latest))
+	}
+	return min(r.answers[i], latest)
+}
+
+// answered says that the lock's servers answered an operation, or a look.
+func (r *run) answered(op *history.Op) bool {
+	switch {
+	case op.F == history.Holder:
+		return op.Error == ""
+	case op.Type == history.Fail:
+		return op.Busy || op.F == history.Extend || op.F == history.Release
+	}
+	return op.Type == history.OK && slices.Contains(ofService, op.F)
+}
+
+// ofService are the operations that the lock's servers answer.
+var ofService = []history.F{history.Acquire, history.Try, history.Extend, history.Release}

@@ -104,13 +104,14 @@ func (r *run) hasCause(l trace.Loss) bool {
 		from = sent
 	}
 	unanswered := !r.refusedOutright(l) && (r.UnansweredIn(g, from, told) || r.waitedOn(l, from, told))
-	held := max(from, r.foundHeld(l))
+	found := r.foundHeld(l)
+	held := max(from, found)
 	away := r.outOfReach(g.Node, held, told) && !r.onlyPausedBefore(l, from, told)
 	if r.refusedOutright(l) && r.Ops[l.Op].F == history.Extend { // asked once, of a lease that the service alone ends
 		away = r.causeSince(g, held) <= told
 	}
 	idle := r.Setup.Promise.Idles && !r.Setup.Promise.Leased // the server may have ended its session: nobody recorded after what time
-	forgotten := r.mayForget(max(g.Sent, held), told) || r.fewKnow(g.Sent, told)
+	forgotten := r.mayForget(max(g.Sent, found), told) || r.fewKnow(g.Sent, told)
 	return l.Claim.Cut || idle || unanswered || away || forgotten || r.starved(g, held, told)
 }
 
@@ -203,9 +204,6 @@ func (r *run) starved(g *trace.Grant, answered, told int64) bool {
 	i := sort.Search(len(away), func(i int) bool { return away[i].To >= told })
 	return i < len(away) && max(away[i].From, answered)+2*beat <= told
 }
-
-// isServer says whether a node is a server of the run.
-func (r *run) isServer(node string) bool { return slices.Contains(r.Setup.Servers, node) }
 
 // fewKnow says whether, of a lock that has its grants from a majority of independent servers,
 // so many were hit by faults meanwhile that less than a majority may know a grant: each alone

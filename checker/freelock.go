@@ -120,11 +120,6 @@ func (r *run) hindered(node string) []trace.Span {
 	})
 }
 
-// slight says that a fault is a delay of which many round trips fit into a lease.
-func (r *run) slight(f *trace.Fault) bool {
-	return f.Kind == "latency" && f.Slow > 0 && f.Slow <= int64(r.Setup.Lease)/slightOf
-}
-
 // rivals are the attempts of a key, by their start, of each and all before it the two
 // that last longest; -1: none.
 type rivals struct {

@@ -98,11 +98,6 @@ func (r *run) ownFaults(node string) []trace.Span {
 	})
 }
 
-// slows says that a fault is more than a slight delay: where four round trips and more fit into a lease all is in reach.
-func (r *run) slows(f *trace.Fault) bool {
-	return f.Kind != "latency" || f.Slow <= 0 || f.Slow > int64(r.Setup.Lease)/4
-}
-
 // ownShaken is ownFaults without what the service survives.
 func (r *run) ownShaken(node string) []trace.Span {
 	if r.Setup.Promise.Survives == "" || len(r.Setup.Servers) == 0 {

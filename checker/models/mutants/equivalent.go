@@ -57,7 +57,7 @@ var equivalent = []struct{ file, line, what, reason string }{
 	{"checker/progress.go", "r.Final < 0", "< becomes <=", "what comes first in a history is not the end"},
 	{"checker/progress.go", "k.Waits[i].Invoke > r.Final", "> becomes >=", noTies},
 	{"checker/progress.go", "k.Grants[i].Op > asked.Invoke", "> becomes >=", noTies},
-	{"checker/progress.go", "r.answers = []int64{}", "left out", memory},
+	{"checker/aftermath.go", "r.answers = []int64{}", "left out", memory},
 	{"checker/incidents.go", "x.To <= t", "<= becomes <", "what ends then takes nothing"},
 	{"checker/incidents.go", "spans[i].From < s.To", "< becomes <=", "what begins then takes nothing"},
 	{"checker/minimal.go", "v.Possible || v.Disturbed", "condition turned round", "of two counters it makes no difference which is whose"},
