@@ -165,7 +165,7 @@ func (r *run) bentClock(node string) string {
 func validityBound(r *run) outcome {
 	var f found
 	seen, missing := 0, 0
-	judge := func(g *trace.Grant, i int) {
+	r.eachAnswer(func(g *trace.Grant, i int) {
 		op := &r.Ops[i]
 		if op.Deadline == 0 {
 			if !r.Setup.Promise.Renews {
@@ -202,15 +202,7 @@ func validityBound(r *run) outcome {
 				"%s claimed %q at %s for %s, %s more than its lease allows.",
 				g.Who(), g.Key.Name, r.seconds(op.Time), length(claimed), length(claimed-allowed))
 		}
-	}
-	for _, g := range r.Grants {
-		judge(g, g.Op)
-		for _, c := range g.Claims {
-			if r.Ops[c.Op].Type == history.OK {
-				judge(g, c.Op)
-			}
-		}
-	}
+	})
 	byLease := f.certain
 	compared := r.restsTold(&f)
 	o := outcome{verdict: Holds, found: f,
@@ -228,6 +220,15 @@ func validityBound(r *run) outcome {
 			"time of sending.", missing, nouns.Count(missing, "claim"), verb(missing, "lack"))
 	}
 	return o
+}
+
+// eachAnswer calls do with each answer that told a holder that it holds its lock.
+func (r *run) eachAnswer(do func(*trace.Grant, int)) {
+	for _, g := range r.Grants {
+		for _, i := range r.Renewed(g) {
+			do(g, i)
+		}
+	}
 }
 
 // clockSet says that a fault may have set the clock of an operation's node while it was under way. A fault is told as it

@@ -92,27 +92,20 @@ func downBefore(from int64) func(*builder) {
 	}
 }
 
-var pairsByWays = map[string]func(*builder){
-	"violated-cut-from-resource": func(b *builder) { // no fault has ended what it holds
-		ofConnection(&b.setup.Promise)
+// grantedLater is a second grant of a lock without a lease, a while after the first, which nobody gave back.
+func grantedLater(promise func(*history.Promise), before func(*builder, *held)) func(*builder) {
+	return func(b *builder) {
+		promise(&b.setup.Promise)
 		b.setup.Servers = []string{"server-1"}
-		b.grantOf(0, 10*ms, "client-1", 1)
-		b.fault(100*ms, 400*ms, 1, "partition", "client-1", "resource")
-		b.grantOf(2*sec, 2010*ms, "client-2", 2)
-	},
-	"holds-cut-from-server": func(b *builder) {
-		ofConnection(&b.setup.Promise)
-		b.setup.Servers = []string{"server-1"}
-		b.grantOf(0, 10*ms, "client-1", 1)
-		b.fault(100*ms, 400*ms, 1, "partition", "client-1", "server-1")
-		b.grantOf(2*sec, 2010*ms, "client-2", 2)
-	},
-	"holds-idle-timeout": func(b *builder) {
-		idleEnds(&b.setup.Promise)
-		b.setup.Servers = []string{"server-1"}
-		b.grantOf(0, 10*ms, "client-1", 1)
+		before(b, b.grantOf(0, 10*ms, "client-1", 1))
 		b.grantOf(20*sec, 20010*ms, "client-2", 2)
-	},
+	}
+}
+
+var pairsByWays = map[string]func(*builder){
+	"violated-cut-from-resource": grantedLater(ofConnection, struck(100*ms, 400*ms, "partition", "client-1", "resource")), // it has ended nothing
+	"holds-cut-from-server":      grantedLater(ofConnection, struck(100*ms, 400*ms, "partition", "client-1", "server-1")),
+	"holds-idle-timeout":         grantedLater(idleEnds, func(*builder, *held) {}),
 }
 
 // waitsAfterKill waits for a free key for so long behind a kill of the one server that lasted 20 ms.
