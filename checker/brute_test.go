@@ -2,6 +2,7 @@ package checker
 
 import (
 	"flag"
+	"math"
 	"slices"
 	"strconv"
 	"testing"
@@ -105,9 +106,34 @@ func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
 			!b.faultAt(w.From, until, func(f *trace.Fault) bool { return f.Kind == "crash" }) {
 			return true
 		}
-		return h.Invoked > w.From+arrives && h.OK > w.From+arrives &&
-			!b.faultAt(w.From, h.OK, func(f *trace.Fault) bool { return b.hinders(f, b.r.Ops[w.Invoke].Node) })
+		clear := w.From + arrives
+		if begin, end := b.noiseBefore(b.r.Ops[w.Invoke].Node, h.OK); end == trace.Forever {
+			return false
+		} else if end > w.From {
+			clear = end + arrives + end - begin
+		}
+		return h.Invoked > clear && h.OK > clear
 	})
+}
+
+// noiseBefore is the last stretch of faults that may hinder a client and begin by a time, each within the aftermath of the one before it.
+func (b brute) noiseBefore(node string, at int64) (begin, end int64) {
+	end = math.MinInt64
+	for _, f := range b.r.Faults {
+		if b.hinders(f, node) && f.Begin >= 0 && f.From <= at {
+			end = max(end, b.fades(f))
+		}
+	}
+	begin = end
+	for grows := true; grows; {
+		grows = false
+		for _, f := range b.r.Faults {
+			if b.hinders(f, node) && f.Begin >= 0 && f.From < begin && b.fades(f) >= begin {
+				begin, grows = f.From, true
+			}
+		}
+	}
+	return begin, end
 }
 
 // hinders says whether a fault may keep from a client what it is owed: it hit servers, the client itself or its links.

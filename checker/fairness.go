@@ -15,8 +15,8 @@ import (
 // fairness looks for clients that were overtaken while they waited. Two requests
 // under way at once have no order of arrival that a client could know, so only
 // two things tell it for certain. The token of a lock that queues is the place in
-// its queue. And while nothing is at fault, a client that has waited for a lease, and for a second at least, has come
-// before who asks then. Where the service answered late meanwhile, that is left open: see late.
+// its queue. And a client that has waited for a lease, and for a second at least, with nothing at fault, has come
+// before who asks then; whatever was at fault before, and has faded, cost it its place at most, and it has a new one by then. Where the service answered late meanwhile, that is left open: see late.
 // O(n log n).
 func fairness(r *run) outcome {
 	q := queue{run: r}
@@ -88,11 +88,8 @@ func (q *queue) key(k *keyLog) {
 		if k.Grants[first].OK >= still {
 			continue
 		}
-		from, steady := q.undisturbed(w, still)
-		byPlace, byTime, open := -1, starts.in(k.granted(from, min(steady, firstLate(q.late, w.From)))), false
-		if byTime < 0 || k.Grants[byTime].Invoked <= from {
-			byTime, open = starts.in(k.granted(from, steady)), true
-		}
+		byPlace := -1
+		byTime, from, open := q.latest(k, &starts, w, still)
 		placed := g != nil && g.Token != 0 && !trace.Meets(q.lost, w.From, until)
 		if placed && !rising {
 			byPlace = places.in(k.granted(w.From, until))
@@ -125,15 +122,31 @@ func (q *queue) waited(w trace.Wait) (g *trace.Grant, until int64) {
 	return nil, w.From
 }
 
-// undisturbed is the time, after its request has arrived, in which w still waited and
-// nothing had been at fault since it began that may have cost it its place: servers, or its client.
-func (q *queue) undisturbed(w trace.Wait, until int64) (from, to int64) {
+// latest is the grant whose client asked last, of those that w still waited beside when it had waited for long enough, by from, since a time from
+// which on nothing was at fault that may have cost it its place: servers, or its client. Who lost it asks anew within as long as it was hindered, as
+// clients try again at times that double. It is a grant that was asked for behind from, if there is one; -1: none.
+func (q *queue) latest(k *keyLog, starts *peaks, w trace.Wait, until int64) (by int, from int64, open bool) {
+	by = -1
 	noise := q.faultsFor(q.Ops[w.Invoke].Node)
-	i := sort.Search(len(noise), func(i int) bool { return noise[i].To >= w.From })
-	if i < len(noise) {
-		until = min(until, noise[i].From)
+	for _, clear := range without(trace.Span{From: w.From, To: until}, noise) {
+		arrived := clear.From + q.arrives()
+		if clear.From > w.From {
+			over := sort.Search(len(noise), func(i int) bool { return noise[i].To >= clear.From })
+			arrived = after(arrived, clear.From-noise[over].From)
+		}
+		late := firstLate(q.late, clear.From)
+		for _, to := range []int64{min(clear.To, late), clear.To} {
+			i := starts.in(k.granted(arrived, to))
+			if i < 0 {
+				continue
+			}
+			by, from, open = i, arrived, to > late
+			if k.Grants[i].Invoked > arrived {
+				return by, from, open
+			}
+		}
 	}
-	return w.From + q.arrives(), until
+	return by, from, open
 }
 
 // firstLate is when the service first answered late in what came after a time.

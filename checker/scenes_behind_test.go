@@ -293,7 +293,7 @@ var deathsBeside = map[string]func(*builder){
 }
 
 // passesBy is a client that is granted the lock before one that asked long before it, while a fault hits one.
-func passesBy(b *builder, hit string, sent bool) {
+func passesBy(b *builder, hit string, until int64, sent bool) {
 	b.setup.Promise.Order, b.setup.Promise.Token = true, false
 	b.setup.Servers = []string{"server-1"}
 	h := b.grantOf(0, 10*ms, "client-1", 0)
@@ -306,7 +306,7 @@ func passesBy(b *builder, hit string, sent bool) {
 	g := b.grantOf(20*ms, 6200*ms, "client-2", 0)
 	b.does(6250*ms, g, history.Release, history.OK)
 	if hit != "" {
-		b.fault(50*ms, 100*ms, 1, "reset", hit)
+		b.fault(50*ms, until, 1, "reset", hit)
 	}
 	if !sent {
 		b.unsent()
@@ -314,7 +314,7 @@ func passesBy(b *builder, hit string, sent bool) {
 }
 
 var overtakenBeside = map[string]func(*builder){
-	"violated-beside-hit": func(b *builder) { passesBy(b, "client-3", true) },
-	"violated-unsent":     func(b *builder) { passesBy(b, "", false) },
-	"holds-waiter-hit-na": func(b *builder) { passesBy(b, "client-2", true) },
+	"violated-beside-hit": func(b *builder) { passesBy(b, "client-3", 100*ms, true) },
+	"violated-unsent":     func(b *builder) { passesBy(b, "", 0, false) },
+	"holds-waiter-hit-na": func(b *builder) { passesBy(b, "client-2", 3*sec, true) },
 }

@@ -165,8 +165,8 @@ func atClock(scene func(*builder), node string) func(*builder) {
 
 var (
 	overtakenBesideClock = map[string]func(*builder){
-		"violated-third-clock": atClock(func(b *builder) { passesBy(b, "", true) }, "client-4"),
-		"holds-own-clock-na":   atClock(func(b *builder) { passesBy(b, "", true) }, "client-2"),
+		"violated-third-clock": atClock(func(b *builder) { passesBy(b, "", 100*ms, true) }, "client-4"),
+		"holds-own-clock-na":   atClock(func(b *builder) { passesBy(b, "", 100*ms, true) }, "client-2"),
 	}
 	starvedBesideClock = map[string]func(*builder){
 		"violated-third-clock": atClock(starves, "client-4"),

@@ -10,7 +10,7 @@ import (
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
 		"false-loss": lossesByWays, "deadlock-freedom": waitsAfterKills, "wait-limit": limitsOverSlowLinks, "reentrancy": innerOverSlowLinks,
-		"mutual-exclusion": pairsByWays,
+		"mutual-exclusion": pairsByWays, "fairness": pausedInQueues,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -178,4 +178,22 @@ func innerOver(by int64) func(*builder) {
 var innerOverSlowLinks = map[string]func(*builder){
 	"violated-in-vain-slight-delay": innerOver(ms),
 	"unknown-in-vain-delay":         innerOver(500 * ms),
+}
+
+// pausedInQueue waits from 2 s to 12 s, and is paused, or cut off, for a moment at 3 s; another asks at a time, and is granted the key.
+func pausedInQueue(asked int64, kind string, cut ...string) func(*builder) {
+	return func(b *builder) {
+		b.setup.Servers = []string{"server-1"}
+		b.setup.Promise.Order, b.setup.Promise.Token = true, false
+		b.session1(0, "client-3", 0)
+		b.fault(3*sec, 3020*ms, 1, kind, "client-1", cut...)
+		b.session1(asked, "client-2", 0)
+		b.grantOf(2*sec, 12*sec, "client-1", 0)
+	}
+}
+
+var pausedInQueues = map[string]func(*builder){
+	"violated-long-behind-a-pause": pausedInQueue(8*sec, "pause"),
+	"violated-long-behind-a-cut":   pausedInQueue(8*sec, "partition", "server-1"),
+	"holds-soon-behind-a-pause-na": pausedInQueue(4500*ms, "pause"), // it may have lost its place, and have asked for a new one since
 }
