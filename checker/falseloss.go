@@ -17,6 +17,7 @@ import (
 // is granted the key by then or not is no excuse: a lease that is still owed is nobody else's.
 func falseLoss(r *run) outcome {
 	var f found
+	var last trace.Loss // with a cause
 	due, caused, open := 0, 0, ""
 	losses := slices.Concat(r.Losses, r.denied())
 	was := r.rests.steady
@@ -30,6 +31,7 @@ func falseLoss(r *run) outcome {
 			due++
 		case r.hasCause(l):
 			caused++
+			last = l
 		case !known:
 			open = fmt.Sprintf("%s was told of a loss at %s, and the deadline of that grant cannot be converted: %s.",
 				l.Grant.Who(), r.seconds(told.Time), r.bentClock(l.Grant.Node))
@@ -45,8 +47,8 @@ func falseLoss(r *run) outcome {
 	}
 	told := nouns.Count(len(losses), "time")
 	o := outcome{verdict: Holds, found: f,
-		reason: fmt.Sprintf("In %s clients were told of a loss %s: %d after the deadline, %d with a cause, such as a "+
-			"fault or a renewal without an answer.", nouns.Count(len(r.Grants), "grant"), told, due, caused),
+		reason: fmt.Sprintf("In %s clients were told of a loss %s: %d after the deadline, %d with a cause%s.",
+			nouns.Count(len(r.Grants), "grant"), told, due, caused, r.causeOf(last)),
 		summary: fmt.Sprintf("Clients were told of a loss %s, %d before the deadline and without a cause.", told, f.certain),
 	}
 	switch {
@@ -113,6 +115,30 @@ func (r *run) hasCause(l trace.Loss) bool {
 	idle := r.Setup.Promise.Idles && !r.Setup.Promise.Leased // the server may have ended its session: nobody recorded after what time
 	forgotten := r.mayForget(max(g.Sent, found), told) || r.fewKnow(g.Sent, told)
 	return l.Claim.Cut || idle || unanswered || away || forgotten || r.starved(g, held, told)
+}
+
+// causeOf names what may have ended the lease of a loss that has a cause, and the last fault that began before it was told; "" of no loss.
+func (r *run) causeOf(l trace.Loss) string {
+	if l.Grant == nil {
+		return ""
+	}
+	told := r.Ops[l.Op].Time
+	words := fmt.Sprintf(" (the last at %s, of %s", r.seconds(told), l.Grant.Who())
+	var by *trace.Fault
+	for _, f := range slices.Concat(r.Faults, r.ended()) {
+		if f.Begin >= 0 && f.From <= told && r.mayHinder(f, l.Grant.Node) && (by == nil || f.From >= by.From) {
+			by = f
+		}
+	}
+	switch {
+	case by == nil && l.Claim.Cut:
+		return words + ", whose connection had broken)"
+	case by == nil && r.Setup.Promise.Idles && !r.Setup.Promise.Leased:
+		return words + ", whose session the server may have ended as idle)"
+	case by == nil:
+		return words + ", which had no answer to a request)"
+	}
+	return fmt.Sprintf("%s, behind a %s on %s from %s)", words, by.Kind, by.Target, r.seconds(by.From))
 }
 
 // foundHeld is the last time before a client was told of a loss, or asked for what it was refused, at which the service still had its hold: a

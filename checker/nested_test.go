@@ -32,13 +32,13 @@ func TestReentrancyAtItsLimits(t *testing.T) {
 	owed := 1010*ms - trace.ClockNoise
 	atLimits(t, "reentrancy", reentrancy, []limit{
 		{"refused as its lease ends", asks(owed-ms, owed, busy), Violated, "1 breach of the rules for holds within holds, of which there were 1"},
-		{"refused just after", asks(owed-ms, owed+1, busy), Unknown, "Nobody took again what it held"},
+		{"refused just after", asks(owed-ms, owed+1, busy), Unknown, "Nobody is known to have taken again"},
 		{"granted anew as its lease ends", asks(20*ms, owed, anew), Violated, "1 breach of the rules for holds within holds, of which there were 1"},
 		{"waited for itself until its lease had ended", asks(20*ms, owed+1, anew), Violated, "1 breach of the rules for holds within holds, of which there were 1"},
-		{"waited in vain for half a lease", asks(20*ms, 520*ms, fails), Unknown, "Nobody took again what it held"},
+		{"waited in vain for half a lease", asks(20*ms, 520*ms, fails), Unknown, "Nobody is known to have taken again"},
 		{"and longer", asks(20*ms, 520*ms+1, fails), Violated, "1 breach"},
-		{"not answered", asks(20*ms, 520*ms+1, func(op *history.Op) { op.Type = history.Info }), Unknown, "Nobody took again what it held"},
-		{"a fault keeps it waiting", func(b *builder) { asks(20*ms, 520*ms+1, fails)(b); b.fault(30*ms, 40*ms, 1, "pause", "server-1") }, Unknown, "Nobody took again what it held"},
+		{"not answered", asks(20*ms, 520*ms+1, func(op *history.Op) { op.Type = history.Info }), Unknown, "Nobody is known to have taken again"},
+		{"a fault keeps it waiting", func(b *builder) { asks(20*ms, 520*ms+1, fails)(b); b.fault(30*ms, 40*ms, 1, "pause", "server-1") }, Unknown, "Nobody is known to have taken again"},
 		{"another key", func(b *builder) {
 			asks(20*ms, 520*ms+1, busy)(b)
 			for i := range b.ops {
@@ -46,7 +46,7 @@ func TestReentrancyAtItsLimits(t *testing.T) {
 					b.ops[i].Key = "l"
 				}
 			}
-		}, Unknown, "Nobody took again what it held"},
+		}, Unknown, "Nobody is known to have taken again"},
 	})
 }
 

@@ -51,6 +51,25 @@ func deadlockFreedom(r *run) outcome {
 	return o
 }
 
+// waitedLong names the longest of the waits that lasted for more than our patience and are no violation.
+func (r *run) waitedLong() string {
+	var longest stretch
+	key, n := "", 0
+	for _, k := range r.keys {
+		for _, w := range r.alone(k, func(*history.Op) bool { return true }) {
+			n++
+			if w.to-w.from > longest.to-longest.from {
+				longest, key = w, k.Name
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of more than %s may be due to holders, to faults or to requests of unknown outcome; the longest is that of %s for %q, from %s to %s.",
+		nouns.Count(n, "wait"), length(r.patience()), r.client(longest.waits[0].Invoke), key, r.seconds(longest.from), r.seconds(longest.to))
+}
+
 // finalAcquire judges the first acquire of a key after the Final note, with those by
 // which somebody goes on asking, and says why it cannot.
 func (r *run) finalAcquire(name string, f *found) (open string) {

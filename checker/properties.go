@@ -192,7 +192,7 @@ var Checkers = append([]Checker{
 		About: "A free key is not granted within two leases and 3 s although all is healed.",
 		Remedy: "An attempt that fails must take back what it has left at the service: a key, a place in the queue. A " +
 			"wait that its user can bound, and a lease on every place, keep one lost answer from stopping all.",
-		check: deadlockFreedom, oracle: posed{why: noTime}, rests: rests{others: true},
+		check: deadlockFreedom, oracle: posed{why: noTime}, rests: rests{others: true}, passed: (*run).waitedLong,
 		tests: []test{
 			contended.shows("a waiter that is never woken"),
 			unanswered.shows("a key that a lost answer keeps"),

@@ -28,7 +28,7 @@ func reentrancy(r *run) outcome {
 		summary: fmt.Sprintf("%s of the rules for holds within holds, of which there were %d.", breaches(n.found.certain), n.again),
 	}
 	if n.again == 0 && n.found.certain == 0 {
-		o.verdict, o.reason = Unknown, "Nobody took again what it held."
+		o.verdict, o.reason = Unknown, "Nobody is known to have taken again what it certainly held."
 	}
 	return r.orUnseen(o)
 }

@@ -20,7 +20,7 @@ func waitLimit(r *run) outcome {
 	var f found
 	machine := max(int64(r.Setup.Lease)/4, slowAnswer)
 	slack := int64(r.Setup.Promise.Bound) + machine
-	judged, pending, worst := 0, 0, int64(0)
+	judged, pending, hindered, worst := 0, 0, 0, int64(0)
 	for _, k := range r.keys {
 		for _, w := range k.Waits {
 			op := &r.Ops[w.Invoke]
@@ -35,6 +35,7 @@ func waitLimit(r *run) outcome {
 			said := length(late) + " after that"
 			if faults := r.faultsFor(op.Node); trace.Meets(faults, w.From, to) {
 				if late = longestOf(without(trace.Span{From: w.From + op.Limit, To: to}, faults)); late <= slack {
+					hindered++
 					continue
 				}
 				said += fmt.Sprintf(", of which %s without a fault", length(late))
@@ -63,7 +64,11 @@ func waitLimit(r *run) outcome {
 		summary: fmt.Sprintf("%d of %s came back more than %s after its limit, or not at all.", f.certain,
 			nouns.Count(judged+pending, "attempt"), length(slack)),
 	}
-	if judged == 0 {
+	switch {
+	case judged > 0:
+	case hindered > 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf("%s had a limit, and each met a fault.", nouns.Count(hindered, "attempt"))
+	default:
 		o.verdict, o.reason = Unknown, "No attempt had a limit that the lock was told."
 	}
 	return o
