@@ -22,8 +22,11 @@ func flows(f *trace.Fault) int64 {
 	if f.Kind != "partition" || f.To == trace.Forever {
 		return f.To
 	}
-	return max(after(f.To, f.To-f.From+backedOff), f.Again)
+	return max(FlowAgain(f.From, f.To), f.Again)
 }
+
+// FlowAgain is when all connections flow again, at the latest, that a partition between two times had cut.
+func FlowAgain(from, to int64) int64 { return after(to, to-from+backedOff) }
 
 // faded is when what a fault has left behind is over; end is when the fault itself was.
 // That of a cut lasts at least until its connections flow.

@@ -21,6 +21,7 @@ type lingering struct {
 	s     *stage
 	read  int                 // records that were looked at
 	moved map[string]movement // by key
+	begun map[int]int64       // the faults that began, by id
 	ends  time.Time           // at the latest
 	from  time.Time           // the load's time was over
 }
@@ -30,6 +31,7 @@ type movement struct {
 	at    int64 // raw; until something has happened, that of the first request
 	held  bool  // it was a grant, or a renewal
 	asked int64 // the last request for it
+	clock int64 // the judge's patience begins then: the last that happened, an acquire of unknown outcome ended, or connections flowed after a cut
 }
 
 // lingering is nil where a load has its time.
@@ -37,7 +39,7 @@ func (s *stage) lingering() *lingering {
 	if !s.Linger {
 		return nil
 	}
-	return &lingering{s: s, moved: map[string]movement{}}
+	return &lingering{s: s, moved: map[string]movement{}, begun: map[int]int64{}}
 }
 
 // goesOn says whether the load goes on although its time is over.
@@ -47,7 +49,7 @@ func (l *lingering) goesOn() bool {
 	}
 	now := time.Now()
 	if l.from.IsZero() {
-		l.from, l.ends = now, now.Add(checker.Patience(l.s.lease)+2*l.s.lease)
+		l.from, l.ends = now, now.Add(2*checker.Patience(l.s.lease))
 	}
 	l.look()
 	if now.After(l.ends) || !l.stuck(history.Raw()) {
@@ -61,11 +63,8 @@ func (l *lingering) goesOn() bool {
 func (l *lingering) look() {
 	for _, op := range l.s.rec.since(l.read) {
 		l.read++
-		if op.Fault != nil && op.Fault.Phase == history.Heal {
-			for key, m := range l.moved {
-				m.at = max(m.at, op.Time)
-				l.moved[key] = m
-			}
+		if op.Fault != nil {
+			l.fault(op.Fault, op.Time)
 			continue
 		}
 		m := l.moved[op.Key]
@@ -73,6 +72,8 @@ func (l *lingering) look() {
 		switch {
 		case op.Key == "" || !asks && op.F != history.Extend && op.F != history.Release:
 			continue
+		case op.Type == history.Info && asks:
+			m.clock = max(m.clock, op.Time)
 		case op.Type == history.OK:
 			m.at, m.held = max(m.at, op.Time), op.F != history.Release
 		case op.Type == history.Invoke && asks:
@@ -86,15 +87,32 @@ func (l *lingering) look() {
 	}
 }
 
+// fault starts the clocks of all keys anew as one ends.
+func (l *lingering) fault(f *history.FaultNote, at int64) {
+	switch f.Phase {
+	case history.Begin:
+		l.begun[f.ID] = at
+	case history.Heal:
+		flows := at
+		if began, known := l.begun[f.ID]; known && f.Kind == "partition" {
+			flows = checker.FlowAgain(began, at)
+		}
+		for key, m := range l.moved {
+			m.at, m.clock = max(m.at, at), max(m.clock, flows)
+			l.moved[key] = m
+		}
+	}
+}
+
 // stuck says that a key of the load waits to be granted, and not yet for longer than the judge needs.
 func (l *lingering) stuck(now int64) bool {
 	for key, m := range l.moved {
-		still, waits := time.Duration(now-m.at), m.asked > m.at || len(l.s.rec.feed.Waiting(key)) > 0
+		still, counted, waits := time.Duration(now-m.at), time.Duration(now-max(m.at, m.clock)), m.asked > m.at || len(l.s.rec.feed.Waiting(key)) > 0
 		least := stuckFree * l.s.lease
 		if m.held {
 			least = stuckHeld * l.s.lease
 		}
-		if waits && still > least && still < checker.Patience(l.s.lease)+l.s.lease/2 && slices.Contains(l.s.setup.Keys, key) {
+		if waits && still > least && counted < checker.Patience(l.s.lease)+l.s.lease/2 && slices.Contains(l.s.setup.Keys, key) {
 			return true
 		}
 	}

@@ -16,7 +16,10 @@ func TestLingering(t *testing.T) {
 		return history.Op{Time: at * lease / 10, Node: "client-1", Key: "k", F: f, Type: kind}
 	}
 	heal := func(at int64) history.Op {
-		return history.Op{Time: at * lease / 10, F: history.Fault, Type: history.Note, Fault: &history.FaultNote{ID: 1, Phase: history.Heal}}
+		return history.Op{Time: at * lease / 10, F: history.Fault, Type: history.Note, Fault: &history.FaultNote{ID: 1, Kind: "partition", Phase: history.Heal}}
+	}
+	cut := func(at int64) history.Op {
+		return history.Op{Time: at * lease / 10, F: history.Fault, Type: history.Note, Fault: &history.FaultNote{ID: 1, Kind: "partition", Phase: history.Begin}}
 	}
 	free := []history.Op{op(1, history.Acquire, history.Invoke), op(2, history.Acquire, history.OK), op(3, history.Release, history.Invoke), op(4, history.Release, history.OK)}
 	held := []history.Op{op(1, history.Acquire, history.Invoke), op(4, history.Acquire, history.OK)}
@@ -35,12 +38,16 @@ func TestLingering(t *testing.T) {
 		"long enough for the judge": {append(free, waits), 4 + 10*6, false},
 		"never granted, and asked for again": {[]history.Op{op(1001, history.Acquire, history.Invoke), op(1002, history.Acquire, history.Fail),
 			op(1015, history.Try, history.Invoke), op(1016, history.Try, history.Fail)}, 1020, true},
-		"a fault was over since":              {append(free, waits, heal(18)), 20, false},
-		"held, and its holder may work":       {append(held, waits), 20, false},
-		"held for too long":                   {append(held, waits), 40, true},
-		"held and renewed":                    {append(held, waits, op(30, history.Extend, history.OK)), 40, false},
-		"a release came to nothing":           {append(held, waits, op(6, history.Release, history.Fail)), 20, true},
-		"somebody waits for a key of its own": {append(free, other), 20, false},
+		"a fault was over since":                           {append(free, waits, heal(18)), 20, false},
+		"a cut was over, and connections may not flow yet": {append(free, waits, cut(5), heal(25)), 4 + 10*6 + 25, true},
+		"they have flowed for long enough":                 {append(free, waits, cut(5), heal(25)), 4 + 10*6 + 50, false},
+		"an acquire with no known outcome":                 {append(free, waits, op(30, history.Acquire, history.Info), waits), 4 + 10*6, true},
+		"and long enough since it ended":                   {append(free, waits, op(30, history.Acquire, history.Info), waits), 30 + 10*6, false},
+		"held, and its holder may work":                    {append(held, waits), 20, false},
+		"held for too long":                                {append(held, waits), 40, true},
+		"held and renewed":                                 {append(held, waits, op(30, history.Extend, history.OK)), 40, false},
+		"a release came to nothing":                        {append(held, waits, op(6, history.Release, history.Fail)), 20, true},
+		"somebody waits for a key of its own":              {append(free, other), 20, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setup := history.Setup{Keys: []string{"k"}}
