@@ -217,75 +217,13 @@ func (r *run) heldUntil(g *trace.Grant) int64 {
 	return to
 }
 
-// stretch is a time for which somebody waited: few waits that span it, in order.
-type stretch struct {
-	from, to int64
-	waits    []trace.Wait
-}
-
-// joined cuts waits, which are in the order of their start, to [from, to] and
-// joins those that follow each other within a quarter of a lease: a client that
-// is refused and asks again goes on waiting. Two refusals as held by another may be
-// further apart, up to a time: nobody can have been granted the key between them.
-func (r *run) joined(waits []trace.Wait, from, to, refused int64) []stretch {
-	near := int64(r.Setup.Lease) / 4
-	var joined []stretch
-	for _, w := range waits {
-		w.From, w.To = max(w.From, from), min(w.To, to)
-		if w.From >= w.To {
-			continue
-		}
-		n, apart := len(joined)-1, near
-		if n >= 0 && refused > near && r.busy(w) && r.busy(joined[n].last()) {
-			apart = refused
-		}
-		if n >= 0 && w.From-joined[n].to <= apart {
-			joined[n].add(w, apart)
-			continue
-		}
-		joined = append(joined, stretch{w.From, w.To, []trace.Wait{w}})
-	}
-	return joined
-}
-
-// busy says that a wait came to be refused as held by another.
-func (r *run) busy(w trace.Wait) bool { return w.Done >= 0 && r.Ops[w.Done].Busy }
-
-func (s *stretch) last() trace.Wait { return s.waits[len(s.waits)-1] }
-
-// add makes a stretch longer by a wait, and drops those that it takes the place of.
-func (s *stretch) add(w trace.Wait, apart int64) {
-	if w.To <= s.to {
-		return
-	}
-	s.to = w.To
-	for n := len(s.waits); n > 0; n-- {
-		if n == 1 && w.From > s.from || n > 1 && w.From-s.waits[n-2].To > apart {
-			break
-		}
-		s.waits = s.waits[:n-1]
-	}
-	s.waits = append(s.waits, w)
-}
-
-// within lists the operations of the waits that meet a part of the stretch.
-func (s *stretch) within(from, to int64) (ops []int) {
-	for _, w := range s.waits {
-		if w.From < to && w.To > from {
-			ops = append(ops, w.Invoke, w.Done)
-		}
-	}
-	return ops
-}
-
 // dry is the longest time between from and to without a grant of the key, the first of
 // those that are as long.
 func (k *keyLog) dry(from, to int64) (int64, int64) {
 	if k.gaps == nil {
 		k.gaps = &peaks{n: max(len(k.Grants)-1, 0), value: func(i int) int64 { return k.Grants[i+1].OK - k.Grants[i].OK }}
 	}
-	first := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK > from })
-	end := sort.Search(len(k.Grants), func(i int) bool { return k.Grants[i].OK >= to })
+	first, end := k.granted(from, to)
 	if first >= end {
 		return from, to
 	}

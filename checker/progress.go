@@ -66,7 +66,8 @@ func (r *run) waitedLong() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of more than %s may be due to holders, to faults or to requests of unknown outcome; the longest is that of %s for %q, from %s to %s.",
+	return fmt.Sprintf("%s of more than %s may be due to holders, to faults or to requests of unknown outcome; "+
+		"the longest is that of %s for %q, from %s to %s.",
 		nouns.Count(n, "wait"), length(r.patience()), r.client(longest.waits[0].Invoke), key, r.seconds(longest.from), r.seconds(longest.to))
 }
 

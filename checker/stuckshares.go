@@ -104,50 +104,6 @@ func (r *run) shared() string {
 	return "at most readers held it and no writer waited"
 }
 
-// alone are the times of more than our patience for which one client waited for what it asked for by some operations.
-// Who is refused and asks again goes on.
-func (r *run) alone(k *keyLog, by func(*history.Op) bool) (long []stretch) {
-	open, apart := map[int]*stretch{}, int64(r.Setup.Lease)/4
-	end := func(process int) {
-		if s := open[process]; s != nil && s.to-s.from > r.patience() {
-			long = append(long, *s)
-		}
-		delete(open, process)
-	}
-	waits := slices.Clone(k.Waits)
-	slices.SortFunc(waits, func(a, b trace.Wait) int { return a.Invoke - b.Invoke })
-	for _, w := range waits {
-		op := &r.Ops[w.Invoke]
-		if !by(op) {
-			continue
-		}
-		w, known := r.lasted(w)
-		if !known {
-			continue
-		}
-		within := apart
-		if s := open[op.Process]; s != nil && r.busy(w) && r.busy(s.last()) {
-			within = max(apart, r.patience()/2)
-		}
-		if s := open[op.Process]; s != nil && w.From-s.to <= within {
-			s.add(w, within)
-		} else {
-			end(op.Process)
-			open[op.Process] = &stretch{w.From, w.To, []trace.Wait{w}}
-		}
-		if r.Ops[w.Done].Type != history.Fail {
-			end(op.Process)
-		}
-	}
-	for process := range open {
-		end(process)
-	}
-	slices.SortFunc(long, func(a, b stretch) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.waits[0].Invoke, b.waits[0].Invoke))
-	})
-	return long
-}
-
 // room are the times, in order, in which whoever waits for a share of k could have been given it.
 func (r *run) room(k *keyLog) []trace.Span { return r.soundOf(k, r.freeOf(r.demand(k, r.holdsOf(k)))) }
 
