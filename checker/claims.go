@@ -18,7 +18,7 @@ import (
 // told ok after both had been made, one of the two was told so falsely, whichever came first. Nor can more permits be
 // given back than were granted. A grant of another mode or number than was asked for is no honest answer, either, nor a renewal
 // of another than was held, nor that a session has survived whose lock another was granted,
-// nor silence about a loss.
+// nor silence about a loss, nor an ok that no server can have given.
 func honestClaims(r *run) outcome {
 	var f found
 	seen := 0
@@ -36,6 +36,7 @@ func honestClaims(r *run) outcome {
 	r.addToldSafe(&f)
 	safe := f.certain - claims
 	silent := r.addUnsaid(&f)
+	alone := r.addUnreached(&f)
 	r.otherThanAsked(&f)
 	change := ""
 	if r.Setup.Promise.Changes {
@@ -54,7 +55,10 @@ func honestClaims(r *run) outcome {
 	if silent > 0 {
 		told = append(told, fmt.Sprintf("%s %s told nothing of the loss of the lock.", nouns.Count(silent, "holder"), was(silent)))
 	}
-	if others := f.certain - claims - safe - silent; others > 0 {
+	if alone > 0 {
+		told = append(told, fmt.Sprintf("%s came while no server could be reached.", nouns.Count(alone, "ok answer")))
+	}
+	if others := f.certain - claims - safe - silent - alone; others > 0 {
 		told = append(told, fmt.Sprintf("%s told of another mode or number of permits than was asked for, held, or left by others.",
 			nouns.Count(others, "ok answer")))
 	}

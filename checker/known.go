@@ -12,39 +12,41 @@ import (
 // for: whoever walks over all faults for each grant takes the square of a history's length.
 type known struct {
 	clients  map[string]bool
-	spans    map[string][]trace.Span        // of faults, by a name for what matches
-	own      map[string][]trace.Span        // of each node, the faults that may keep it from the service
-	claimed  map[*trace.Grant]int           // see run.lastClaim
-	stopped  map[string][]trace.Span        // of each node, the faults that stop its programs
-	kills    map[string][]*trace.Fault      // of each node, those that were not missed, by their begin
-	begun    map[int]*trace.Fault           // by its Begin note
-	stalls   map[string][]trace.Stall       // of each node, by their begin
-	servers  []trace.Stall                  // of whoever takes part in everything
-	overs    []trace.Span                   // see run.over
-	lingers  int64                          // see run.lingers
-	abstains map[string][]int               // by owner, the notes of it
-	asked    *meetings                      // of all keys; see run.keysIn
-	long     map[string][]trace.Span        // see run.firstStall
-	ended    []*trace.Fault                 // see run.ended
-	over     map[*trace.Fault]int64         // see run.sessionOver
-	told     toldLeases                     // see run.leasesOfAll
-	shocks   []*trace.Fault                 // see run.shocks
-	facts    map[*fact]int                  // see run.factOf
-	lapses   []unserved                     // see run.unservedFor
-	faulty   []trace.Span                   // those of faulty that two faults or more share
-	forgets  []timed                        // see run.forgetsFrom
-	hindered map[string][]trace.Span        // see run.hindered
-	hits     map[string][]trace.Span        // see run.hits
-	faultsOf map[string][]timed             // see run.faultsOf
-	pending  map[string]bool                // see run.pending
-	tokens   map[*trace.Grant]map[int64]int // see run.hadToken
-	waiting  map[string][]int               // see run.leftWaiting
-	askedAs  map[string]string              // see run.askedAs
-	unknown  map[wanted][]trace.Span        // see run.unknownOf
-	denials  map[*trace.Grant][]int         // see run.denialsOf
-	moves    map[string][]int64             // see run.moved
-	unlogged map[string][]int               // see run.unlogged
-	clocked  map[string]bool                // whose clock a fault bends
+	spans    map[string][]trace.Span            // of faults, by a name for what matches
+	own      map[string][]trace.Span            // of each node, the faults that may keep it from the service
+	claimed  map[*trace.Grant]int               // see run.lastClaim
+	stopped  map[string][]trace.Span            // of each node, the faults that stop its programs
+	kills    map[string][]*trace.Fault          // of each node, those that were not missed, by their begin
+	begun    map[int]*trace.Fault               // by its Begin note
+	stalls   map[string][]trace.Stall           // of each node, by their begin
+	servers  []trace.Stall                      // of whoever takes part in everything
+	overs    []trace.Span                       // see run.over
+	lingers  int64                              // see run.lingers
+	abstains map[string][]int                   // by owner, the notes of it
+	asked    *meetings                          // of all keys; see run.keysIn
+	long     map[string][]trace.Span            // see run.firstStall
+	ended    []*trace.Fault                     // see run.ended
+	over     map[*trace.Fault]int64             // see run.sessionOver
+	told     toldLeases                         // see run.leasesOfAll
+	shocks   []*trace.Fault                     // see run.shocks
+	facts    map[*fact]int                      // see run.factOf
+	lapses   []unserved                         // see run.unservedFor
+	faulty   []trace.Span                       // those of faulty that two faults or more share
+	forgets  []timed                            // see run.forgetsFrom
+	hindered map[string][]trace.Span            // see run.hindered
+	hits     map[string][]trace.Span            // see run.hits
+	faultsOf map[string][]timed                 // see run.faultsOf
+	pending  map[string]bool                    // see run.pending
+	tokens   map[*trace.Grant]map[int64]int     // see run.hadToken
+	waiting  map[string][]int                   // see run.leftWaiting
+	askedAs  map[string]string                  // see run.askedAs
+	unknown  map[wanted][]trace.Span            // see run.unknownOf
+	denials  map[*trace.Grant][]int             // see run.denialsOf
+	moves    map[string][]int64                 // see run.moved
+	unlogged map[string][]int                   // see run.unlogged
+	alone    map[string][]trace.Span            // see run.unreached
+	away     map[string]map[string][]trace.Span // see run.readAway
+	clocked  map[string]bool                    // whose clock a fault bends
 }
 
 // isClient says whether a node is one of the clients.

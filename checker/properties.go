@@ -148,7 +148,8 @@ var Checkers = append([]Checker{
 		Name: "honest-claims", Owed: Service,
 		About: "An extend, change or release reports success although the client held the lock at no instant of it, or a grant " +
 			"is of another mode or number of permits than was asked for, or a renewal than was held, or a holder is told that its lock " +
-			"is safe again though another was granted it, or, by a lock that tells of losses, never that it is lost.",
+			"is safe again though another was granted it, or, by a lock that tells of losses, never that it is lost, or an ok came " +
+			"while no server could be reached.",
 		Remedy: "Compare the owner at the server in the same step as the renewal or the release, and say no where it is another's or " +
 			"gone. Grant what was asked for, or refuse it. Tell a holder when its session is over, also where the library makes a new one.",
 		promised: replies, check: honestClaims, oracle: posed{of: (*run).askClaims}, rests: rests{steady: true},

@@ -10,7 +10,7 @@ import (
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
 		"false-loss": lossesByWays, "deadlock-freedom": waitsAfterKills, "wait-limit": limitsOverSlowLinks, "reentrancy": innerOverSlowLinks,
-		"mutual-exclusion": pairsByWays, "fairness": pausedInQueues,
+		"mutual-exclusion": pairsByWays, "fairness": pausedInQueues, "honest-claims": toldByNobody,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -197,3 +197,47 @@ var pausedInQueues = map[string]func(*builder){
 	"violated-long-behind-a-cut":   pausedInQueue(8*sec, "partition", "server-1"),
 	"holds-soon-behind-a-pause-na": pausedInQueue(4500*ms, "pause"), // it may have lost its place, and have asked for a new one since
 }
+
+// toldOK is a holder, or a client that asks, of a lock at two servers; a fault that lasts from 200 ms to 5 s, and what is told ok at a time, 1 ms after it was asked.
+func toldOK(at int64, what history.F, promise func(*history.Promise), faults ...func(*builder, *held)) func(*builder) {
+	return func(b *builder) {
+		b.setup.Servers = []string{"server-1", "server-2"}
+		promise(&b.setup.Promise)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		then(faults...)(b, h)
+		if what == history.Acquire {
+			b.does(50*ms, h, history.Release, history.OK)
+			b.grantOf(at, at+ms, "client-2", 2)
+			return
+		}
+		b.does(100*ms, h, history.Extend, history.OK)
+		b.does(at, h, what, history.OK)
+	}
+}
+
+func noReturn(p *history.Promise) { p.Mute = true }
+
+func cutFrom(n int, node string, cut ...string) func(*builder, *held) {
+	return func(b *builder, _ *held) { b.fault(200*ms, 5*sec, n, "partition", node, cut...) }
+}
+
+func down(n int, kind, server string) func(*builder, *held) {
+	return func(b *builder, _ *held) { b.fault(200*ms, 5*sec, n, kind, server) }
+}
+
+var (
+	cutFromBoth  = cutFrom(1, "client-1", "server-1", "server-2")
+	toldByNobody = map[string]func(*builder){
+		"violated-nobody-renews":        toldOK(800*ms, history.Extend, plainLease, cutFromBoth),
+		"violated-nobody-frees":         toldOK(800*ms, history.Release, plainLease, cutFromBoth),
+		"violated-nobody-grants":        toldOK(sec, history.Acquire, ofSession, down(1, "pause", "server-1"), down(2, "kill", "server-2")),
+		"violated-nobody-cut-and-away":  toldOK(800*ms, history.Extend, plainLease, cutFrom(1, "server-1", "client-1"), down(2, "pause", "server-2")),
+		"holds-nobody-yet":              toldOK(600*ms, history.Extend, plainLease, cutFromBoth), // the cut may have come late
+		"holds-nobody-any-more":         toldOK(5*sec, history.Acquire, plainLease, cutFromBoth),
+		"holds-nobody-one-server-left":  toldOK(800*ms, history.Extend, plainLease, cutFrom(1, "client-1", "server-1")),
+		"holds-nobody-other-client-cut": toldOK(800*ms, history.Extend, plainLease, cutFrom(1, "client-2", "server-1", "server-2")),
+		"holds-nobody-slow-disks":       toldOK(800*ms, history.Extend, plainLease, down(1, "disk-stall", "server-1"), down(2, "disk-stall", "server-2")),
+		"holds-nobody-session":          toldOK(800*ms, history.Extend, ofWatchdog, cutFromBoth), // it may tell what it keeps alive by itself
+		"holds-nobody-no-return":        toldOK(800*ms, history.Release, noReturn, cutFromBoth),
+	}
+)

@@ -27,6 +27,7 @@ type escape struct {
 // a verdict all the same. What the probes tell is not all: the machine has sockets, files
 // and a process for them to reach, and those say whether anything has come.
 func TestEscape(t *testing.T) {
+	t.Parallel()
 	eachSandbox(t, func(t *testing.T, w *world) {
 		beside(t) // each has a world of its own
 		f := w.run(t, "")

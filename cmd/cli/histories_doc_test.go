@@ -61,6 +61,7 @@ func typedLines(t *testing.T, page string) (all []typed) {
 // TestTypedLines types every command of docs/histories.md on a file of the shape that it is
 // for: one that is valid and one that is not.
 func TestTypedLines(t *testing.T) {
+	beside(t) // the lines one after the other: each takes less than a look at the processors
 	page, err := os.ReadFile("../../docs/histories.md")
 	if err != nil {
 		t.Fatal(err)
@@ -79,10 +80,7 @@ func TestTypedLines(t *testing.T) {
 	for _, l := range lines {
 		delete(unused, l.suite)
 		for _, kind := range []string{"valid", "invalid"} {
-			t.Run(kind+"/"+l.line, func(t *testing.T) {
-				beside(t)
-				l.run(t, files, kind)
-			})
+			t.Run(kind+"/"+l.line, func(t *testing.T) { l.run(t, files, kind) })
 		}
 	}
 	if len(unused) > 0 {

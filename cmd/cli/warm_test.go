@@ -15,6 +15,7 @@ import (
 // Runs on one cluster, one after another, are each judged as if it were their own: every record has come, every fault is
 // seen, and nothing of the others shows. A cluster whose server was killed serves nobody any more.
 func TestRunsShareACluster(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ runtime, backend string }{{"local", "redis"}, {"local", "etcd"}, {"docker", "redlock"}} {
 		t.Run(c.runtime+" "+c.backend, func(t *testing.T) {
 			beside(t)
