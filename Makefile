@@ -70,7 +70,7 @@ test: ## pass every test, those on real servers too; RERUN=1 tries up to twenty 
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "gofmt wants:" $$unformatted; exit 1; }
 	@$(MAKE) --no-print-directory -j2 compiled ready
 	@mkdir -p build
-	RERUN="$(RERUN)" GO="$(GO)" $(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --raw-command -- .ci/gotest
+	RERUN="$(RERUN)" GO="$(GO)" $(GO) tool gotestsum --format pkgname --jsonfile build/test.json $(rerun) --ignore-non-json-output-lines --raw-command -- .ci/gotest
 
 # Vet and compilers compute, and what the tests need is mostly waited for.
 .PHONY: compiled

@@ -13,8 +13,8 @@ import (
 // that is slow, or does other work, would make of each more a fault of the others.
 const (
 	alwaysBeside = 3
-	sight        = 2 * time.Second // for which the processors are looked at before one more begins
-	crowded      = 0.85            // the share of their time in it that may be taken
+	sight        = time.Second // for which the processors are looked at before one more begins
+	crowded      = 0.85        // the share of their time in it that may be taken
 )
 
 var lookingFor sync.Mutex // held by the test that looks
