@@ -53,6 +53,8 @@ var schedules = []schedule{
 				return among(f.Fault, away...) && among(f.On, "renewing", "before-write", "acquired") && n > 0.9+of(t, t.Work) && n < 0.9+of(t, t.Work)+of(t, t.Think)
 			})
 	}},
+	{name: "a client dies between two requests of an acquire", backend: "redis", has: func(t scenarios.Scenario) bool { return cutsShort(t, "kill", 0) }},
+	{name: "a client stops between two requests of an acquire", backend: "redis", has: func(t scenarios.Scenario) bool { return cutsShort(t, "pause", 1.05) }},
 	{name: "a long hold over slow links", backend: "redis", library: "rueidislock@v1.0.69", has: func(t scenarios.Scenario) bool {
 		return ordinary(t) && hit(t, func(f scenarios.Fault, n float64) bool {
 			return f.Fault == "latency" && n >= of(t, t.Work) && of(t, f.Latency)*of(t, t.Work) > 0.25 // each renewal slides by a round trip

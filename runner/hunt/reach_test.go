@@ -3,6 +3,7 @@ package hunt
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -62,6 +63,15 @@ func TestReach(t *testing.T) {
 
 func stopsHolder(f scenarios.Fault, length float64) bool {
 	return among(f.Fault, away...) && f.Target == "holder" && among(f.On, "acquired", "before-write", "writing", "renewing", "releasing") && length > 1
+}
+
+// cutsShort has a fault hit a client, for so many leases, while a message of its acquire is held up.
+func cutsShort(t scenarios.Scenario, kind string, long float64) bool {
+	return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
+		return f.Fault == kind && n >= long && slices.ContainsFunc(t.Faults, func(held scenarios.Fault) bool {
+			return f.After.Fault == held.Name && held.Target == f.Target && held.On == "waiting" && among(held.Fault, "hold-answer", "hold-request")
+		})
+	})
 }
 
 func holderDies(f scenarios.Fault, _ float64) bool {

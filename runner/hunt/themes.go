@@ -21,8 +21,8 @@ var rota = []struct {
 }{
 	{contention, 0, 1}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 3}, {nil, 0, 1}, {stoppedWaiter, 0, 1}, {gaveUp, 0, 1},
 	{badLeader, 0, 2}, {slowLinks, 0, 2}, {leftAway, 0, 1}, {death, 0, 1}, {mostAway, 0, 1}, {lostMessage, 0, 1},
-	{lateRenewal, 0, 1}, {resets, 0, 1}, {sweep, 1, 3}, {serverAway, 1, 2}, {wrongClock, 0, 1},
-	{lapsed, 0, 1}, {slowLinks, 1, 2}, {sweep, 2, 3}, {badLeader, 1, 2}, {alike, 0, 1}, {lateRelease, 0, 1}, {longHold, 0, 1},
+	{lateRenewal, 0, 1}, {resets, 0, 1}, {cutShort, 0, 2}, {sweep, 1, 3}, {serverAway, 1, 2}, {wrongClock, 0, 1},
+	{lapsed, 0, 1}, {slowLinks, 1, 2}, {sweep, 2, 3}, {badLeader, 1, 2}, {alike, 0, 1}, {cutShort, 1, 2}, {lateRelease, 0, 1}, {longHold, 0, 1},
 }
 
 // visit says how often the theme of a turn has had its turn before.
@@ -239,7 +239,7 @@ func slowLinks(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 func alike(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	t.Clients = mostAlike + d.IntN(max(s.Clients-mostAlike, 0)+1)
 	t.Work, t.Think, t.Wait = someOrNone(d, 0.01, 0.3), someOrNone(d, 0.01, 0.3), leases(d.log(2, 8))
-	if t.Keys = 1; slices.Contains(s.Workloads, "own-key") && d.IntN(5) < 3 {
+	if t.Keys = 1; slices.Contains(s.Workloads, "own-key") && d.one(2) {
 		work := d.log(0.1, 3)
 		t.Workload, t.Renew, t.Work, t.Duration = "own-key", s.Extends, leases(work), leases(2+2*work) // each comes back while others hold theirs
 		return t
@@ -248,7 +248,7 @@ func alike(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	for n := range 1 + d.IntN(3) {
 		f := scenarios.Fault{Fault: "pause", Target: "client-1", On: pick(d, []string{"acquired", "before-write", "writing", "renewing", "releasing"}),
 			At: leases(0.01 + 2*float64(n)), For: span(leases(d.log(1.1, 2)))}
-		if d.one(4) {
+		if n > 0 && d.one(4) {
 			f.Fault, f.Target = "kill", "holder"
 		}
 		t.Faults = append(slices.Clone(t.Faults), f)

@@ -1,9 +1,11 @@
 package hunt
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
+	"github.com/dlmtest/dlmtest/nemesis"
 	"github.com/dlmtest/dlmtest/scenarios"
 )
 
@@ -81,6 +83,33 @@ func sweep(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	}
 	return t
 }
+
+// cutShort has clients die, stop or lose their links between two requests of an acquire. Who dies, or is cut off, has its request got through,
+// and neither its answer nor the next one does, nor what would take it back; who stops has its request arrive when its lease may be over, and finds the
+// answer as it goes on. Each request that comes with each use of the lock has its turn, and all in one trial the same.
+func cutShort(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
+	t.Keys, t.Clients, t.Work, t.Think = 1, 3, leases(d.log(0.01, 0.1)), leases(d.log(0.2, 0.6)) // who asks mostly finds the key free
+	t.Wait, t.Duration = beyondOwed(t), leases(2*shortened+s.longest(t))
+	chunks, how := max((len(s.Usual)+shortened-1)/shortened, 1), next(d, []string{"kill", "pause", "blackhole"})
+	for n := range shortened {
+		who, long := fmt.Sprintf("client-%d", n+1), d.log(1.1, 1.6)
+		held := scenarios.Fault{Fault: "hold-answer", Target: who, On: "waiting", At: leases(0.05 + 2*float64(n)), For: span(leases(d.log(0.1, 0.3))),
+			When: scenarios.When{Contains: "key-1", Skip: n}}
+		if d.visit/3%2 == 1 {
+			held.When = s.usual(d, d.visit/6%chunks*shortened, n)
+		}
+		gone := scenarios.Fault{Fault: how, Target: who, At: leases(0.01),
+			After: scenarios.After{Fault: fmt.Sprintf("fault-%d", 2*n+1), When: nemesis.WhenBegun}, For: span(leases(long))}
+		if gone.Fault == "pause" {
+			held.Fault, held.For = "hold-request", span(leases(long-0.1))
+		}
+		t.Faults = append(slices.Clone(t.Faults), held, gone)
+	}
+	return t
+}
+
+// shortened are the acquires that one trial cuts short, each of another client.
+const shortened = 3
 
 // usual is the n-th message of a trial that strikes at one after the other, from the first of those that come with each use
 // of the lock: by its name, or the n-th that names the key, whatever it is called.
