@@ -49,13 +49,59 @@ func (r *run) lingers() int64 {
 
 // faulty are the times, in order, of the faults that match, each with its aftermath.
 func (r *run) faulty(match func(*trace.Fault) bool) []trace.Span {
+	return r.faultsUntil(match, func(f *trace.Fault) int64 { return r.faded(f, f.To) })
+}
+
+// faultsUntil are the times, in order, of the faults that match, each until what it has left behind is over.
+func (r *run) faultsUntil(match func(*trace.Fault) bool, over func(*trace.Fault) int64) []trace.Span {
 	var spans []trace.Span
 	for _, f := range slices.Concat(r.Faults, r.shocks()) {
 		if f.Begin >= 0 && match(f) {
-			spans = append(spans, trace.Span{From: f.From, To: r.faded(f, f.To)})
+			spans = append(spans, trace.Span{From: f.From, To: over(f)})
 		}
 	}
 	return trace.Union(spans)
+}
+
+// endingAs are the times, made once for a name, in which the faults that match may end a hold that was asked for meanwhile, see ends.
+func (r *run) endingAs(name string, match func(*trace.Fault) bool) []trace.Span {
+	return once(&r.known.spans, "ends: "+name, func() []trace.Span { return r.faultsUntil(match, r.ends) })
+}
+
+// ends is until when a fault may end a hold that was asked for after its begin. One that is over as the hold is asked for has no hand in it, but in two
+// cases. Where servers follow each other and state no survival, what one of them answers may be lost for as long as the fault is felt. And a session with a
+// lease may be older than the hold: it has missed heartbeats, of which there are two in a lease at least, until its links flow and it has asked again;
+// a process or a disk that stood still for less than a quarter of a lease makes it miss none.
+func (r *run) ends(f *trace.Fault) int64 {
+	switch p, kind := r.Setup.Promise, history.FaultOf(f.Kind); {
+	case r.follow():
+		return r.faded(f, f.To)
+	case !p.Leased || !p.Session && !p.Renews:
+		return f.To
+	case (kind.Stops || kind.Disk) && !kind.EndsLeases && f.To-f.From < int64(r.Setup.Lease)/4:
+		return f.To
+	}
+	return after(flows(f), int64(r.Setup.Lease)/2+backedOff)
+}
+
+// follow says that what a server has answered may be lost as it follows another, or that nobody knows whether it may.
+func (r *run) follow() bool {
+	p, servers := r.Setup.Promise, len(r.Setup.Servers)
+	return servers == 0 || servers > 1 && p.Survives == "" && p.DriftFactor == 0
+}
+
+// endings is how long what any fault has left behind may end holds, or keep connections from making progress.
+func (r *run) endings() int64 {
+	if r.known.endings == nil {
+		longest := int64(0)
+		for _, f := range slices.Concat(r.Faults, r.shocks()) {
+			if f.Begin >= 0 && f.To < trace.Forever {
+				longest = max(longest, max(r.ends(f), flows(f))-f.To)
+			}
+		}
+		r.known.endings = &longest
+	}
+	return *r.known.endings
 }
 
 // deathAfter is the first kill of a node after t; nil: it was not killed.

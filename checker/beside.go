@@ -15,7 +15,7 @@ import (
 // besideFaults says that a history is of such a service, and that a fault hit clients.
 func (r *run) besideFaults() bool {
 	p := r.Setup.Promise
-	return len(r.Setup.Servers) > 0 && (p.Leased || p.Session) && p.DriftFactor == 0 && !p.Mute &&
+	return len(r.Setup.Servers) > 0 && (p.Leased || p.Session) && !p.Mute &&
 		slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return f.Begin >= 0 && r.isClient(f.Target) })
 }
 
@@ -28,6 +28,8 @@ func (r *run) mayBeHeld(k *keyLog) (held []trace.Share, invokes []int) {
 		op := &r.Ops[w.Invoke]
 		faded := lastMeeting(r.hits(op.Node), a.from, a.to)
 		switch {
+		case w.Done >= 0 && r.Ops[w.Done].Type == history.Fail && faded > 0 && r.Setup.Promise.DriftFactor > 0: // it may not have taken its votes back
+			faded = after(faded, r.LeaseOf(op))
 		case w.Done >= 0 && r.Ops[w.Done].Type == history.Fail, w.Done < 0 && faded == 0:
 			continue
 		case w.Done >= 0 && r.Ops[w.Done].Type == history.OK && faded == 0:

@@ -112,6 +112,11 @@ func (b brute) had(o trace.Wait, from, to int64) bool {
 			}
 		}
 	}
+	for _, h := range b.r.Grants { // who was granted the key behind it found it free
+		if g := b.r.ByOwner[owner]; owner != "" && h.Key == g.Key && h.Sent > g.OK {
+			end = min(end, h.OK)
+		}
+	}
 	if p := b.r.Setup.Promise; end < trace.Forever && p.Mute {
 		end += int64(b.r.Setup.Lease) + int64(p.Bound)
 	} else if end < trace.Forever && p.DriftFactor > 0 {

@@ -198,7 +198,7 @@ func (r *run) lateAt(g *trace.Grant, p, i int, at int64) bool {
 		return false
 	}
 	until := min(op.Time, after(max(op.Sent, invoke.Time), r.LeaseOf(op))-trace.ClockNoise)
-	return invoke.Time <= at && at < until && !r.mayForget(g.Sent, op.Time) && !r.fewKnow(g.Sent, op.Time)
+	return invoke.Time <= at && at < until && !r.mayForget(g.Sent, op.Time) && !r.fewKnow(g.Node, g.Sent, op.Time)
 }
 
 // claimed says by what a grant was said to be held.

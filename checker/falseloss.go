@@ -108,25 +108,26 @@ func (r *run) hasCause(l trace.Loss) bool {
 	unanswered := !r.refusedOutright(l) && (r.UnansweredIn(g, from, told) || r.waitedOn(l, from, told))
 	found := r.foundHeld(l)
 	held := max(from, found)
-	away := r.outOfReach(g.Node, held, told) && !r.onlyPausedBefore(l, from, told)
-	if r.refusedOutright(l) && r.Ops[l.Op].F == history.Extend { // asked once, of a lease that the service alone ends
+	away := r.outOfReach(g.Node, held, told, r.Ops[l.Op].Type == history.Fail)
+	if r.refusedOutright(l) { // the service alone ends such a lease
 		away = r.causeSince(g, held) <= told
 	}
 	idle := r.Setup.Promise.Idles && !r.Setup.Promise.Leased // the server may have ended its session: nobody recorded after what time
-	forgotten := r.mayForget(max(g.Sent, found), told) || r.fewKnow(g.Sent, told)
-	return l.Claim.Cut || idle || unanswered || away || forgotten || r.starved(g, held, told)
+	forgotten := r.mayForget(max(g.Sent, found), told) || r.fewKnow(g.Node, g.Sent, told)
+	return l.Claim.Cut || idle || unanswered || away || forgotten || r.askedTwice(l) || r.starved(g, held, told)
 }
 
-// causeOf names what may have ended the lease of a loss that has a cause, and the last fault that began before it was told; "" of no loss.
+// causeOf names what may have ended the lease of a loss that has a cause, and the last fault that may have; "" of no loss.
 func (r *run) causeOf(l trace.Loss) string {
 	if l.Grant == nil {
 		return ""
 	}
-	told := r.Ops[l.Op].Time
+	told, held := r.Ops[l.Op].Time, r.sentBy(l.Claim.Op)
 	words := fmt.Sprintf(" (the last at %s, of %s", r.seconds(told), l.Grant.Who())
 	var by *trace.Fault
 	for _, f := range slices.Concat(r.Faults, r.ended()) {
-		if f.Begin >= 0 && f.From <= told && r.mayHinder(f, l.Grant.Node) && (by == nil || f.From >= by.From) {
+		felt := f.Begin >= 0 && f.From <= told && max(r.ends(f), flows(f)) >= held
+		if felt && r.mayHinder(f, l.Grant.Node) && (by == nil || f.From >= by.From) {
 			by = f
 		}
 	}
@@ -137,8 +138,10 @@ func (r *run) causeOf(l trace.Loss) string {
 		return words + ", whose session the server may have ended as idle)"
 	case by == nil:
 		return words + ", which had no answer to a request)"
+	case by.To <= told:
+		return fmt.Sprintf("%s, behind a %s on %s from %s to %s)", words, by.Kind, by.Target, r.seconds(by.From), r.seconds(by.To))
 	}
-	return fmt.Sprintf("%s, behind a %s on %s from %s)", words, by.Kind, by.Target, r.seconds(by.From))
+	return fmt.Sprintf("%s, behind a %s on %s from %s on)", words, by.Kind, by.Target, r.seconds(by.From))
 }
 
 // foundHeld is the last time before a client was told of a loss, or asked for what it was refused, at which the service still had its hold: a
@@ -185,16 +188,23 @@ func (r *run) waitedOn(l trace.Loss, from, told int64) bool {
 	return false
 }
 
-// onlyPausedBefore says that all which may have kept a client from the service are faults that stopped its programs and were
-// over before it asked for the lease of a loss that the service itself told: these end no lease that is granted later.
-func (r *run) onlyPausedBefore(l trace.Loss, from, told int64) bool {
-	if !r.refusedOutright(l) || len(r.Setup.Servers) == 0 || trace.Meets(r.outages(l.Grant.Node), from, told) {
+// askedTwice says that a fault of a client, of its way to the servers, or of these may have had its library ask twice for what the service
+// refused outright: a first release may have been done and not answered, and the second answer told. Where a fault only keeps packets
+// back, and neither begins nor ends meanwhile, it takes a while until somebody asks again.
+func (r *run) askedTwice(l trace.Loss) bool {
+	asked, answers := r.Started(l.Op)
+	if !answers || r.Ops[l.Op].F != history.Release || !r.refusedOutright(l) {
 		return false
 	}
-	return !slices.ContainsFunc(r.faultsOf(l.Grant.Node), func(f timed) bool {
-		over := f.fault.Target == l.Grant.Node && history.FaultOf(f.fault.Kind).Stops && f.fault.To <= from
-		return f.From <= told && f.To >= from && r.slows(f.fault) && !over
+	node, from, to := l.Grant.Node, r.Ops[asked].Time, r.Ops[l.Op].Time
+	all := once(&r.known.spans, "flows: "+node, func() []trace.Span {
+		return r.faultsUntil(func(f *trace.Fault) bool { return r.mayHinder(f, node) && r.slows(f) }, flows)
 	})
+	return trace.Meets(all, from, to) && (to-from > slowAnswer || slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool {
+		within := func(t int64) bool { return from <= t && t <= to }
+		meets := f.Begin >= 0 && f.From <= to && flows(f) >= from && r.mayHinder(f, node)
+		return meets && (!history.FaultOf(f.Kind).Away || within(f.From) || within(flows(f)))
+	}))
 }
 
 // refusedOutright says that a loss was told by the service itself, which ends its leases by their time. A renewal of
@@ -224,7 +234,7 @@ func (r *run) starved(g *trace.Grant, answered, told int64) bool {
 		return false
 	}
 	beat := int64(r.Setup.Lease) / 3
-	away := r.faultyAs("starves "+g.Node, func(f *trace.Fault) bool {
+	away := r.endingAs("starves "+g.Node, func(f *trace.Fault) bool {
 		return !f.Missed && f.To-f.From >= beat && (r.hitsWay(f, g.Node) && len(f.Cut) > 0 || r.hitsServers(f))
 	})
 	i := sort.Search(len(away), func(i int) bool { return away[i].To >= told })
@@ -232,28 +242,44 @@ func (r *run) starved(g *trace.Grant, answered, told int64) bool {
 }
 
 // fewKnow says whether, of a lock that has its grants from a majority of independent servers,
-// so many were hit by faults meanwhile that less than a majority may know a grant: each alone
+// so many were hit by faults meanwhile, or cut off from a node, that less than a majority may know a grant of it: each alone
 // is too few, but who was away when it was made and who is away when it is renewed are others.
-func (r *run) fewKnow(from, to int64) bool {
+func (r *run) fewKnow(node string, from, to int64) bool {
 	if r.Setup.Promise.DriftFactor == 0 {
 		return false
 	}
 	hit := 0
 	for _, server := range r.Setup.Servers {
-		if trace.Meets(r.faultyAs("at "+server, func(f *trace.Fault) bool { return f.Target == server }), from, to) {
+		parts := func(f *trace.Fault, of, other string) bool {
+			return f.Target == of && (len(f.Cut) == 0 || slices.Contains(f.Cut, other))
+		}
+		if trace.Meets(once(&r.known.spans, "knows: "+server+" "+node, func() []trace.Span {
+			return r.faultsUntil(func(f *trace.Fault) bool {
+				return parts(f, server, node) || len(f.Cut) > 0 && parts(f, node, server)
+			}, flows)
+		}), from, to) {
 			hit++
 		}
 	}
 	return 2*hit >= len(r.Setup.Servers) && hit > 0
 }
 
-// outOfReach says whether, at some time, the client may not have reached the
-// service: a fault is its own or one of its links, or too many servers are away.
-func (r *run) outOfReach(node string, from, to int64) bool {
-	if trace.Meets(r.ownFaults(node), from, to) {
+// outOfReach says whether, at some time, the client may not have reached the service, or its session may have had no answer
+// because of that: a fault is its own or one of its links, or too many servers are away. Where the service told it so, it was
+// answered: what the service survives was no reason then.
+func (r *run) outOfReach(node string, from, to int64, told bool) bool {
+	own := r.ownShaken(node)
+	if !told {
+		own = once(&r.known.spans, "reach: "+node, func() []trace.Span {
+			return r.faultsUntil(func(f *trace.Fault) bool {
+				return r.slows(f) && (r.hitsWay(f, node) || len(r.Setup.Servers) == 0)
+			}, func(f *trace.Fault) int64 { return max(r.ends(f), flows(f)) })
+		})
+	}
+	if trace.Meets(own, from, to) {
 		return true
 	}
-	lingers, away := r.lingers(), r.outages(node)
+	lingers, away := r.endings(), r.outages(node)
 	i := sort.Search(len(away), func(i int) bool { return after(away[i].To, lingers) >= from })
 	return i < len(away) && away[i].From <= to
 }
@@ -262,6 +288,14 @@ func (r *run) outOfReach(node string, from, to int64) bool {
 // measured by: then the loss is true, and other properties judge it.
 func (r *run) mayForget(from, to int64) bool { return r.forgetsFrom(from) <= to }
 
+// lost is until when what a server answers may be lost by a fault: as long as that lasts, and where servers follow each other as long as it is felt.
+func (r *run) lost(f *trace.Fault) int64 {
+	if r.follow() {
+		return r.faded(f, f.To)
+	}
+	return f.To
+}
+
 // forgetsFrom is the first time, from another one on, at which a server may have lost what it knew. One that was away already then
 // knew nothing of what came, and loses it only as it is back and others follow it.
 func (r *run) forgetsFrom(from int64) int64 {
@@ -269,7 +303,7 @@ func (r *run) forgetsFrom(from int64) int64 {
 		r.known.forgets = []timed{}
 		for _, f := range slices.Concat(r.Faults, r.shocks()) {
 			if f.Begin >= 0 && history.FaultOf(f.Kind).EndsLeases && r.serves(f.Target) && !r.survived(f, "") {
-				r.known.forgets = append(r.known.forgets, timed{Span: trace.Span{From: f.From, To: r.faded(f, f.To)}, fault: f})
+				r.known.forgets = append(r.known.forgets, timed{Span: trace.Span{From: f.From, To: r.lost(f)}, fault: f})
 			}
 		}
 		reaching(r.known.forgets)

@@ -104,7 +104,7 @@ func (r *run) causeSince(g *trace.Grant, since int64) int64 {
 		causes = [][]trace.Span{nil, r.shaken(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
 	}
 	for at, spans := range causes {
-		lingers := r.aftermath()
+		lingers := r.endings()
 		if at > 0 {
 			lingers = 0 // they are with their aftermath
 		}
@@ -138,7 +138,7 @@ func (r *run) wrongClocks(client string) []trace.Span {
 	if !r.known.clocked[client] { // most are none, and there may be many clients
 		return nil
 	}
-	return r.faultyAs("clock of "+client, func(f *trace.Fault) bool { return f.Kind == "clock" && f.Target == client })
+	return r.endingAs("clock of "+client, func(f *trace.Fault) bool { return f.Kind == "clock" && f.Target == client })
 }
 
 // askedByWrongClock are the times in which a client whose clock was wrong asked for a key and was not refused. A lock

@@ -22,6 +22,7 @@ type known struct {
 	servers  []trace.Stall                      // of whoever takes part in everything
 	overs    []trace.Span                       // see run.over
 	lingers  int64                              // see run.lingers
+	endings  *int64                             // see run.endings
 	abstains map[string][]int                   // by owner, the notes of it
 	asked    *meetings                          // of all keys; see run.keysIn
 	long     map[string][]trace.Span            // see run.firstStall
@@ -100,13 +101,10 @@ func (r *run) ownFaults(node string) []trace.Span {
 	})
 }
 
-// ownShaken is ownFaults without what the service survives.
+// ownShaken are the times in which a fault of a node or of its links that the service does not survive may end what it holds.
 func (r *run) ownShaken(node string) []trace.Span {
-	if r.Setup.Promise.Survives == "" || len(r.Setup.Servers) == 0 {
-		return r.ownFaults(node)
-	}
-	return r.faultyAs("own shake "+node, func(f *trace.Fault) bool {
-		return r.slows(f) && r.hitsWay(f, node) && !r.survived(f, node)
+	return r.endingAs("own shake "+node, func(f *trace.Fault) bool {
+		return r.slows(f) && (r.hitsWay(f, node) || len(r.Setup.Servers) == 0) && !r.survived(f, node)
 	})
 }
 

@@ -202,7 +202,7 @@ func (r *run) without(look *history.Op, g *trace.Grant) bool {
 // there was nothing to renew; else it had a lease to name, until that ended or was given back.
 func (r *run) lookedBeside(g *trace.Grant, p, i int) int {
 	op, invoke := &r.Ops[i], &r.Ops[p]
-	if op.F != history.Extend || !r.Setup.Promise.Leased || r.fewKnow(g.Sent, op.Time) {
+	if op.F != history.Extend || !r.Setup.Promise.Leased || r.fewKnow(g.Node, g.Sent, op.Time) {
 		return -1
 	}
 	until := after(max(op.Sent, invoke.Time), r.LeaseOf(op)) - trace.ClockNoise

@@ -113,7 +113,7 @@ func (k *keyLog) nextAfter(g *trace.Grant, t int64) *trace.Grant {
 func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Grant, with []*trace.Grant) bool {
 	r := d.run
 	untold := r.Deadline(g) == 0
-	if !r.Setup.Promise.Leased || next == nil || untold && (!r.keepsLeases() || r.firstCause(g) <= next.OK) {
+	if !r.Setup.Promise.Leased || next == nil || untold && !r.keepsLeases() {
 		return true
 	}
 	deadline, known := r.DeadlineAt(g, r.Deadline(g))
@@ -121,6 +121,9 @@ func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Gran
 		deadline = r.leaseEnd(g) - trace.ClockNoise
 	}
 	switch {
+	case untold && next.OK < deadline && r.firstCause(g) <= next.OK:
+		d.excuse = "another fault may have ended its lease."
+		return false
 	case r.byWrongClock(g, next):
 		d.excuse = "a clock was wrong meanwhile."
 		return false

@@ -59,6 +59,9 @@ func (r *run) attempts(k *keyLog) []attempt {
 		default:
 			a.to = r.delivered(w, trace.Span{From: w.From, To: after(w.To, r.mayBeGranted(k))})
 		}
+		if g != nil && g.By != nil && !r.Setup.Kind.Shares() && !r.follow() {
+			a.to = min(a.to, g.By.OK) // whoever was granted the key behind it found it free
+		}
 		a.to = after(a.to, linger)
 		all = append(all, a)
 	}

@@ -152,8 +152,13 @@ func longRenewed(b *builder, lease int64) {
 var leasesBehind = map[string]func(*builder){
 	"violated-untold-behind": func(b *builder) { behindAnother(b, 700*ms, 1500*ms); untoldOnes(b) },
 	"holds-untold-behind":    func(b *builder) { behindAnother(b, 700*ms, 1750*ms); untoldOnes(b) },
-	"holds-untold-behind-hit": func(b *builder) {
+	"violated-untold-behind-hit": func(b *builder) {
 		b.fault(-sec, -900*ms, 1, "kill", "server-1")
+		behindAnother(b, 700*ms, 1500*ms)
+		untoldOnes(b)
+	},
+	"holds-untold-hit": func(b *builder) {
+		b.fault(800*ms, 900*ms, 1, "kill", "server-1")
 		behindAnother(b, 700*ms, 1500*ms)
 		untoldOnes(b)
 	},

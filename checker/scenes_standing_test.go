@@ -248,7 +248,7 @@ func pausedThen(after int64, more func(*builder)) func(*builder) {
 }
 
 var pausedBefore = map[string]func(*builder){
-	"violated-paused-before": pausedThen(100*ms, nil),
-	"holds-paused-meanwhile": pausedThen(-100*ms, nil),
-	"holds-paused-reset":     pausedThen(100*ms, func(b *builder) { b.fault(640*ms, 670*ms, 2, "reset", "client-1") }),
+	"violated-paused-before":    pausedThen(100*ms, nil),
+	"violated-paused-meanwhile": pausedThen(-100*ms, nil),
+	"holds-paused-reset":        pausedThen(100*ms, func(b *builder) { b.fault(640*ms, 670*ms, 2, "reset", "client-1") }),
 }

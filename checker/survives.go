@@ -26,12 +26,12 @@ func (r *run) survived(f *trace.Fault, node string) bool {
 	return !trace.Meets(r.unserved[""], f.From, f.To) && (node == "" || !trace.Meets(r.outages(node), f.From, f.To))
 }
 
-// shaken are the times of faults of servers that the service does not survive.
+// shaken are the times in which faults of servers that the service does not survive may end holds.
 func (r *run) shaken() []trace.Span {
-	return r.faultyAs("shake", func(f *trace.Fault) bool { return r.hitsServers(f) && !r.survived(f, "") })
+	return r.endingAs("shake", func(f *trace.Fault) bool { return r.hitsServers(f) && !r.survived(f, "") })
 }
 
-// shakenFor is shaken for what a node has: the faults of the node itself and of its links count, too.
+// shakenFor are the times of faults that may keep from a node what it has, without what the service survives.
 func (r *run) shakenFor(node string) []trace.Span {
 	return r.faultyAs("shake "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) && !r.survived(f, node) })
 }
