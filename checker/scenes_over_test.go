@@ -11,6 +11,7 @@ import (
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
 		"false-loss": lossesBehind, "validity-bound": restsBehind, "recovery": deathsBehind, "deadlock-freedom": waitsBehindIdle, "rw-exclusion": readersBehind,
+		"honest-refusal": refusedByVotes,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -168,4 +169,27 @@ func besideReader(before func(*builder, *held)) func(*builder) {
 var readersBehind = map[string]func(*builder){
 	"violated-over-pause": besideReader(struck(-300*ms, -295*ms, "pause", "server-1")),
 	"holds-pause-felt":    besideReader(struck(12*ms, 15*ms, "kill", "server-1")),
+}
+
+// refusedAgain asks for a key that is free, of a lock of independent servers, and is refused at 0.9 s, and another is beside it. One of them is at 1.4 s;
+// who asked first is refused at 1.55 s, too.
+func refusedAgain(node string, before func(*builder, *held)) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Tried)
+		ofQuorum(&b.setup.Promise)
+		b.setup.Promise.Bound, b.setup.Promise.Tries = 500*time.Millisecond, true
+		fiveServers(b, nil)
+		b.session1(0, "client-1", 1)
+		before(b, nil)
+		b.refuse(900*ms, 910*ms, "client-2", history.Try, 0)
+		b.refuse(905*ms, 915*ms, "client-3", history.Try, 0)
+		b.refuse(1400*ms, 1410*ms, node, history.Try, 0)
+		b.refuse(1550*ms, 1560*ms, "client-2", history.Try, 0)
+	}
+}
+
+var refusedByVotes = map[string]func(*builder){
+	"violated-own-votes":   refusedAgain("client-2", func(*builder, *held) {}),
+	"holds-others-votes":   refusedAgain("client-3", func(*builder, *held) {}),
+	"holds-own-votes-late": refusedAgain("client-2", struck(1200*ms, 1500*ms, "pause", "server-1")),
 }
