@@ -21,8 +21,8 @@ var rota = []struct {
 }{
 	{contention, 0, 1}, {stoppedHolder, 0, 1}, {serverAway, 0, 2}, {sweep, 0, 3}, {nil, 0, 1}, {stoppedWaiter, 0, 1}, {gaveUp, 0, 1},
 	{badLeader, 0, 2}, {slowLinks, 0, 2}, {leftAway, 0, 1}, {death, 0, 1}, {mostAway, 0, 1}, {lostMessage, 0, 1},
-	{lateRenewal, 0, 1}, {resets, 0, 1}, {cutShort, 0, 2}, {sweep, 1, 3}, {serverAway, 1, 2}, {wrongClock, 0, 1},
-	{lapsed, 0, 1}, {slowLinks, 1, 2}, {sweep, 2, 3}, {badLeader, 1, 2}, {alike, 0, 1}, {cutShort, 1, 2}, {lateRelease, 0, 1}, {longHold, 0, 1},
+	{lateRenewal, 0, 1}, {lateRelease, 0, 2}, {resets, 0, 1}, {cutShort, 0, 2}, {sweep, 1, 3}, {serverAway, 1, 2}, {wrongClock, 0, 1},
+	{lapsed, 0, 1}, {slowLinks, 1, 2}, {sweep, 2, 3}, {badLeader, 1, 2}, {alike, 0, 1}, {cutShort, 1, 2}, {lateRelease, 1, 2}, {longHold, 0, 1},
 }
 
 // visit says how often the theme of a turn has had its turn before.

@@ -62,13 +62,21 @@ func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 }
 
 // mostAway takes most servers away from the one that holds a lock, or from all, for longer than a lease: it renews with those that are left,
-// and works on until the others are back. A lock of several servers must not count what few of them say.
+// and works on until the others are back. Every other time it is one that asks, again and again, while others have most servers in reach and
+// hold the lock in turn. A lock of several servers must not count what few of them say.
 func mostAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	gone := d.log(1.2, 2.5)
 	t.Keys, t.Clients, t.Renew = 1, 2+d.IntN(min(s.Clients-1, 3)), s.Extends && !d.one(6)
 	t.Work, t.Wait, t.Duration = leases(gone+d.log(0.5, 2)), leases(d.log(4, 10)), leases(d.log(3, 6))
+	asks := d.visit%2 == 1
+	d.visit /= 2
 	f := scenarios.Fault{Fault: next(d, []string{"partition", "pause", "hold-request", "kill", "blackhole", "hold-answer"}), For: span(leases(gone)),
 		Target: "holder", On: pick(d, []string{"acquired", "acquired", "renewing", "before-write"}), At: leases(d.log(0.01, 0.5))}
+	if asks {
+		t.Work, t.Think, t.Wait = leases(d.log(0.3, 1.5)), someOrNone(d, 0.01, 0.2), leases(d.log(0.5, 4))
+		f.Fault, f.Target, f.On = next(d, []string{"partition", "blackhole", "partition", "hold-answer"}), "client-1", "waiting"
+		f.For = span(leases(d.log(1.5, 4)))
+	}
 	switch {
 	case f.Fault == "partition":
 		f.From = "majority"
