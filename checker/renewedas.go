@@ -62,7 +62,7 @@ func (r *run) renewedOther(f *found) {
 			was := history.Op{Mode: cmp.Or(h.said.Mode, asked.Mode), Permits: cmp.Or(h.said.Permits, asked.Permits)}
 			if r.settles(h, &was, op) {
 				if other(&r.Setup, &was, op) {
-					h.ops = append(h.ops, invoke, i)
+					h.ops, h.last = append(h.ops, invoke, i), i // one that was asked for before may have been renewed before that came
 				}
 				r.roomless(f, h, asked, op)
 				continue
