@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"time"
+
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 )
@@ -19,19 +21,20 @@ func (n *nested) waitedForItself(g *trace.Grant, from, i int) bool {
 	return refused && clear > int64(n.Setup.Lease)/2 && !n.disturbed([]int{from, i})
 }
 
-// keptWaiting finds a holder that asked for its key again, and had no answer for longer than our patience while it validly held it: it is
-// owed what it asks for at once.
+// keptWaiting finds a holder that asked for its key again, and had no answer for longer than a lease and the stated bound, and a second, while it
+// validly held it: it is owed what it asks for at once, whoever else waits.
 func (n *nested) keptWaiting(g *trace.Grant, w trace.Wait) {
 	if g == nil {
 		return
 	}
 	w.To = min(w.To, n.owedUntil(g, w.From))
-	if w.To <= w.From || longestOf(without(trace.Span{From: w.From, To: w.To}, n.faultsFor(n.Ops[w.Invoke].Node))) <= n.patience() {
+	limit := max(n.aftermath(), int64(time.Second))
+	if w.To <= w.From || longestOf(without(trace.Span{From: w.From, To: w.To}, n.faultsFor(n.Ops[w.Invoke].Node))) <= limit {
 		return
 	}
 	n.again++
-	n.found.add(n.run, Violation{Key: g.Key.Name, At: w.From + n.patience(), Operations: []int{g.Op, w.Invoke, w.Done},
-		lasts: trace.Span{From: w.From, To: w.To}, limit: n.patience()},
+	n.found.add(n.run, Violation{Key: g.Key.Name, At: w.From + limit, Operations: []int{g.Op, w.Invoke, w.Done},
+		lasts: trace.Span{From: w.From, To: w.To}, limit: limit},
 		"%s held %q since %s, asked for it again at %s, and had no answer until %s, though nobody but itself held it.", g.Who(), g.Key.Name,
 		n.seconds(g.OK), n.seconds(w.From), n.seconds(w.To))
 }

@@ -89,9 +89,9 @@ func answeredAfter(length int64, answer history.Type) func(*builder) {
 }
 
 var waitsForItself = map[string]func(*builder){
-	"violated-answered-late": answeredAfter(6*sec, history.OK),
+	"violated-answered-late": answeredAfter(1500*ms, history.OK),
 	"violated-unanswered":    answeredAfter(6*sec, history.Info),
-	"holds-answered-late":    answeredAfter(4*sec, history.OK),
+	"holds-answered-late":    answeredAfter(900*ms, history.OK),
 	"holds-at-once": func(b *builder) { // another grant, in the very instant in which it was asked for
 		answeredAfter(ms, history.OK)(b)
 		b.back(200*ms, &held{node: "client-1", key: "k", owner: "client-1/1"}, 1)
