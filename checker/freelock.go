@@ -155,3 +155,19 @@ func (v rivals) beside(i int, from, to int64) bool {
 	}
 	return rival >= 0 && v.all[rival].to >= from
 }
+
+// withoutVotes are attempts as a client meets them that asks again: what it took back itself, as a majority refused it, comes to each server before what
+// it asks next, but where a fault or a stall was in the way.
+func (r *run) withoutVotes(k *keyLog, all []attempt, node string) []attempt {
+	all = slices.Clone(all)
+	for i, a := range all {
+		w := k.Waits[a.wait]
+		if w.Done < 0 || r.Ops[w.Done].Type != history.Fail || r.Ops[w.Invoke].Node != node {
+			continue
+		}
+		if over := after(w.To, slowAnswer); over < a.to && !trace.Meets(r.faultsFor(node), w.From, over) && !r.stalledBy(node, w.From, over) {
+			all[i].to = over
+		}
+	}
+	return all
+}

@@ -68,22 +68,6 @@ func (r *run) attempts(k *keyLog) []attempt {
 	return all
 }
 
-// withoutVotes are attempts as a client meets them that asks again: what it took back itself, as a majority refused it, comes to each server before what
-// it asks next, but where a fault or a stall was in the way.
-func (r *run) withoutVotes(k *keyLog, all []attempt, node string) []attempt {
-	all = slices.Clone(all)
-	for i, a := range all {
-		w := k.Waits[a.wait]
-		if w.Done < 0 || r.Ops[w.Done].Type != history.Fail || r.Ops[w.Invoke].Node != node {
-			continue
-		}
-		if over := after(w.To, slowAnswer); over < a.to && !trace.Meets(r.faultsFor(node), w.From, over) && !r.stalledBy(node, w.From, over) {
-			all[i].to = over
-		}
-	}
-	return all
-}
-
 // delivered is the end of a time in which what the client of a wait has asked for may reach the service: a fault of
 // that client, of its links or of servers may hold it until that has faded. The dead send nothing any more.
 func (r *run) delivered(w trace.Wait, s trace.Span) int64 {
