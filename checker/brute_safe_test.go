@@ -44,6 +44,9 @@ func TestToldSafeAgrees(t *testing.T) {
 		if paused { // it lost its link then, or later
 			earliest = max(earliest, stopped-late)
 		}
+		if stopped <= grid || stopped < resumed-late || stopped-grid > resumed { // it ran, so it was told at once
+			earliest = max(earliest, resumed-late)
+		}
 		for x := earliest; x <= resumed; x += ms {
 			reached := healed <= 5*ms || suspended >= healed || x >= healed-late
 			explained = explained || reached && leased && x+sec-ms <= next

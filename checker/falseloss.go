@@ -197,14 +197,34 @@ func (r *run) askedTwice(l trace.Loss) bool {
 		return false
 	}
 	node, from, to := l.Grant.Node, r.Ops[asked].Time, r.Ops[l.Op].Time
-	all := once(&r.known.spans, "flows: "+node, func() []trace.Span {
-		return r.faultsUntil(func(f *trace.Fault) bool { return r.mayHinder(f, node) && r.slows(f) }, flows)
-	})
-	return trace.Meets(all, from, to) && (to-from > slowAnswer || slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool {
+	all := r.flowsFor(node)
+	for i := sort.Search(len(all), func(i int) bool { return all[i].From > to }) - 1; i >= 0 && all[i].reach >= from; i-- {
 		within := func(t int64) bool { return from <= t && t <= to }
-		meets := f.Begin >= 0 && f.From <= to && flows(f) >= from && r.mayHinder(f, node)
-		return meets && (!history.FaultOf(f.Kind).Away || within(f.From) || within(flows(f)))
-	}))
+		away := history.FaultOf(all[i].fault.Kind).Away && to-from <= slowAnswer
+		if all[i].To >= from && (!away || within(all[i].From) || within(all[i].To)) {
+			return true
+		}
+	}
+	return false
+}
+
+// flowsFor are the faults of a node, of its way to the servers, or of these, by their begin, each until connections flow again.
+func (r *run) flowsFor(node string) []timed {
+	all, made := r.known.flows[node]
+	if made {
+		return all
+	}
+	for _, f := range r.Faults {
+		if f.Begin >= 0 && r.mayHinder(f, node) && r.slows(f) {
+			all = append(all, timed{Span: trace.Span{From: f.From, To: flows(f)}, fault: f})
+		}
+	}
+	reaching(all)
+	if r.known.flows == nil {
+		r.known.flows = map[string][]timed{}
+	}
+	r.known.flows[node] = all
+	return all
 }
 
 // refusedOutright says that a loss was told by the service itself, which ends its leases by their time. A renewal of

@@ -41,9 +41,17 @@ func (r *run) outOfReach(node string, from, to int64, told bool) bool {
 	if !told {
 		own = once(&r.known.spans, "reach: "+node, func() []trace.Span {
 			return r.faultsUntil(func(f *trace.Fault) bool {
-				return r.slows(f) && (r.hitsWay(f, node) || len(r.Setup.Servers) == 0)
+				return r.slows(f) && (r.hitsWay(f, node) || len(r.Setup.Servers) == 0) && !r.survived(f, node)
 			}, func(f *trace.Fault) int64 { return max(r.ends(f), flows(f)) })
 		})
+		// A session may have hung on a server that is away, and so have ended a lease later; one that was served after that did not.
+		lapses := int64(r.Setup.Lease)/2*3 + backedOff
+		hit := r.faultsOf(node)
+		for i := sort.Search(len(hit), func(i int) bool { return hit[i].From >= from-lapses }); i < len(hit) && hit[i].From <= to; i++ {
+			if f := hit[i].fault; (r.Setup.Promise.Session || r.Setup.Promise.Renews) && r.slows(f) && max(r.ends(f), flows(f)) >= from {
+				return true
+			}
+		}
 	}
 	if trace.Meets(own, from, to) {
 		return true

@@ -23,6 +23,7 @@ type known struct {
 	overs    []trace.Span                       // see run.over
 	lingers  int64                              // see run.lingers
 	endings  *int64                             // see run.endings
+	flows    map[string][]timed                 // see run.flowsFor
 	abstains map[string][]int                   // by owner, the notes of it
 	asked    *meetings                          // of all keys; see run.keysIn
 	long     map[string][]trace.Span            // see run.firstStall
@@ -47,6 +48,7 @@ type known struct {
 	unlogged map[string][]int                   // see run.unlogged
 	alone    map[string][]trace.Span            // see run.unreached
 	away     map[string]map[string][]trace.Span // see run.readAway
+	mute     map[string]map[string][]trace.Span // see run.readAway
 	clocked  map[string]bool                    // whose clock a fault bends
 }
 

@@ -11,7 +11,7 @@ import (
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
 		"false-loss": lossesBehind, "validity-bound": restsBehind, "recovery": deathsBehind, "deadlock-freedom": waitsBehindIdle, "rw-exclusion": readersBehind,
-		"honest-refusal": refusedByVotes,
+		"honest-refusal": refusedByVotes, "lease-exclusion": grantedBesideCutOff,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -65,6 +65,7 @@ var lossesBehind = map[string]func(*builder){
 	"violated-over-cut-of-one":    lossAfter(200*ms, true, bounded(ofQuorum), then(fiveServers, struck(-300*ms, -200*ms, "partition", "server-5", "server-1"))),
 	"violated-idle-client-cut":    lossAfter(200*ms, true, bounded(ofQuorum), cutFromAll(-sec, 9*sec, "client-3")),
 	"holds-own-client-cut":        lossAfter(200*ms, true, bounded(ofQuorum), cutFromAll(50*ms, 9*sec, "client-1")),
+	"violated-minority-cut-lost":  lossAfter(40*ms, false, bounded(consensus), minorityCut),
 	"violated-minority-cut":       givenBackAfter(40*ms, bounded(consensus), minorityCut),
 	"holds-majority-cut":          givenBackAfter(940*ms, bounded(consensus), majorityCut),
 	"violated-over-short-pause":   lossAfter(500*ms, false, bounded(ofSession), struck(-100*ms, -95*ms, "pause", "client-1")),
@@ -192,4 +193,32 @@ var refusedByVotes = map[string]func(*builder){
 	"violated-own-votes":   refusedAgain("client-2", func(*builder, *held) {}),
 	"holds-others-votes":   refusedAgain("client-3", func(*builder, *held) {}),
 	"holds-own-votes-late": refusedAgain("client-2", struck(1200*ms, 1500*ms, "pause", "server-1")),
+}
+
+// heldCutOff is a holder that is cut off, or whose answers alone are dropped, and whose own side tells it of that at 0.6 s; another is granted its lock at a time.
+func heldCutOff(note history.F, oneWay bool, next int64) func(*builder) {
+	return func(b *builder) {
+		ofSession(&b.setup.Promise)
+		b.setup.Servers = []string{"server-1"}
+		h := b.grantOf(0, 2*ms, "client-1", 1)
+		if oneWay {
+			b.fault(5*ms, 3*sec, 1, "partition", "client-1", "server-1")
+		} else {
+			b.partition(5*ms, 3*sec, 1, []string{"client-1"}, b.setup.Servers)
+		}
+		b.note(600*ms, h, note)
+		o := b.grantOf(50*ms, next, "client-2", 2)
+		b.does(next+50*ms, o, history.Release, history.OK)
+		if note != history.Lost {
+			b.note(2*sec, h, history.Lost)
+		}
+	}
+}
+
+// Whoever reaches no server cannot have given anything back, whatever its own side told it.
+var grantedBesideCutOff = map[string]func(*builder){
+	"violated-suspended-cut-off": heldCutOff(history.Suspended, false, 700*ms),
+	"violated-lost-cut-off":      heldCutOff(history.Lost, false, 700*ms),
+	"holds-suspended-in-time":    heldCutOff(history.Suspended, false, 1010*ms),
+	"holds-lost-one-way":         heldCutOff(history.Lost, true, 700*ms), // it may have ended its session
 }

@@ -40,10 +40,10 @@ var toldSafely = map[string]func(*builder){
 	"violated-safe":            resumes(500*ms, 1500*ms, 1200*ms),
 	"holds-safe-lately":        resumes(500*ms, 1400*ms, 1200*ms), // it may have been found alive before, and be told of it late
 	"unknown-safe-two":         resumes(500*ms, 1300*ms, 400*ms),  // the service has two holders
-	"holds-safe-over":          resumes(500*ms, 1600*ms, 1300*ms), // it may have been found alive, and have ended since
+	"violated-safe-over":       resumes(500*ms, 1600*ms, 1300*ms), // it was found alive a quarter of a lease before it was told so, at most
 	"holds-safe-first":         resumes(500*ms, 700*ms, 1200*ms),
 	"violated-safe-cut":        resumesCut(3*sec, 3100*ms, 2*sec),
-	"holds-safe-cut-healed":    resumesCut(900*ms, 3100*ms, 2*sec),
+	"violated-safe-cut-healed": resumesCut(900*ms, 3100*ms, 2*sec),
 	"violated-safe-stall-else": func(b *builder) { resumes(500*ms, 1500*ms, 1200*ms)(b); b.stall(600*ms, "client-2", 300*ms) },
 	"holds-safe-stalled": func(b *builder) { // it lost its link long before it was told
 		resumes(3010*ms, 3320*ms, 1800*ms)(b)

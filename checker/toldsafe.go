@@ -38,6 +38,12 @@ func (r *run) toldSafe() (all []toldSafe) {
 					safe.after = out.To - late
 				}
 			}
+			if shown := (trace.Span{From: c.At - late, To: c.At}); !stalledIn(r.known.stalls[g.Node], shown.From, shown.To) &&
+				!slices.ContainsFunc(r.faultsOf(g.Node), func(f timed) bool { // who ran was told at once
+					return f.fault.Target == g.Node && history.FaultOf(f.fault.Kind).Stops && f.fault.From <= shown.To && f.fault.To >= shown.From
+				}) {
+				safe.after = max(safe.after, shown.From)
+			}
 			owed := safe.after
 			if r.Setup.Promise.Leased {
 				owed += r.shortest(r.LeaseOf(&r.Ops[g.Op])) - trace.ClockNoise

@@ -53,28 +53,61 @@ func (r *run) unreached(node string) []trace.Span {
 	if cut == nil {
 		node = "" // those whom no partition names reach the same
 	}
-	return once(&r.known.alone, node, func() (alone []trace.Span) {
-		for i, server := range r.Setup.Servers {
-			away := r.known.away[""][server]
-			if len(cut[server]) > 0 {
-				away = trace.Union(slices.Concat(away, cut[server]))
-			}
-			if i == 0 {
-				alone = away
-			}
-			alone = inCommon(alone, away)
-		}
-		return alone
-	})
+	return once(&r.known.alone, node, func() []trace.Span { return r.fromAll(cut) })
 }
 
-// readAway finds, once, when each server was stopped, under the name "", and when it was cut off from each client.
+// muteUntil is until when nothing that the holder of g sends has reached any server, where that is known of a time at which its own side told it of a
+// loss, or that its lock may be lost; else that time. The service knows nothing of what such a client is told, and owes it what it did.
+func (r *run) muteUntil(g *trace.Grant, t int64) int64 {
+	if t == trace.Forever || len(r.Setup.Servers) == 0 || g.Release >= 0 && r.Ops[g.Release].Time <= t {
+		return t
+	}
+	r.readAway()
+	mute := once(&r.known.alone, "mute: "+g.Node, func() []trace.Span { return r.fromAll(r.known.mute[g.Node]) })
+	for _, s := range mute {
+		if after(s.From, r.inForce()) <= t && t < s.To && !r.stalledSince(g.Node, s.From, t) {
+			return s.To
+		}
+	}
+	return t
+}
+
+// validSpans are the times in which a claim on g was valid for the service: as long as its holder believed that, and, as that was told of a loss, or that its
+// lock may be lost, while nothing that it sent reached a server, until the deadline that it had been told.
+func (r *run) validSpans(spans []trace.Span, g *trace.Grant, owner int) ([]trace.Span, bool) {
+	spans, known := r.Validity(spans, g, owner)
+	if !known || r.Setup.Promise.Renews && r.Deadline(g) == 0 {
+		return spans, known
+	}
+	deadline, known := r.DeadlineAt(g, r.Ops[g.Op].Deadline)
+	claimed := known && deadline < trace.Forever
+	told := func(at int64) {
+		if to := min(deadline, r.muteUntil(g, at)); claimed && to > at {
+			spans = append(spans, trace.Span{From: at, To: to, Owner: owner})
+		}
+	}
+	for _, c := range g.Claims {
+		if c.Cut {
+			told(c.At)
+			continue
+		}
+		deadline, known = r.DeadlineAt(g, c.Deadline)
+		claimed = known && deadline < trace.Forever
+	}
+	if g.Told < trace.Forever {
+		told(g.Told)
+	}
+	return spans, true
+}
+
+// readAway finds, once, when each server was stopped, under the name "", when it was cut off from each client, in one direction or both, and
+// when it dropped what that client sent.
 func (r *run) readAway() {
 	if r.known.away != nil {
 		return
 	}
-	all := map[string]map[string][]trace.Span{}
-	add := func(node, server string, f *trace.Fault) {
+	r.known.away, r.known.mute = map[string]map[string][]trace.Span{}, map[string]map[string][]trace.Span{}
+	add := func(all map[string]map[string][]trace.Span, node, server string, f *trace.Fault) {
 		if all[node] == nil {
 			all[node] = map[string][]trace.Span{}
 		}
@@ -84,23 +117,40 @@ func (r *run) readAway() {
 		switch seen := f.Begin >= 0 && f.Observed && !f.Missed && !f.Skipped; {
 		case !seen || !history.FaultOf(f.Kind).Away:
 		case len(f.Cut) == 0 && r.isServer(f.Target):
-			add("", f.Target, f)
+			add(r.known.away, "", f.Target, f)
 		case r.isServer(f.Target):
 			for _, client := range f.Cut {
-				add(client, f.Target, f)
+				add(r.known.away, client, f.Target, f)
+				add(r.known.mute, client, f.Target, f)
 			}
 		default:
 			for _, server := range f.Cut {
-				add(f.Target, server, f)
+				add(r.known.away, f.Target, server, f)
 			}
 		}
 	}
-	for _, servers := range all {
-		for server, spans := range servers {
-			servers[server] = trace.Union(spans)
+	for _, all := range []map[string]map[string][]trace.Span{r.known.away, r.known.mute} {
+		for _, servers := range all {
+			for server, spans := range servers {
+				servers[server] = trace.Union(spans)
+			}
 		}
 	}
-	r.known.away = all
+}
+
+// fromAll are the times, in order, in which each server was stopped or one of these, by server.
+func (r *run) fromAll(cut map[string][]trace.Span) (alone []trace.Span) {
+	for i, server := range r.Setup.Servers {
+		away := r.known.away[""][server]
+		if len(cut[server]) > 0 {
+			away = trace.Union(slices.Concat(away, cut[server]))
+		}
+		if i == 0 {
+			alone = away
+		}
+		alone = inCommon(alone, away)
+	}
+	return alone
 }
 
 // inCommon are the times that two lists of spans, each in order, have in common.
