@@ -273,9 +273,10 @@ var schedules = []schedule{
 			return among(f.Fault, "kill", "crash") && among(f.Target, "a-server", "servers", "reached", "majority", "leader")
 		})
 	}},
-	{name: "few servers are in reach of who asks, and most of who holds", backend: "redlock", has: func(t scenarios.Scenario) bool {
+	{name: "few servers are in reach of who asks", backend: "redlock", has: func(t scenarios.Scenario) bool {
 		return contended(t) && hit(t, func(f scenarios.Fault, n float64) bool {
-			return among(f.Fault, "partition", "blackhole") && f.Target == "client-1" && among("majority", f.From, f.To) && n >= 1.5 && of(t, t.Work) < n
+			few := f.Fault == "kill" && f.Target == "majority" || f.Target == "client-1" && among("majority", f.From, f.To)
+			return few && f.On == "waiting" && n >= 0.7 && of(t, t.Work) < 1.5
 		})
 	}},
 	{name: "most servers are away from a holder that renews and works on", backend: "redlock", has: func(t scenarios.Scenario) bool {

@@ -63,7 +63,7 @@ func badLeader(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 
 // mostAway takes most servers away from the one that holds a lock, or from all, for longer than a lease: it renews with those that are left,
 // and works on until the others are back. Every other time it is one that asks, again and again, while others have most servers in reach and
-// hold the lock in turn. A lock of several servers must not count what few of them say.
+// hold the lock in turn, or all that ask find most servers dead. A lock of several servers must not count what few of them say.
 func mostAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	gone := d.log(1.2, 2.5)
 	t.Keys, t.Clients, t.Renew = 1, 2+d.IntN(min(s.Clients-1, 3)), s.Extends && !d.one(6)
@@ -74,8 +74,8 @@ func mostAway(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		Target: "holder", On: pick(d, []string{"acquired", "acquired", "renewing", "before-write"}), At: leases(d.log(0.01, 0.5))}
 	if asks {
 		t.Work, t.Think, t.Wait = leases(d.log(0.3, 1.5)), someOrNone(d, 0.01, 0.2), leases(d.log(0.5, 4))
-		f.Fault, f.Target, f.On = next(d, []string{"partition", "blackhole", "partition", "hold-answer"}), "client-1", "waiting"
-		f.For = span(leases(d.log(1.5, 4)))
+		f.Fault, f.Target, f.On = next(d, []string{"kill", "partition", "kill", "blackhole"}), "client-1", "waiting"
+		f.For = span(leases(d.log(0.7, 4)))
 	}
 	switch {
 	case f.Fault == "partition":
