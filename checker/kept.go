@@ -20,7 +20,7 @@ import (
 func (r *run) keptUntil(g *trace.Grant) int64 {
 	until := min(g.End, g.Told)
 	if g.Told == until {
-		until = r.muteUntil(g, until)
+		until = r.MuteUntil(g, until)
 	}
 	switch p := r.Setup.Promise; {
 	case p.Leased:
@@ -32,7 +32,7 @@ func (r *run) keptUntil(g *trace.Grant) int64 {
 		if !c.Cut {
 			break
 		}
-		until = min(until, r.muteUntil(g, c.At))
+		until = min(until, r.MuteUntil(g, c.At))
 	}
 	if stop, asked := r.Stops[g.Node]; asked { // it may have been killed since, with its session
 		until = min(until, r.Ops[stop].Time)
@@ -45,7 +45,7 @@ func (r *run) keptUntil(g *trace.Grant) int64 {
 func (r *run) keptSpans(g *trace.Grant, less int64) (spans []trace.Span) {
 	from, until := g.OK, r.keptUntil(g)-less
 	for _, c := range g.Claims {
-		switch at := min(r.muteUntil(g, c.At)-less, until); {
+		switch at := min(r.MuteUntil(g, c.At)-less, until); {
 		case c.Cut && from < at:
 			spans = append(spans, trace.Span{From: from, To: at})
 			fallthrough

@@ -48,7 +48,6 @@ type known struct {
 	unlogged map[string][]int                   // see run.unlogged
 	alone    map[string][]trace.Span            // see run.unreached
 	away     map[string]map[string][]trace.Span // see run.readAway
-	mute     map[string]map[string][]trace.Span // see run.readAway
 	clocked  map[string]bool                    // whose clock a fault bends
 }
 

@@ -65,7 +65,7 @@ func leaseExclusion(r *run) outcome {
 		for i, g := range k.Grants {
 			from := len(spans)
 			var known bool
-			if spans, known = r.validSpans(spans, g, i); known {
+			if spans, known = r.OwedValidity(spans, g, i); known {
 				most = append(most, spans[from:]...)
 				continue
 			}

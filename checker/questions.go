@@ -114,7 +114,7 @@ func (r *run) askValidity(k *keyLog) []question {
 	}
 	var ops []models.Op
 	for i, g := range k.Grants {
-		spans, known := r.validSpans(nil, g, i)
+		spans, known := r.OwedValidity(nil, g, i)
 		if !known {
 			return nil
 		}

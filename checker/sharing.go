@@ -177,7 +177,7 @@ func (r *run) sharedLeases() outcome {
 // counts those whose deadlines cannot be converted, by their node.
 func (r *run) valid(k *keyLog, bent map[string]int) (valid []trace.Share) {
 	for i, g := range k.Grants {
-		spans, known := r.validSpans(nil, g, i)
+		spans, known := r.OwedValidity(nil, g, i)
 		if !known {
 			bent[g.Node]++
 		}

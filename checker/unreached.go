@@ -2,14 +2,10 @@ package checker
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
 )
-
-// inForce is when a fault that was seen keeps its victim's packets or programs back, after its begin was told, at the latest.
-func (r *run) inForce() int64 { return max(int64(r.Setup.Lease)/4, 10*slowAnswer) }
 
 // addUnreached finds grants, renewals, changes and releases that were asked for and told ok while their client reached no server at all: each was
 // stopped, or cut off from it. Nobody can have answered but the library itself. It counts them. What a lock may answer by itself is no
@@ -28,7 +24,7 @@ func (r *run) addUnreached(f *found) (n int) {
 		}
 		asked := r.Ops[invoke].Time
 		if !slices.ContainsFunc(r.unreached(op.Node), func(s trace.Span) bool {
-			return asked >= after(s.From, r.inForce()) && op.Time < s.To && !r.stalledSince(op.Node, s.From, asked)
+			return asked >= after(s.From, r.InForce()) && op.Time < s.To && !r.stalledSince(op.Node, s.From, asked)
 		}) {
 			continue
 		}
@@ -56,57 +52,12 @@ func (r *run) unreached(node string) []trace.Span {
 	return once(&r.known.alone, node, func() []trace.Span { return r.fromAll(cut) })
 }
 
-// muteUntil is until when nothing that the holder of g sends has reached any server, where that is known of a time at which its own side told it of a
-// loss, or that its lock may be lost; else that time. The service knows nothing of what such a client is told, and owes it what it did.
-func (r *run) muteUntil(g *trace.Grant, t int64) int64 {
-	if t == trace.Forever || len(r.Setup.Servers) == 0 || g.Release >= 0 && r.Ops[g.Release].Time <= t {
-		return t
-	}
-	r.readAway()
-	mute := once(&r.known.alone, "mute: "+g.Node, func() []trace.Span { return r.fromAll(r.known.mute[g.Node]) })
-	for _, s := range mute {
-		if after(s.From, r.inForce()) <= t && t < s.To && !r.stalledSince(g.Node, s.From, t) {
-			return s.To
-		}
-	}
-	return t
-}
-
-// validSpans are the times in which a claim on g was valid for the service: as long as its holder believed that, and, as that was told of a loss, or that its
-// lock may be lost, while nothing that it sent reached a server, until the deadline that it had been told.
-func (r *run) validSpans(spans []trace.Span, g *trace.Grant, owner int) ([]trace.Span, bool) {
-	spans, known := r.Validity(spans, g, owner)
-	if !known || r.Setup.Promise.Renews && r.Deadline(g) == 0 {
-		return spans, known
-	}
-	deadline, known := r.DeadlineAt(g, r.Ops[g.Op].Deadline)
-	claimed := known && deadline < trace.Forever
-	told := func(at int64) {
-		if to := min(deadline, r.muteUntil(g, at)); claimed && to > at {
-			spans = append(spans, trace.Span{From: at, To: to, Owner: owner})
-		}
-	}
-	for _, c := range g.Claims {
-		if c.Cut {
-			told(c.At)
-			continue
-		}
-		deadline, known = r.DeadlineAt(g, c.Deadline)
-		claimed = known && deadline < trace.Forever
-	}
-	if g.Told < trace.Forever {
-		told(g.Told)
-	}
-	return spans, true
-}
-
-// readAway finds, once, when each server was stopped, under the name "", when it was cut off from each client, in one direction or both, and
-// when it dropped what that client sent.
+// readAway finds, once, when each server was stopped, under the name "", and when it was cut off from each client.
 func (r *run) readAway() {
 	if r.known.away != nil {
 		return
 	}
-	r.known.away, r.known.mute = map[string]map[string][]trace.Span{}, map[string]map[string][]trace.Span{}
+	r.known.away = map[string]map[string][]trace.Span{}
 	add := func(all map[string]map[string][]trace.Span, node, server string, f *trace.Fault) {
 		if all[node] == nil {
 			all[node] = map[string][]trace.Span{}
@@ -121,7 +72,6 @@ func (r *run) readAway() {
 		case r.isServer(f.Target):
 			for _, client := range f.Cut {
 				add(r.known.away, client, f.Target, f)
-				add(r.known.mute, client, f.Target, f)
 			}
 		default:
 			for _, server := range f.Cut {
@@ -129,11 +79,9 @@ func (r *run) readAway() {
 			}
 		}
 	}
-	for _, all := range []map[string]map[string][]trace.Span{r.known.away, r.known.mute} {
-		for _, servers := range all {
-			for server, spans := range servers {
-				servers[server] = trace.Union(spans)
-			}
+	for _, servers := range r.known.away {
+		for server, spans := range servers {
+			servers[server] = trace.Union(spans)
 		}
 	}
 }
@@ -148,21 +96,7 @@ func (r *run) fromAll(cut map[string][]trace.Span) (alone []trace.Span) {
 		if i == 0 {
 			alone = away
 		}
-		alone = inCommon(alone, away)
+		alone = trace.Common(alone, away)
 	}
 	return alone
-}
-
-// inCommon are the times that two lists of spans, each in order, have in common.
-func inCommon(a, b []trace.Span) (both []trace.Span) {
-	for _, s := range a {
-		first := sort.Search(len(b), func(i int) bool { return b[i].To > s.From })
-		for _, o := range b[first:] {
-			if o.From >= s.To {
-				break
-			}
-			both = append(both, trace.Span{From: max(s.From, o.From), To: min(s.To, o.To)})
-		}
-	}
-	return both
 }

@@ -49,6 +49,7 @@ type Trace struct {
 	acts     []Act
 	clocks   map[string]*Clock
 	byOwn    map[string]*readings // nil: they say nothing
+	mute     map[string][]Span    // see Trace.muted
 	process  map[int]pending
 	sessions map[session][]*Grant // open grants of each node, and of each process
 	open     map[victim]*Fault

@@ -148,11 +148,11 @@ func (t *Trace) Renewed(g *Grant) []int {
 }
 
 // Leased are the times in which the lease of g was valid, until the end of the history:
-// those of Validity, or where a deadline cannot be converted what the answers claimed
+// those of OwedValidity, or where a deadline cannot be converted what the answers claimed
 // while g was believed in.
 func (t *Trace) Leased(g *Grant) []Span {
-	spans, known := t.validSpans(g)
-	if !known {
+	spans, known := t.OwedValidity(nil, g, 0)
+	if spans = Union(spans); !known {
 		spans = nil
 		answers := t.Renewed(g)
 		for i, op := range answers {
