@@ -73,15 +73,24 @@ func (r *run) endingAs(name string, match func(*trace.Fault) bool) []trace.Span 
 // lease may be older than the hold: it has missed heartbeats, of which there are two in a lease at least, until its links flow and it has asked again;
 // a process or a disk that stood still for less than a quarter of a lease makes it miss none.
 func (r *run) ends(f *trace.Fault) int64 {
-	switch p, kind := r.Setup.Promise, history.FaultOf(f.Kind); {
+	p, kind, lost := r.Setup.Promise, history.FaultOf(f.Kind), r.lost(f)
+	brief := (kind.Stops || kind.Disk) && !kind.EndsLeases && f.To-f.From < int64(r.Setup.Lease)/4
+	if brief || r.follow() || !p.Leased || !p.Session && !p.Renews {
+		return lost
+	}
+	return max(lost, after(flows(f), int64(r.Setup.Lease)/2+backedOff))
+}
+
+// lost is until when what a server answers may be lost by a fault: as long as that lasts, and where servers follow each other as long as it is felt.
+// That a clock is set right is told before it is done, and what was granted meanwhile may be measured by both.
+func (r *run) lost(f *trace.Fault) int64 {
+	switch {
 	case r.follow():
 		return r.faded(f, f.To)
-	case !p.Leased || !p.Session && !p.Renews:
-		return f.To
-	case (kind.Stops || kind.Disk) && !kind.EndsLeases && f.To-f.From < int64(r.Setup.Lease)/4:
-		return f.To
+	case f.Kind == "clock":
+		return after(f.To, r.InForce())
 	}
-	return after(flows(f), int64(r.Setup.Lease)/2+backedOff)
+	return f.To
 }
 
 // follow says that what a server has answered may be lost as it follows another, or that nobody knows whether it may.

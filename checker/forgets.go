@@ -25,7 +25,7 @@ func (r *run) fewKnow(node string, from, to int64) bool {
 		if trace.Meets(once(&r.known.spans, "knows: "+server+" "+node, func() []trace.Span {
 			return r.faultsUntil(func(f *trace.Fault) bool {
 				return parts(f, server, node) || len(f.Cut) > 0 && parts(f, node, server)
-			}, flows)
+			}, func(f *trace.Fault) int64 { return max(flows(f), r.lost(f)) })
 		}), from, to) {
 			hit++
 		}
@@ -64,14 +64,6 @@ func (r *run) outOfReach(node string, from, to int64, told bool) bool {
 // mayForget says whether a server may have lost the grant, or what its lease is
 // measured by: then the loss is true, and other properties judge it.
 func (r *run) mayForget(from, to int64) bool { return r.forgetsFrom(from) <= to }
-
-// lost is until when what a server answers may be lost by a fault: as long as that lasts, and where servers follow each other as long as it is felt.
-func (r *run) lost(f *trace.Fault) int64 {
-	if r.follow() {
-		return r.faded(f, f.To)
-	}
-	return f.To
-}
 
 // forgetsFrom is the first time, from another one on, at which a server may have lost what it knew. One that was away already then
 // knew nothing of what came, and loses it only as it is back and others follow it.

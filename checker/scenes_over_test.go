@@ -59,6 +59,8 @@ var lossesBehind = map[string]func(*builder){
 	"violated-over-servers-pause": lossAfter(200*ms, true, bounded(plainLease), struck(-300*ms, -295*ms, "pause", "server-1")),
 	"violated-over-restart":       lossAfter(200*ms, true, bounded(plainLease), struck(-300*ms, -100*ms, "kill", "server-1")),
 	"violated-over-disk-stall":    givenBackAfter(200*ms, bounded(plainLease), struck(-300*ms, -100*ms, "disk-stall", "server-1")),
+	"holds-over-clock-set":        lossAfter(200*ms, true, bounded(plainLease), struck(-300*ms, -20*ms, "clock", "server-1")),
+	"violated-over-clock":         lossAfter(200*ms, true, bounded(plainLease), struck(-900*ms, -600*ms, "clock", "server-1")),
 	"holds-restart-meanwhile":     lossAfter(200*ms, true, bounded(plainLease), struck(20*ms, 100*ms, "kill", "server-1")),
 	"holds-over-copies-disagree":  lossAfter(200*ms, true, bounded(plainLease), then(threeServers, struck(-300*ms, -100*ms, "kill", "server-1"))),
 	"holds-asked-twice":           givenBackAfter(200*ms, bounded(plainLease), struck(200*ms, 201*ms, "reset", "client-1")),

@@ -57,8 +57,8 @@ func (r *run) readAway() {
 	if r.known.away != nil {
 		return
 	}
-	r.known.away = map[string]map[string][]trace.Span{}
-	add := func(all map[string]map[string][]trace.Span, node, server string, f *trace.Fault) {
+	all := map[string]map[string][]trace.Span{}
+	add := func(node, server string, f *trace.Fault) {
 		if all[node] == nil {
 			all[node] = map[string][]trace.Span{}
 		}
@@ -68,22 +68,23 @@ func (r *run) readAway() {
 		switch seen := f.Begin >= 0 && f.Observed && !f.Missed && !f.Skipped; {
 		case !seen || !history.FaultOf(f.Kind).Away:
 		case len(f.Cut) == 0 && r.isServer(f.Target):
-			add(r.known.away, "", f.Target, f)
+			add("", f.Target, f)
 		case r.isServer(f.Target):
 			for _, client := range f.Cut {
-				add(r.known.away, client, f.Target, f)
+				add(client, f.Target, f)
 			}
 		default:
 			for _, server := range f.Cut {
-				add(r.known.away, f.Target, server, f)
+				add(f.Target, server, f)
 			}
 		}
 	}
-	for _, servers := range r.known.away {
+	for _, servers := range all {
 		for server, spans := range servers {
 			servers[server] = trace.Union(spans)
 		}
 	}
+	r.known.away = all
 }
 
 // fromAll are the times, in order, in which each server was stopped or one of these, by server.
