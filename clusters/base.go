@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
 const pulledBase = "debian:bookworm-slim"
@@ -110,6 +112,7 @@ func (d *Docker) makeBase(ctx context.Context, args []string, tag string, progre
 	if err != nil {
 		return err
 	}
+	seal.CloseOnExec() // mmdebstrap tells a shell the number of a pipe, and dash knows none above 9: what make, say, has open counts
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("mmdebstrap: %w", err)
 	}

@@ -29,7 +29,7 @@ func init() {
 	}
 	// Whatever else is open: the end of the error's pipe is the exec, and a shell that started
 	// dlmtest may have left it files of its user's.
-	closeOnExec()
+	CloseOnExec()
 	runtime.LockOSThread() // ids, capabilities and the filter are those of a thread
 	err := l.seal()
 	if err == nil && l.Reaper {
@@ -52,8 +52,9 @@ func (l letter) exec() error {
 	return err
 }
 
-// closeOnExec keeps all files but stdin, stdout and stderr from the program.
-func closeOnExec() {
+// CloseOnExec keeps all files but stdin, stdout and stderr that this process has now from every program that it starts, and from the one that
+// it becomes. What a command is given by name (exec.Cmd's ExtraFiles) it gets all the same.
+func CloseOnExec() {
 	if unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return
 	}
