@@ -88,6 +88,16 @@ func (n *nested) beyond(g *trace.Grant) (wrong []stray) {
 // bounds are how often the holder of g, which was granted it once, has its lock at least and at most by an answer. What the
 // client asked for before g was answered, and may have been served later, adds to it as well.
 func (n *nested) bounds(g *trace.Grant, by nestedAsk) (least, most int) {
+	least, most = n.balance(g, by)
+	if n.lastsFor(g, by) < n.Ops[by.to].Time { // it may have lost all of it, and begun anew
+		least = 0
+	}
+	return max(least, 0), most
+}
+
+// balance is what was asked for by an answer, one hold more or one less, as little and as much as it can come to. It is below 0
+// where more may have been given back than was had.
+func (n *nested) balance(g *trace.Grant, by nestedAsk) (least, most int) {
 	least = 1
 	for _, a := range n.requestsOf(g) {
 		if a.from >= by.to {
@@ -109,10 +119,29 @@ func (n *nested) bounds(g *trace.Grant, by nestedAsk) (least, most int) {
 			}
 		}
 	}
-	if n.owedUntil(g, n.Ops[by.from].Time) < n.Ops[by.to].Time { // it may have lost all of it, and begun anew
-		least = 0
+	return least, most
+}
+
+// refusedSurely says that the last release of g was refused, though its holder surely had one hold more than it had given back.
+func (n *nested) refusedSurely(g *trace.Grant) bool {
+	if n.Ops[g.Op].Depth > 1 || n.crossedFirst(g) {
+		return false
 	}
-	return max(least, 0), most
+	least, _ := n.balance(g, nestedAsk{from: g.Release, to: g.Done, by: -1})
+	return least >= 0
+}
+
+// lastsFor is until when g is owed what its holder had as it asked. What a release that was told to be the last ends is the belief of
+// its client: the lease of one hold more goes on.
+func (n *nested) lastsFor(g *trace.Grant, ask nestedAsk) int64 {
+	at := n.Ops[ask.from].Time
+	if ask.from != g.Release {
+		return n.owedUntil(g, at)
+	}
+	if deadline, known := n.dueAt(trace.Loss{Grant: g, Op: ask.to, Claim: n.lastTold(g)}); known {
+		return min(deadline, n.leasedUntil(g), g.Told)
+	}
+	return at
 }
 
 // requestsOf are the acquires and releases of a key by the client of g, by their invoke; to is -1 where there is no end.

@@ -71,21 +71,26 @@ func (r *run) endless() string {
 }
 
 // denied are the first releases of grants that their holders believed in and that the
-// service said not to be held. Who cannot know how often it has a lock may have given it back, and who
+// service said not to be held. Who cannot know whether it has a lock still may have given it back, and who
 // gives back more permits than it can be sure to have may have fewer.
 func (r *run) denied() (losses []trace.Loss) {
+	n := nested{run: r}
 	for _, g := range r.Grants {
 		refused := g.Release >= 0 && g.EndOp == g.Release && g.Done >= 0 && r.Ops[g.Done].Type == history.Fail
-		if !refused || g.Told != trace.Forever || g.Nest.Open > 0 || r.Overdrawn(g, g.Release) {
+		if !refused || g.Told != trace.Forever || g.Nest.Open > 0 && !n.refusedSurely(g) || r.Overdrawn(g, g.Release) {
 			continue
 		}
-		last := trace.Claim{At: r.Ops[g.Op].Time, Deadline: r.Ops[g.Op].Deadline, Op: g.Op}
-		if n := len(g.Claims); n > 0 {
-			last = g.Claims[n-1]
-		}
-		losses = append(losses, trace.Loss{Grant: g, Op: g.Done, Claim: last})
+		losses = append(losses, trace.Loss{Grant: g, Op: g.Done, Claim: r.lastTold(g)})
 	}
 	return losses
+}
+
+// lastTold is what the holder of g was told last of its lease: as it was granted, or renewed.
+func (r *run) lastTold(g *trace.Grant) trace.Claim {
+	if n := len(g.Claims); n > 0 {
+		return g.Claims[n-1]
+	}
+	return trace.Claim{At: r.Ops[g.Op].Time, Deadline: r.Ops[g.Op].Deadline, Op: g.Op}
 }
 
 // dueAt is when the lease of a loss was due to end, and whether that is known; forever
