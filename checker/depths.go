@@ -131,6 +131,22 @@ func (n *nested) refusedSurely(g *trace.Grant) bool {
 	return least >= 0
 }
 
+// outermost says that an ok is certainly that of a first hold or of the last release, or a renewal, which no client can know by itself.
+func (n *nested) outermost(i int) bool {
+	op := &n.Ops[i]
+	invoke, _ := n.Started(i)
+	g := n.ByOwner[cmp.Or(op.Owner, n.Ops[invoke].Owner)]
+	switch {
+	case op.F == history.Extend:
+		return true
+	case g == nil:
+		return false
+	case op.F == history.Release:
+		return g.Done == i && g.Nest.Open == 0 && n.SaidFree(g)
+	}
+	return g.Op == i && op.Depth <= 1 && n.heldNothing(g)
+}
+
 // lastsFor is until when g is owed what its holder had as it asked. What a release that was told to be the last ends is the belief of
 // its client: the lease of one hold more goes on.
 func (n *nested) lastsFor(g *trace.Grant, ask nestedAsk) int64 {
@@ -138,7 +154,7 @@ func (n *nested) lastsFor(g *trace.Grant, ask nestedAsk) int64 {
 	if ask.from != g.Release {
 		return n.owedUntil(g, at)
 	}
-	if deadline, known := n.dueAt(trace.Loss{Grant: g, Op: ask.to, Claim: n.lastTold(g)}); known {
+	if deadline, known := n.dueAt(trace.Loss{Grant: g, Op: ask.to, Claim: n.LastTold(g)}); known {
 		return min(deadline, n.leasedUntil(g), g.Told)
 	}
 	return at

@@ -36,11 +36,11 @@ func falseLoss(r *run) outcome {
 			open = fmt.Sprintf("%s was told of a loss at %s, and the deadline of that grant cannot be converted: %s.",
 				l.Grant.Who(), r.seconds(told.Time), r.bentClock(l.Grant.Node))
 		case deadline == trace.Forever: // the lock renews by itself, and reports no deadline
-			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.Op, l.Op}},
+			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.By, l.Op}},
 				"%s was told at %s (%s) that %q is lost, %s, although it reached the service.",
 				l.Grant.Who(), r.seconds(told.Time), told.F, l.Grant.Key.Name, r.endless())
 		default:
-			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.Op, l.Op}},
+			f.add(r, Violation{Key: l.Grant.Key.Name, At: told.Time, Operations: []int{l.Grant.Op, l.Claim.By, l.Op}},
 				"%s was told at %s (%s) that %q is lost, %s before its deadline, although it reached the service.",
 				l.Grant.Who(), r.seconds(told.Time), told.F, l.Grant.Key.Name, length(deadline-told.Time))
 		}
@@ -80,17 +80,9 @@ func (r *run) denied() (losses []trace.Loss) {
 		if !refused || g.Told != trace.Forever || g.Nest.Open > 0 && !n.refusedSurely(g) || r.Overdrawn(g, g.Release) {
 			continue
 		}
-		losses = append(losses, trace.Loss{Grant: g, Op: g.Done, Claim: r.lastTold(g)})
+		losses = append(losses, trace.Loss{Grant: g, Op: g.Done, Claim: r.LastTold(g)})
 	}
 	return losses
-}
-
-// lastTold is what the holder of g was told last of its lease: as it was granted, or renewed.
-func (r *run) lastTold(g *trace.Grant) trace.Claim {
-	if n := len(g.Claims); n > 0 {
-		return g.Claims[n-1]
-	}
-	return trace.Claim{At: r.Ops[g.Op].Time, Deadline: r.Ops[g.Op].Deadline, Op: g.Op}
 }
 
 // dueAt is when the lease of a loss was due to end, and whether that is known; forever
@@ -98,7 +90,7 @@ func (r *run) lastTold(g *trace.Grant) trace.Claim {
 // the lease that was asked for is certain, from the request on that started it.
 func (r *run) dueAt(l trace.Loss) (int64, bool) {
 	if l.Claim.Deadline == 0 && r.Setup.Promise.Leased && !r.Setup.Promise.Renews {
-		return after(max(r.sentBy(l.Claim.Op), l.Grant.Invoked), r.LeaseOf(&r.Ops[l.Claim.Op])) - trace.ClockNoise, true
+		return after(max(r.sentBy(l.Claim.By), l.Grant.Invoked), r.LeaseOf(&r.Ops[l.Claim.By])) - trace.ClockNoise, true
 	}
 	return r.DeadlineAt(l.Grant, l.Claim.Deadline)
 }
@@ -106,8 +98,8 @@ func (r *run) dueAt(l trace.Loss) (int64, bool) {
 // hasCause says whether something else may have ended the lease, or have kept the
 // client from holding it.
 func (r *run) hasCause(l trace.Loss) bool {
-	g, from, told := l.Grant, r.Ops[l.Claim.Op].Time, r.Ops[l.Op].Time
-	if sent := r.Ops[l.Claim.Op].Sent; sent != 0 {
+	g, from, told := l.Grant, r.Ops[l.Claim.By].Time, r.Ops[l.Op].Time
+	if sent := r.Ops[l.Claim.By].Sent; sent != 0 {
 		from = sent
 	}
 	unanswered := !r.refusedOutright(l) && (r.UnansweredIn(g, from, told) || r.waitedOn(l, from, told))
@@ -127,7 +119,7 @@ func (r *run) causeOf(l trace.Loss) string {
 	if l.Grant == nil {
 		return ""
 	}
-	told, held := r.Ops[l.Op].Time, r.sentBy(l.Claim.Op)
+	told, held := r.Ops[l.Op].Time, r.sentBy(l.Claim.By)
 	words := fmt.Sprintf(" (the last at %s, of %s", r.seconds(told), l.Grant.Who())
 	var by *trace.Fault
 	for _, f := range slices.Concat(r.Faults, r.ended()) {
@@ -186,7 +178,7 @@ func (r *run) waitedOn(l trace.Loss, from, told int64) bool {
 		if op.Type != history.Invoke || op.F != history.Extend || r.ByOwner[op.Owner] != l.Grant {
 			continue
 		}
-		if done, ended := r.Ended(i); (!ended || done > l.Op) && told-op.Time >= r.LeaseOf(&r.Ops[l.Claim.Op])/8 {
+		if done, ended := r.Ended(i); (!ended || done > l.Op) && told-op.Time >= r.LeaseOf(&r.Ops[l.Claim.By])/8 {
 			return true
 		}
 	}
@@ -236,7 +228,7 @@ func (r *run) flowsFor(node string) []timed {
 // unknown outcome, of a lease no shorter, can only have made that of such a loss longer.
 func (r *run) refusedOutright(l trace.Loss) bool {
 	return r.Ops[l.Op].Type == history.Fail && r.keepsLeases() && r.Setup.Promise.DriftFactor == 0 &&
-		r.LeaseOf(&r.Ops[l.Claim.Op]) <= int64(r.Setup.Lease)
+		r.LeaseOf(&r.Ops[l.Claim.By]) <= int64(r.Setup.Lease)
 }
 
 // refusedSteadily says that a loss was told by the service itself, and that no stall can be why: it makes no lease shorter, but one

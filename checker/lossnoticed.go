@@ -68,7 +68,7 @@ func lossNoticed(r *run) outcome {
 			}
 			warned = false
 			deadline, known = r.DeadlineAt(g, c.Deadline)
-			by = c.Op
+			by = c.By
 		}
 		if g.Told != trace.Forever {
 			n.told++

@@ -25,9 +25,12 @@ type attempt struct {
 // quorum of independent nodes, which states its drift, answers before all of them have:
 // for as long as its bound the others may remember what is over.
 func (r *run) attempts(k *keyLog) []attempt {
-	byInvoke := map[int]*trace.Grant{}
+	byInvoke, inner := map[int]*trace.Grant{}, map[int]bool{}
 	for _, g := range k.Grants {
 		byInvoke[g.Invoke] = g
+		for _, i := range slices.Concat(g.Nest.Again, g.Nest.Told) {
+			inner[i] = true // a hold within that of g lasts no longer
+		}
 	}
 	linger := int64(0)
 	switch p := r.Setup.Promise; {
@@ -43,7 +46,9 @@ func (r *run) attempts(k *keyLog) []attempt {
 		switch {
 		case w.Done < 0:
 			a.to = r.sessionOver(r.Ops[w.Invoke].Node, w.From)
-		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info && !r.Overdrawn(g, g.Release) && !r.KeepsSome(g, g.Released):
+		case inner[w.Done]:
+			a.to = w.To
+		case g != nil && g.Done >= 0 && r.Ops[g.Done].Type != history.Info && !g.MayHold() && !r.Overdrawn(g, g.Release) && !r.KeepsSome(g, g.Released):
 			if a.to = r.Ops[g.Done].Time; r.Ops[g.Done].Type == history.Fail {
 				a.to = min(a.to, r.overBy(g, a.to))
 			}

@@ -11,15 +11,16 @@ import (
 // stopped, or cut off from it. Nobody can have answered but the library itself. It counts them. What a lock may answer by itself is no
 // question to the service: a hold within a hold, a renewal of a session that it keeps alive, and an ok that says that the call returned.
 func (r *run) addUnreached(f *found) (n int) {
-	if len(r.Setup.Servers) == 0 || r.Setup.Kind == history.Reentrant {
+	if len(r.Setup.Servers) == 0 {
 		return 0
 	}
-	told := toldOf(f)
+	told, nests := toldOf(f), nested{run: r}
 	for i := range r.Ops {
 		op := &r.Ops[i]
 		invoke, ended := r.Started(i)
 		if !ended || told[i] || op.Type != history.OK || !slices.Contains(ofService, op.F) && op.F != history.Change ||
-			op.F == history.Extend && !r.keepsLeases() || op.F == history.Release && r.Setup.Promise.Mute {
+			op.F == history.Extend && !r.keepsLeases() || op.F == history.Release && r.Setup.Promise.Mute ||
+			r.Setup.Kind == history.Reentrant && !nests.outermost(i) {
 			continue
 		}
 		asked := r.Ops[invoke].Time

@@ -74,7 +74,27 @@ type Grant struct {
 type Claim struct {
 	At, Deadline int64 // deadline by the node's own MONOTONIC; 0: for ever
 	Op           int
+	By           int  // the answer whose lease it is: Op, but of a late answer to an earlier request
 	Cut          bool // suspended: nothing is claimed until the next claim
+}
+
+// LastTold is what the holder of g was told last of its lease: as it was granted, renewed or warned.
+func (t *Trace) LastTold(g *Grant) Claim {
+	if n := len(g.Claims); n > 0 {
+		return g.Claims[n-1]
+	}
+	return Claim{At: g.OK, Deadline: t.Ops[g.Op].Deadline, Op: g.Op, By: g.Op}
+}
+
+// claims files an answer that tells g its lease. One to a request that was sent before that of the lease which g has, and that names no
+// shorter one, makes none end sooner: whichever of the two the service did first, the later request is good for a lease from when it was sent.
+func (t *Trace) claims(g *Grant, i int, op *history.Op) {
+	c, was := Claim{At: op.Time, Deadline: op.Deadline, Op: i, By: i}, t.LastTold(g)
+	earlier := !was.Cut && t.sentBy(g, i) < t.sentBy(g, was.By) && t.LeaseOf(op) >= t.LeaseOf(&t.Ops[was.By])
+	if earlier && (c.Deadline == 0) == (was.Deadline == 0) && c.Deadline <= was.Deadline {
+		c.Deadline, c.By = was.Deadline, was.By
+	}
+	g.Claims = append(g.Claims, c)
 }
 
 // Act is one time at which a holder acted on its grant: it invoked a write, or

@@ -37,7 +37,7 @@ func (g *Grant) inner(i int) bool {
 // deepAtOnce takes a first grant that was told a depth: an acquire with an unknown outcome may have won, and nobody was
 // told of it, or is told later.
 func (t *Trace) deepAtOnce(i int, op *history.Op) {
-	g := t.ByOwner[op.Owner]
+	g := t.owned(op)
 	g.Nest.depth = int(op.Depth)
 	g.Unsure(i)
 	g.Nest.untold = int(op.Depth) - 1
@@ -90,13 +90,13 @@ func (g *Grant) Whole() bool { return g.Nest.untold == 0 }
 // again is the grant that an acquire which was told a depth has taken once more; nil: none. Its holder may call it by
 // a new owner; who holds it is a thread, or its client.
 func (t *Trace) again(op *history.Op, k *Key) *Grant {
-	g := t.ByOwner[op.Owner]
+	g := t.owned(op)
 	switch {
 	case op.Depth == 1 && g != nil && g.Key == k && g.Node == op.Node && g.Release < 0: // it is told so of a hold within a hold
 		return g
 	case op.Depth <= 1:
 		return nil
-	case g != nil:
+	case g != nil && g.Node == op.Node:
 		return g
 	}
 	by := session{op.Node, op.Process}
@@ -124,7 +124,7 @@ func (t *Trace) deeper(i int, op *history.Op, g *Grant, invoke int) {
 	g.Nest.depth++
 	g.Nest.Again = append(g.Nest.Again, i)
 	t.acted(g, i, op, t.Ops[invoke].Time)
-	g.Claims = append(g.Claims, Claim{At: op.Time, Deadline: op.Deadline, Op: i})
+	t.claims(g, i, op)
 	t.Successes = append(t.Successes, Success{g, invoke, i})
 	g.LastSeen = op.Time
 }
@@ -206,7 +206,8 @@ func (t *Trace) unnested(i int, op *history.Op, g *Grant, invoke int) bool {
 			t.freed(i, g, invoke)
 			return true
 		}
-		if g.Nest.Open > 0 && op.Depth == 0 { // it was the last, as what was unknown had not happened
+		left := g.Nest.depth - 1 - len(g.Nest.releasing)
+		if g.Nest.Open > 0 && op.Depth == 0 && left <= 0 { // it was the last, as what was unknown had not happened
 			g.stop(invoke, t.Ops[invoke].Time)
 			g.Release, g.Done, g.Released = invoke, i, i
 			return true

@@ -55,7 +55,7 @@ func (t *Trace) note(i int, op *history.Op) {
 	case history.Lost:
 		if op.Owner == "" {
 			t.lostAt[op.Node] = append(t.lostAt[op.Node], op.Time)
-		} else if g := t.ByOwner[op.Owner]; g != nil && g.Abstains {
+		} else if g := t.owned(op); g != nil && g.Abstains {
 			g.Told = min(g.Told, op.Time)
 		}
 		t.told(op, func(g *Grant) { g.Events = append(g.Events, i); t.lost(g, i, op) })
@@ -63,10 +63,10 @@ func (t *Trace) note(i int, op *history.Op) {
 		t.Abstained = append(t.Abstained, i)
 		t.told(op, func(g *Grant) { g.Events = append(g.Events, i); g.stop(i, op.Time); g.Abstains = true })
 	case history.Suspended:
-		t.told(op, func(g *Grant) { g.Claims = append(g.Claims, Claim{At: op.Time, Op: i, Cut: true}) })
+		t.told(op, func(g *Grant) { g.Claims = append(g.Claims, Claim{At: op.Time, Op: i, By: i, Cut: true}) })
 	case history.Resumed:
 		t.told(op, func(g *Grant) {
-			g.Claims = append(g.Claims, Claim{At: op.Time, Deadline: t.Deadline(g), Op: i})
+			g.Claims = append(g.Claims, Claim{At: op.Time, Deadline: t.Deadline(g), Op: i, By: i})
 		})
 	case history.Fault:
 		t.fault(i, op)
@@ -106,7 +106,7 @@ func (t *Trace) note(i int, op *history.Op) {
 // ends for all its grants. Grants whose belief has ended are forgotten on the way.
 func (t *Trace) told(op *history.Op, f func(*Grant)) {
 	if op.Owner != "" {
-		if g := t.ByOwner[op.Owner]; g != nil && g.End == Forever {
+		if g := t.owned(op); g != nil && g.End == Forever {
 			f(g)
 		}
 		return

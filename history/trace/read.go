@@ -86,10 +86,21 @@ func (t *Trace) invoke(i int, op *history.Op) {
 
 // grantOf is the grant that an operation acts on; nil: it is of no such owner, or of another key.
 func (t *Trace) grantOf(op *history.Op) *Grant {
-	if g := t.ByOwner[op.Owner]; g != nil && (op.Key == "" || op.Key == g.Key.Name) {
+	if g := t.owned(op); g != nil && (op.Key == "" || op.Key == g.Key.Name) {
 		return g
 	}
 	return nil
+}
+
+// ownedBy is an owner of which a second client was told.
+type ownedBy struct{ owner, node string }
+
+// owned is the grant of an owner: that of the client which an operation is of, where a lock told two clients of one hold; nil: there is none.
+func (t *Trace) owned(op *history.Op) *Grant {
+	if g := t.shared[ownedBy{op.Owner, op.Node}]; g != nil {
+		return g
+	}
+	return t.ByOwner[op.Owner]
 }
 
 // Unanswered says whether a renewal of g that was asked for at a time or later has no answer.
@@ -240,7 +251,11 @@ func (t *Trace) granted(i int, op *history.Op, k *Key, invoke *history.Op) {
 	g := &t.slab[len(t.slab)-1]
 	t.Grants = append(t.Grants, g)
 	k.Grants = append(k.Grants, g)
-	t.ByOwner[op.Owner] = g
+	if was := t.ByOwner[op.Owner]; was != nil && was.Node != op.Node {
+		t.shared[ownedBy{op.Owner, op.Node}] = g
+	} else {
+		t.ByOwner[op.Owner] = g
+	}
 	t.hold(g)
 }
 
@@ -260,7 +275,7 @@ func (t *Trace) extended(i int, op *history.Op, p pending) {
 	case history.OK:
 		t.acted(g, i, op, invoke.Time)
 		g.renewedAs(invoke, op)
-		g.Claims = append(g.Claims, Claim{At: op.Time, Deadline: op.Deadline, Op: i})
+		t.claims(g, i, op)
 		t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
 	case history.Fail:
 		g.Events = append(g.Events, i)
@@ -276,11 +291,7 @@ func (t *Trace) lost(g *Grant, i int, op *history.Op) {
 	if g.End != Forever {
 		return
 	}
-	last := Claim{At: t.Ops[g.Op].Time, Deadline: t.Ops[g.Op].Deadline, Op: g.Op}
-	if n := len(g.Claims); n > 0 {
-		last = g.Claims[n-1]
-	}
-	t.Losses = append(t.Losses, Loss{g, i, last})
+	t.Losses = append(t.Losses, Loss{g, i, t.LastTold(g)})
 	g.Told = op.Time
 	g.stop(i, op.Time)
 }

@@ -38,7 +38,8 @@ type Trace struct {
 	Log        Log
 
 	ByKey    map[string]*Key     // by name
-	ByOwner  map[string]*Grant   // the owner of a grant is unique
+	ByOwner  map[string]*Grant   // the owner of a grant is unique, but see shared
+	shared   map[ownedBy]*Grant  // grants that were told to a client as if it had that of another
 	ByValue  map[string]int      // of a write: index into Writes
 	ByEffect map[string]*Effect  // by the unique value
 	Ghosts   map[string]GhostRef // by the owner of an acquire that may have been granted
@@ -61,7 +62,7 @@ type Trace struct {
 func New(setup history.Setup, ops []history.Op) *Trace {
 	t := &Trace{
 		Setup: setup, Ops: ops, Final: -1, Decided: -1, pairs: make([]int32, len(ops)),
-		clocks: map[string]*Clock{}, byOwn: map[string]*readings{}, ByKey: map[string]*Key{}, ByOwner: make(map[string]*Grant, len(ops)/16),
+		clocks: map[string]*Clock{}, byOwn: map[string]*readings{}, ByKey: map[string]*Key{}, ByOwner: make(map[string]*Grant, len(ops)/16), shared: map[ownedBy]*Grant{},
 		ByValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[session][]*Grant{},
 		Ghosts: map[string]GhostRef{}, open: map[victim]*Fault{}, missed: map[victim]bool{},
 		Stops: map[string]int{}, Sources: map[string]*Source{}, Unparsed: map[string]int{},

@@ -67,7 +67,7 @@ func (t *Trace) changed(i int, op *history.Op, p pending) {
 		if now := modeOf(op, invoke); now == history.Exclusive || now != invoke.Mode {
 			g.turn(op.Time, now)
 		}
-		g.Claims = append(g.Claims, Claim{At: op.Time, Deadline: op.Deadline, Op: i})
+		t.claims(g, i, op)
 		t.Successes = append(t.Successes, Success{g, p.invoke - 1, i})
 	case op.Type == history.Fail && len(g.Turns) > 0 && g.Turns[len(g.Turns)-1].At == invoke.Time:
 		g.turn(op.Time, history.Exclusive)

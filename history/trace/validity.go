@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -55,14 +56,16 @@ func (t *Trace) ClaimBounds(g *Grant, op int) (earliest, latest int64, ok bool) 
 
 // leaseEnd is when the lease of an answer to the holder of g ends, from its request on.
 func (t *Trace) leaseEnd(g *Grant, op int) int64 {
-	from := g.Sent
-	if op != g.Op {
-		if from = t.Ops[op].Sent; from == 0 {
-			invoke, _ := t.Started(op)
-			from = t.Ops[max(invoke, 0)].Time
-		}
+	return t.sentBy(g, op) + t.LeaseOf(&t.Ops[op])
+}
+
+// sentBy is when the request of an answer to the holder of g was sent at the earliest.
+func (t *Trace) sentBy(g *Grant, op int) int64 {
+	if sent := t.Ops[op].Sent; sent != 0 || op == g.Op {
+		return cmp.Or(sent, g.Sent)
 	}
-	return from + t.LeaseOf(&t.Ops[op])
+	invoke, _ := t.Started(op)
+	return t.Ops[max(invoke, 0)].Time
 }
 
 // validity is Validity, by what is known of the deadlines that operations told.
@@ -88,7 +91,7 @@ func (t *Trace) validity(spans []Span, g *Grant, owner int, at func(deadline int
 		push(min(current.To, c.At))
 		current.From, current.To = c.At, c.At
 		if !c.Cut {
-			if current.To, known = at(c.Deadline, c.Op); !known {
+			if current.To, known = at(c.Deadline, c.By); !known {
 				return spans, false
 			}
 		}
@@ -136,11 +139,11 @@ func (t *Trace) Until(op *history.Op) int64 {
 }
 
 // Renewed are the answers that told g that it holds its lock until a deadline, the acquire
-// first.
+// first, without late ones to earlier requests.
 func (t *Trace) Renewed(g *Grant) []int {
 	all := []int{g.Op}
 	for _, c := range g.Claims {
-		if t.Ops[c.Op].Type == history.OK {
+		if t.Ops[c.Op].Type == history.OK && c.By == c.Op {
 			all = append(all, c.Op)
 		}
 	}
