@@ -86,6 +86,29 @@ func (r *run) anyFault() []trace.Span {
 	return r.faultyAs("any", func(*trace.Fault) bool { return true })
 }
 
+// hindering are the times of the faults that may keep from a node what the service owes it, with their aftermath.
+func (r *run) hindering(node string) []trace.Span {
+	return r.faultyAs("hinder "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) })
+}
+
+// hinderingAll are those of each client that has asked for a key.
+func (r *run) hinderingAll(k *keyLog) []trace.Span {
+	asked := map[string]bool{}
+	return r.faultyAs("hinder who asks for "+k.Name, func(f *trace.Fault) bool {
+		if len(asked) == 0 {
+			for _, w := range k.Waits {
+				asked[r.Ops[w.Invoke].Node] = true
+			}
+		}
+		for node := range asked {
+			if r.mayHinder(f, node) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // ownFaults are the times in which a fault of a node or of its links may keep it from
 // the service, with their aftermath. Where the servers are not known any fault may.
 func (r *run) ownFaults(node string) []trace.Span {

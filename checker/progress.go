@@ -207,8 +207,9 @@ func (r *run) patientUntil(k *keyLog, asked trace.Wait) int64 {
 // session that is open keeps what nobody knows of, and so may what is left at some servers of many.
 func (r *run) ghost(w trace.Wait) trace.Span {
 	r.stalled()
-	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || trace.Meets(r.anyFault(), w.From, w.To) ||
-		stalledIn(r.known.stalls[r.Ops[w.Invoke].Node], w.From, w.To) || stalledIn(r.known.servers, w.From, w.To) {
+	node := r.Ops[w.Invoke].Node
+	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || trace.Meets(r.hindering(node), w.From, w.To) ||
+		stalledIn(r.known.stalls[node], w.From, w.To) || stalledIn(r.known.servers, w.From, w.To) {
 		return trace.Span{From: w.From, To: w.To}
 	}
 	return trace.Span{From: max(w.From, w.To-int64(r.Setup.Lease)/4), To: w.To}
@@ -252,7 +253,7 @@ func (s *stuckIn) unknownRow(part trace.Span) {
 		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > w.to })
 		kept := int64(end-first) * s.mayBeGranted(s.k)
 		stalled := slices.ContainsFunc(s.stalls, func(x trace.Stall) bool { return x.From <= w.to && x.To >= w.from })
-		if w.to-w.from-kept <= s.patience()*3/2 || stalled || trace.Meets(s.anyFault(), w.from, w.to) {
+		if w.to-w.from-kept <= s.patience()*3/2 || stalled || trace.Meets(s.hinderingAll(s.k), w.from, w.to) {
 			continue
 		}
 		s.f.add(s.run, Violation{Key: s.k.Name, At: w.from + kept + s.patience()*3/2, Operations: w.within(w.from, w.to)},

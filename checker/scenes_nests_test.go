@@ -8,8 +8,11 @@ import (
 
 // The scenes of holds within holds behind a release of unknown outcome: how many it may have left is known all the same.
 func init() {
-	maps.Copy(scenes["reentrancy"], countsLeft)
-	maps.Copy(scenes["false-loss"], deniedLeft)
+	for property, more := range map[string]map[string]func(*builder){
+		"reentrancy": countsLeft, "false-loss": deniedLeft, "honest-claims": outermost, "deadlock-freedom": givenBackTwice,
+	} {
+		maps.Copy(scenes[property], more)
+	}
 }
 
 // oneLeft is a lock that its holder takes a number of times, and gives back with an answer that is lost, and with another one.
@@ -37,8 +40,70 @@ func leftOnce(b *builder, h *held) {
 }
 
 var countsLeft = map[string]func(*builder){
-	"violated-lost-then-free": oneLeft(3, history.OK),
-	"unknown-lost-then-free":  oneLeft(2, history.OK), // both may have been done
+	"violated-another-by-thread":  toldAnothers(history.ByThread, "client-2"),
+	"violated-another-by-process": toldAnothers(history.ByProcess, "client-2"),
+	"unknown-own-by-process":      toldAnothers(history.ByProcess, "client-1"),
+	"violated-lost-then-free":     oneLeft(3, history.OK),
+	"unknown-lost-then-free":      oneLeft(2, history.OK), // both may have been done
+}
+
+// toldAnothers is a lock that tells a second client of the first one's hold as its own.
+func toldAnothers(by history.Reentry, node string) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		b.setup.Promise.Reentry = by
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		again := *h
+		again.node = node
+		b.again(100*ms, &again, 2, 1)
+		b.back(200*ms, &again, 1)
+		b.back(300*ms, h, 0)
+	}
+}
+
+// whileAllAreDead has a holder ask while the only server is dead, and be told ok.
+func whileAllAreDead(asks func(*builder, *held)) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		b.setup.Servers = []string{"server-1"}
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.fault(100*ms, 3*sec, 1, "kill", "server-1")
+		asks(b, h)
+	}
+}
+
+// takenTwice is a lock without a lease that its holder took twice and gave back, and that another waits for, while a client that asks for nothing
+// stands still.
+func takenTwice(answers ...int32) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		b.setup.Promise.Leased, b.setup.Promise.Session, b.setup.Servers = false, true, []string{"server-1"}
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.again(20*ms, h, 2, 1)
+		for i, depth := range answers {
+			b.back(int64(i+1)*100*ms, h, depth)
+		}
+		b.fault(sec, 5*sec, 1, "pause", "client-3")
+		b.op(2*sec, "client-2", history.Invoke, history.Acquire, "k")
+		b.op(30*sec, "client-2", history.Fail, history.Acquire, "k")
+	}
+}
+
+var outermost = map[string]func(*builder){
+	"holds-inner-all-dead":   whileAllAreDead(func(b *builder, h *held) { b.again(500*ms, h, 2, 1); b.back(600*ms, h, 1) }), // its library counts by itself
+	"violated-last-all-dead": whileAllAreDead(func(b *builder, h *held) { b.back(600*ms, h, 0) }),
+	"violated-first-all-dead": whileAllAreDead(func(b *builder, _ *held) {
+		b.grantOf(1500*ms, 1510*ms, "client-2", 2)
+		b.ops[len(b.ops)-1].Depth = 1
+	}),
+}
+
+var givenBackTwice = map[string]func(*builder){
+	"violated-twice-beside-idle": takenTwice(1, 0),
+	"unknown-once-beside-idle":   takenTwice(1), // it has the lock still
 }
 
 var deniedLeft = map[string]func(*builder){

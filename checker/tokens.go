@@ -224,7 +224,7 @@ func (r *run) repeatedTokens(k *keyLog, all []*trace.Grant, f *found) {
 		slices.SortStableFunc(byToken, order)
 	}
 	for i := 1; i < len(byToken); i++ {
-		if g, h := byToken[i-1], byToken[i]; g.Token == h.Token && g.Token != 0 && r.ownerOf(g) != r.ownerOf(h) {
+		if g, h := byToken[i-1], byToken[i]; g.Token == h.Token && g.Token != 0 && (r.ownerOf(g) != r.ownerOf(h) || g.Node != h.Node) {
 			before, _, _ := r.granted(g)
 			ops, was, _ := r.granted(h)
 			f.add(r, Violation{Key: k.Name, At: h.OK, Operations: append(before, ops...)},
