@@ -116,7 +116,7 @@ func (b brute) hides(w trace.Wait) bool {
 		return true
 	}
 	for _, f := range b.r.Faults {
-		if f.From <= w.To && w.From <= f.To+int64(b.r.Setup.Lease)+int64(p.Bound) {
+		if (f.Target == "s" || f.Target == b.r.Ops[w.Invoke].Node) && f.From <= w.To && w.From <= f.To+int64(b.r.Setup.Lease)+int64(p.Bound) {
 			return true
 		}
 	}
@@ -159,7 +159,10 @@ func (b brute) rowIn(k *keyLog, from, to int64) (n int) {
 		return 0
 	}
 	keeps := int64(b.r.Setup.Lease) + int64(b.r.Setup.Promise.Bound)
-	begin := int64(-1)
+	begin, asked := int64(-1), []string{"s"} // whose faults may have a hand in it
+	for _, w := range k.Waits {
+		asked = append(asked, b.r.Ops[w.Invoke].Node)
+	}
 	for at := from; at <= to; at += sec {
 		waits := at < to && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return w.From <= at && at < b.until(w) })
 		if waits && begin < 0 {
@@ -175,7 +178,9 @@ func (b brute) rowIn(k *keyLog, from, to int64) (n int) {
 			}
 		}
 		amiss := slices.ContainsFunc(b.r.stalls, func(s trace.Stall) bool { return s.From <= at && s.To >= begin }) ||
-			slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool { return f.From <= at && f.To+keeps >= begin })
+			slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
+				return slices.Contains(asked, f.Target) && f.From <= at && f.To+keeps >= begin
+			})
 		if left > 7500*ms && !amiss {
 			n++
 		}

@@ -23,7 +23,7 @@ func TestDueWithoutADeadline(t *testing.T) {
 		r := newRun(history.Setup{Lease: 2000, Promise: history.Promise{Leased: c.leased, Renews: c.renews}}, []history.Op{
 			{Time: 300, Process: 1, Type: history.Invoke, F: history.Acquire, Key: "k"},
 			{Index: 1, Time: 600, Process: 1, Type: history.OK, F: history.Acquire, Key: "k", Owner: "o", Sent: c.sent}})
-		if due, known := r.dueAt(trace.Loss{Grant: &trace.Grant{Invoked: 300}, Claim: trace.Claim{Op: 1}}); due != c.want || !known {
+		if due, known := r.dueAt(trace.Loss{Grant: &trace.Grant{Invoked: 300}, Claim: trace.Claim{Op: 1, By: 1}}); due != c.want || !known {
 			t.Errorf("%s: %d, want %d", c.name, due, c.want)
 		}
 	}

@@ -62,7 +62,8 @@ type Trace struct {
 func New(setup history.Setup, ops []history.Op) *Trace {
 	t := &Trace{
 		Setup: setup, Ops: ops, Final: -1, Decided: -1, pairs: make([]int32, len(ops)),
-		clocks: map[string]*Clock{}, byOwn: map[string]*readings{}, ByKey: map[string]*Key{}, ByOwner: make(map[string]*Grant, len(ops)/16), shared: map[ownedBy]*Grant{},
+		clocks: map[string]*Clock{}, byOwn: map[string]*readings{}, ByKey: map[string]*Key{}, ByOwner: make(map[string]*Grant, len(ops)/16),
+		shared:  map[ownedBy]*Grant{},
 		ByValue: make(map[string]int, len(ops)/16), process: map[int]pending{}, sessions: map[session][]*Grant{},
 		Ghosts: map[string]GhostRef{}, open: map[victim]*Fault{}, missed: map[victim]bool{},
 		Stops: map[string]int{}, Sources: map[string]*Source{}, Unparsed: map[string]int{},
