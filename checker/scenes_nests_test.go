@@ -45,6 +45,39 @@ var countsLeft = map[string]func(*builder){
 	"unknown-own-by-process":      toldAnothers(history.ByProcess, "client-1"),
 	"violated-lost-then-free":     oneLeft(3, history.OK),
 	"unknown-lost-then-free":      oneLeft(2, history.OK), // both may have been done
+	"holds-lost-comes-late":       lostComesLate(history.Info, 2),
+	"violated-lost-comes-twice":   lostComesLate(history.Info, 3),
+	"violated-not-lost":           lostComesLate(history.OK, 2),
+}
+
+// lostComesLate is a lock that its holder gives back with an answer, and takes and gives back again as if that had never arrived; then it takes it up to
+// a number of times, and its next release is told to be the last.
+func lostComesLate(answer history.Type, most int32) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		if answer == history.Info {
+			b.does(100*ms, h, history.Release, answer)
+		} else {
+			b.again(90*ms, h, 2, 1)
+			b.back(100*ms, h, 1)
+		}
+		for n := range int64(2) {
+			b.again((200+n*100)*ms, h, 2, 1)
+			b.again((220+n*100)*ms, h, 3, 1)
+			b.back((230+n*100)*ms, h, 2)
+			b.back((250+n*100)*ms, h, 1)
+		}
+		for depth := int32(2); depth <= most; depth++ {
+			b.again((400+20*int64(depth))*ms, h, depth, 1)
+		}
+		b.back(500*ms, h, 0)
+		g := b.grantOf(450*ms, 520*ms, "client-2", 2)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.back(540*ms, g, 0)
+		b.final(9 * sec)
+	}
 }
 
 // toldAnothers is a lock that tells a second client of the first one's hold as its own.
