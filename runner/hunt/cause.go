@@ -57,7 +57,13 @@ func causeOf(setup history.Setup, ops []history.Op, p checker.Property, stale bo
 	if stale {
 		at, allowed = worst(len(all), func(n int) bool {
 			steps := tell(n)
-			return after(steps) && (!setup.Promise.Renews || unheeded(ops, steps))
+			switch p := setup.Promise; {
+			case !p.Leased: // what ends a session, such as a broken connection, ends its lock
+				return p.TellsLosses() && unheeded(ops, steps, false)
+			case p.Renews:
+				return after(steps) && unheeded(ops, steps, true)
+			}
+			return after(steps)
 		})
 	}
 	return causeIn(setup, ops, p.Name, tell(at)), &all[at], allowed
@@ -115,20 +121,21 @@ func after(steps []story.Step) (some bool) {
 	return some
 }
 
-// unheeded says that each client which acts too late was told of its loss before, or was stopped itself: a lock that renews by itself
-// tells no later deadline, and nobody but it knows that a renewal fails. Who does not run cannot be told.
-func unheeded(ops []history.Op, steps []story.Step) bool {
+// unheeded says that clients act too late, and that each of them was told of its loss before, or was stopped itself if that may be: a
+// lock that renews by itself tells no later deadline, and nobody but it knows that a renewal fails. Who does not run cannot be told.
+func unheeded(ops []history.Op, steps []story.Step, stopped bool) (some bool) {
 	for i, late := range steps {
 		excused := func(s story.Step) bool {
 			if s.Kind != story.StepFault || s.Op < 0 || ops[s.Op].Fault == nil {
 				return s.Kind == story.StepTold && s.Who == late.Who
 			}
 			f := ops[s.Op].Fault
-			return f.Target == late.Who && history.FaultOf(f.Kind).Stops
+			return stopped && f.Target == late.Who && history.FaultOf(f.Kind).Stops
 		}
 		if late.Kind != story.StepZombie {
 			continue
 		}
+		some = true
 		granted := 0 // what came before its last grant is of another hold
 		for n, s := range steps[:i] {
 			if s.Kind == story.StepGrant && s.Who == late.Who {
@@ -139,7 +146,7 @@ func unheeded(ops []history.Op, steps []story.Step) bool {
 			return false
 		}
 	}
-	return true
+	return some
 }
 
 // whom a fault struck, by the steps of the story.

@@ -131,8 +131,11 @@ func TestUnheeded(t *testing.T) {
 		"paused":               {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 0}, zombie}, true},
 		"cut off":              {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 1}, zombie}, false},
 	} {
-		if got := unheeded(ops, test.steps); got != test.want {
+		if got := unheeded(ops, test.steps, true); got != test.want {
 			t.Errorf("%s: %v", name, got)
+		}
+		if got := unheeded(ops, test.steps, false); got != (test.want && name != "paused") { // who stands still may keep its session
+			t.Errorf("%s, without a lease: %v", name, got)
 		}
 	}
 }
@@ -159,6 +162,43 @@ func TestCauseOfARealRun(t *testing.T) {
 	}
 	if _, _, allowed = causeOf(setup, ops, *result.Property("mutual-exclusion"), true); allowed {
 		t.Error("a lock that renews by itself may lose a lease and tell nobody")
+	}
+}
+
+// A broken connection ends a session and its lock: who was told so, and acts, does what no lock can prevent; who was not told owes it to the lock.
+func TestToldOfALostSession(t *testing.T) {
+	fault := func(at int64, phase history.Phase) history.Op {
+		return history.Op{Time: at, Type: history.Note, F: history.Fault, Node: "client-1", Fault: &history.FaultNote{ID: 1, Kind: "reset", Target: "client-1", Phase: phase}}
+	}
+	acquires := func(at int64, node string, process int, token int64) []history.Op {
+		return []history.Op{
+			{Time: at, Type: history.Invoke, F: history.Acquire, Node: node, Process: process, Key: "k"},
+			{Time: at + 1e6, Type: history.OK, F: history.Acquire, Node: node, Process: process, Key: "k", Owner: node + "/1", Token: token, Sent: at},
+		}
+	}
+	for told, want := range map[bool]checker.Debtor{true: checker.Unleased, false: checker.Service} {
+		ops := append(acquires(1e9, "client-1", 1, 1), fault(1.1e9, history.Begin), fault(1.2e9, history.Observed), fault(1.3e9, history.Heal))
+		if told {
+			ops = append(ops, history.Op{Time: 1.3e9, Type: history.Note, F: history.Lost, Node: "client-1", Key: "k", Owner: "client-1/1"})
+		}
+		ops = append(ops, acquires(1.4e9, "client-2", 2, 2)...)
+		ops = append(ops, history.Op{Time: 2e9, Type: history.Invoke, F: history.Write, Node: "client-1", Process: 1, Key: "k", Owner: "client-1/1", Token: 1, Value: "w"},
+			history.Op{Time: 2.05e9, Type: history.Note, F: history.Apply, Node: "resource", Key: "k", Owner: "client-1/1", Token: 1, Value: "w",
+				Unfenced: &history.Copy{Accepted: true}, Fenced: &history.Copy{Accepted: true, Token: 1}},
+			history.Op{Time: 2.1e9, Type: history.OK, F: history.Write, Node: "client-1", Process: 1, Key: "k", Owner: "client-1/1", Token: 1, Value: "w"})
+		for i := range ops {
+			ops[i].Index = i
+		}
+		setup := history.Setup{Promise: history.Promise{Backend: "postgres", Session: true, Token: true}, Lease: time.Second,
+			Keys: []string{"k"}, Clients: []string{"client-1", "client-2"}, Servers: []string{"postgres-1"}}
+		out := &runner.Outcome{Setup: setup, Ops: ops, Result: checker.Judge(setup, ops)}
+		p := out.Result.Property("mutual-exclusion")
+		if p.Verdict != checker.Violated {
+			t.Fatal(p.Verdict, p.Reason)
+		}
+		if c := candidateOf(out, *p); c.Owed != want || c.Allowed != told {
+			t.Errorf("told %v: owed %v, allowed %v", told, c.Owed, c.Allowed)
+		}
 	}
 }
 

@@ -86,10 +86,10 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 func candidateOf(out *runner.Outcome, p checker.Property) *candidate {
 	row, _ := checker.Find(p.Name)
 	c := &candidate{Evidence: Evidence{Property: p.Name, Owed: row.Owed}, unfenced: row.Owed == checker.Data && !row.Fenced}
-	if row.Owed == checker.Unleased && !out.Setup.Promise.Ends() {
+	c.cause, c.worst, c.Allowed = causeOf(out.Setup, out.Ops, p, c.stale() || row.Fenced && out.Setup.FenceOn != history.OnRead)
+	if row.Owed == checker.Unleased && !out.Setup.Promise.Ends() && !c.Allowed {
 		c.Owed = checker.Service
 	}
-	c.cause, c.worst, c.Allowed = causeOf(out.Setup, out.Ops, p, c.stale() || row.Fenced && out.Setup.FenceOn != history.OnRead)
 	return c
 }
 

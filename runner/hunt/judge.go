@@ -57,7 +57,7 @@ func Decide(e Evidence) (Decision, string) {
 	missed := e.Found.Of - e.Found.Seen
 	switch {
 	case e.Allowed && !owed:
-		return Allowed, "its client acted after the deadline that it had been told, which every lease allows"
+		return Allowed, "its client acted after the deadline or the loss that it had been told, which every lock allows"
 	case !e.Compared && !owed && e.Excuse != "" && e.Owed == checker.Service:
 		return Excused, "no reference lock to compare with, and its " + e.Excuse + " is an excuse"
 	case !e.Compared && !owed:
