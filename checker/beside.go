@@ -74,11 +74,7 @@ func (r *run) stuckBeside(k *keyLog, f *found) {
 		return
 	}
 	held, _ := r.mayBeHeld(k)
-	alone := make([]roomChange, 0, 2*len(held)) // who must not be beside anybody
-	for _, h := range held {
-		alone = append(alone, roomChange{h.From, 1}, roomChange{h.To, -1})
-	}
-	free, told := r.freeOf(0, alone), toldOf(f)
+	free, told := r.freeOfAll(held), toldOf(f) // free: of who must not be beside anybody
 	if !r.Setup.Kind.Shares() {
 		r.tellBeside(k, f, r.alone(k, func(*history.Op) bool { return true }), free, told)
 		return

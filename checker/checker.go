@@ -19,10 +19,11 @@ type Checker struct {
 	last    bool // the final acquire of every key decides it, and nothing before
 	work    work // what it says of whether work goes on
 
-	kinds    []history.Kind // of lock that it is asked of; none: all
-	use      string         // of history.Use that it is asked of, "": all
-	lockless bool           // it means something where nobody takes a lock, too
-	promised promised       // nil: by every lock
+	kinds    []history.Kind           // of lock that it is asked of; none: all
+	also     func(history.Setup) bool // what it is asked of, too
+	use      string                   // of history.Use that it is asked of, "": all
+	lockless bool                     // it means something where nobody takes a lock, too
+	promised promised                 // nil: by every lock
 	check    func(*run) outcome
 	oracle   posed
 	rests    rests
@@ -79,7 +80,8 @@ func (c Checker) OfUse() bool { return c.use != "" }
 
 // asked says whether the property is asked of a history: by its kind of lock, and its use.
 func (c Checker) asked(s history.Setup) bool {
-	return (len(c.kinds) == 0 || slices.Contains(c.kinds, s.Kind)) && (c.use == "" || c.use == s.Use.Name)
+	of := len(c.kinds) == 0 || slices.Contains(c.kinds, s.Kind) || c.also != nil && c.also(s)
+	return of && (c.use == "" || c.use == s.Use.Name)
 }
 
 // on judges the property. What its violations rest on is known meanwhile.

@@ -35,6 +35,9 @@ func tellsFree(s history.Setup) (bool, string) {
 // and that were not granted within the limit although no fault was open. It believes
 // the service: who was told that the key is given back, or that it held none, holds none.
 func freeLock(r *run) outcome {
+	if r.Setup.Kind != history.Alone {
+		return freeWithin(r)
+	}
 	j := freeing{r: r}
 	for _, k := range r.keys {
 		j.key(k)

@@ -271,9 +271,11 @@ var Checkers = append([]Checker{
 			inQueue.shows("a writer that others overtake, or a reader that writers do"),
 		},
 	}, {
-		Name: "free-lock", Owed: Service, kinds: only(history.Alone),
-		About:    "A free key that nobody else asks for is not granted within three quarters of a lease.",
-		Remedy:   "A release that is sent until it is answered, also while a renewal is under way.",
+		Name: "free-lock", Owed: Service, kinds: only(history.Alone), also: setsFree,
+		About: "A free key that nobody else asks for is not granted within three quarters of a lease, or one for which somebody " +
+			"waits within the limit of the run.",
+		Remedy: "A release that is sent until it is answered, also while a renewal is under way; waiters that are told of each " +
+			"release, and look again once they listen.",
 		promised: tellsFree, check: freeLock, oracle: posed{why: noTime}, rests: rests{others: true},
 		tests: []test{
 			granted.shows("a free key that is granted late"),

@@ -61,6 +61,9 @@ func table() string {
 			of = "the use " + c.use
 		case len(kinds) > 0:
 			of = "the kind " + strings.Join(kinds, ", ")
+			if c.also != nil {
+				of += ", and locks of one holder in a run with `--free-within`"
+			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.Name, c.About, owed[c.Owed], of)
 	}

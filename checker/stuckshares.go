@@ -156,6 +156,15 @@ func (r *run) freeOf(most int64, changes []roomChange) (free []trace.Span) {
 	return free
 }
 
+// freeOfAll are the times in which nothing at all is held.
+func (r *run) freeOfAll(held []trace.Share) []trace.Span {
+	changes := make([]roomChange, 0, 2*len(held))
+	for _, h := range held {
+		changes = append(changes, roomChange{h.From, 1}, roomChange{h.To, -1})
+	}
+	return r.freeOf(0, changes)
+}
+
 // roomChange is a time at which more or less is taken.
 type roomChange struct{ at, by int64 }
 

@@ -24,10 +24,12 @@ type Setup struct {
 	FenceOn   string        `json:"fence_on"`             // what registers a token there: OnWrite or OnRead; "": OnWrite
 	SelfFence string        `json:"self_fence,omitempty"` // what a client looks at before it writes; "": FenceNone
 	Strict    bool          `json:"strict,omitempty"`     // idle overlaps count
-	Expect    Expect        `json:"expect"`
-	Kind      Kind          `json:"kind,omitempty"`    // of lock that the clients used; "": a mutex
-	Permits   int           `json:"permits,omitempty"` // of each key, where Kind is Semaphore
-	Use       Use           `json:"use,omitzero"`      // what the lock is used for
+	// FreeWithin is for how long a key may stay free while somebody waits for it; 0: the run sets no limit.
+	FreeWithin time.Duration `json:"free_within,omitempty"`
+	Expect     Expect        `json:"expect"`
+	Kind       Kind          `json:"kind,omitempty"`    // of lock that the clients used; "": a mutex
+	Permits    int           `json:"permits,omitempty"` // of each key, where Kind is Semaphore
+	Use        Use           `json:"use,omitzero"`      // what the lock is used for
 	// Sources are the nodes that end their records with an End note. One without it, or with
 	// another number than there are, has records that are missing. None: nobody ends his.
 	Sources []string `json:"sources,omitempty"`
@@ -171,6 +173,8 @@ func (s *Setup) check() error {
 	switch p := s.Promise; {
 	case s.Lease <= 0 || s.Lease > longest:
 		return fmt.Errorf("lease %v: want more than 0s and at most %v", s.Lease, longest)
+	case s.FreeWithin < 0 || s.FreeWithin > longest:
+		return fmt.Errorf("free_within %v: want 0s to %v", s.FreeWithin, longest)
 	case p.Bound < 0 || p.Bound > longest:
 		return fmt.Errorf("bound %v: want 0s to %v", p.Bound, longest)
 	case p.DriftFixed < 0 || p.DriftFixed > longest:

@@ -72,6 +72,13 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	if p.idle, err = o.Idle.Of(p.lease); err != nil {
 		return nil, fmt.Errorf("%w: --idle-timeout %s: %w", ErrUsage, o.Idle, err)
 	}
+	free, err := o.Free.Of(p.lease)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --free-within %s: %w", ErrUsage, o.Free, err)
+	}
+	if free > 0 && entry.Slow {
+		free += p.lease // who waits asks once a lease
+	}
 	if err := errors.Join(o.fits(entry), o.filesAlone()); err != nil {
 		return nil, err
 	}
@@ -104,7 +111,7 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	}
 	p.setup = history.Setup{Promise: p.promise(entry), Lease: p.lease, Keys: p.keys, Clients: names, Fencing: o.Fencing,
 		FenceOn: o.FenceOn, Servers: nodeNames(servers), SelfFence: o.SelfFence, Strict: o.Strict,
-		Expect: o.Scenario.Expect, Kind: kind, Permits: o.Scenario.Permits}
+		FreeWithin: free, Expect: o.Scenario.Expect, Kind: kind, Permits: o.Scenario.Permits}
 	p.setup.Use = o.Scenario.UseOf()
 	p.setup.Sources = slices.Concat(names, p.setup.Servers, []string{p.other.Name})
 	p.write()

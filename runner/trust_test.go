@@ -45,6 +45,7 @@ var hostile = map[string]struct {
 	"Etcd":       {"v3.5.0 => ../evil", "give a version"},
 	"Fsync":      {"$(evil)", "has no fsync policy"},
 	"Idle":       {"-1s", "repeat.idle_timeout"},
+	"Free":       {"-1s", "repeat.free_within"},
 	"Wait":       {-1, "must not be below 0"},
 	"ComposeSum": {"evil", "has changed since the run"},
 	"Until":      {"never", "repeat.until"},

@@ -75,8 +75,10 @@ func newHunt() *cobra.Command {
 	flags.IntVar(&f.parallel, "parallel", 0, "runs at a time (default: 2 to 4 for each processor, as the lock and its servers bear)")
 	flags.StringVar(&f.shard, "shard", "", "hunt in every n-th trial only: `i/n`, or auto; needs --seed. dlmtest report merge puts the parts together")
 	flags.StringVar(&f.known, "known", "", "gate `file`: what it accepts of this lock is no finding under the same kinds of faults")
-	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "etcd", "strict", "endpoint",
+	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "etcd", "strict", "free-within", "endpoint",
 		"compose", "allow-host", "runtime")
+	free := flags.Lookup("free-within") // a search is told more than a gate: what the reference lock shows, too, is no finding
+	free.DefValue, f.Free = "lease", "lease"
 	flags.StringVar(&f.out, "out", "runs", "folder for the hunt's folder")
 	flags.StringVar(&f.resume, "resume", "", "go on with the hunt in this `folder`, of the same lock")
 	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")
@@ -214,7 +216,7 @@ func (f *huntFlags) hunt(cmd *cobra.Command) error {
 func repeatHunt(cmd *cobra.Command, seed uint64) []string {
 	words := []string{"dlmtest", "hunt"}
 	for _, name := range []string{"library", "backend", "adapter", "adapter-files", "client-image", "for", "first", "known",
-		"etcd", "self-fence", "strict", "runtime"} {
+		"etcd", "self-fence", "strict", "free-within", "runtime"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			words = append(words, given(flag)...)
 		}

@@ -102,7 +102,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.renew, "renew", false, "clients renew their lease while they work")
 	settingFlags(cmd, &f.Settings, "self-fence", "resource", "fencing", "fence-on", "idle-timeout", "fsync", "wait", "etcd")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, printed)")
-	settingFlags(cmd, &f.Settings, "until", "strict", "oracle", "endpoint", "compose", "allow-host", "runtime")
+	settingFlags(cmd, &f.Settings, "until", "strict", "free-within", "oracle", "endpoint", "compose", "allow-host", "runtime")
 	flags.BoolVar(&f.trust, "trust", false, "use what the settings of a scenario's file name: adapter, files, image, compose file, endpoints")
 	flags.StringVar(&f.out, "out", "runs", "folder for the run's folder")
 	flags.BoolVar(&f.json, "json", false, "print JSON lines instead of text")

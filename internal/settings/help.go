@@ -18,6 +18,7 @@ var help = map[string]string{
 	"until": "when the load ends: time (as the scenario says), or decided (once all " +
 		"that the scenario expects has been seen)",
 	"strict": "count overlaps in which the stale holder did nothing",
+	"free-within": "how long a key may stay free while somebody waits for it (free-lock): off, lease, or a duration",
 	"oracle": "what Porcupine is asked: windows (the smallest history of each " +
 		"violation), full (whole histories too), off",
 	"endpoint": "host:port or URL of your own lock service, with --backend http or grpc; once for each of its nodes; " +

@@ -33,6 +33,7 @@ type Settings struct {
 	Etcd      string   `flag:"etcd" json:"etcd,omitempty" yaml:"etcd,omitempty"`
 	Until     string   `flag:"until" json:"until,omitempty" yaml:"until,omitempty" words:"time,decided" default:"time"`
 	Strict    bool     `flag:"strict" json:"strict,omitempty" yaml:"strict,omitempty"`
+	Free      Timeout  `flag:"free-within" json:"free_within,omitempty" yaml:"free-within,omitempty" default:"off"`
 	Oracle    string   `flag:"oracle" json:"oracle,omitempty" yaml:"oracle,omitempty" words:"windows,full,off" default:"windows"`
 	Endpoints []string `flag:"endpoint" json:"endpoints,omitempty" yaml:"endpoint,omitempty" trust:"yes" secret:"yes" value:"host:port"`
 	Compose   string   `flag:"compose" json:"compose,omitempty" yaml:"compose,omitempty" trust:"yes" path:"yes" value:"file"`
