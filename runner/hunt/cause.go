@@ -59,9 +59,9 @@ func causeOf(setup history.Setup, ops []history.Op, p checker.Property, stale bo
 			steps := tell(n)
 			switch p := setup.Promise; {
 			case !p.Leased: // what ends a session, such as a broken connection, ends its lock
-				return p.TellsLosses() && unheeded(ops, steps, false)
+				return lossTold(ops, all[n])
 			case p.Renews:
-				return after(steps) && unheeded(ops, steps, true)
+				return after(steps) && unheeded(ops, steps)
 			}
 			return after(steps)
 		})
@@ -121,21 +121,44 @@ func after(steps []story.Step) (some bool) {
 	return some
 }
 
-// unheeded says that clients act too late, and that each of them was told of its loss before, or was stopped itself if that may be: a
-// lock that renews by itself tells no later deadline, and nobody but it knows that a renewal fails. Who does not run cannot be told.
-func unheeded(ops []history.Op, steps []story.Step, stopped bool) (some bool) {
+// lossTold says that of the holders whom a violation names one was told of the loss of its lock before the last of them was granted
+// theirs, or before it did anything since.
+func lossTold(ops []history.Op, v checker.Violation) bool {
+	granted, holders := 0, map[string]bool{} // granted: the last of their grants
+	for _, i := range v.Operations {
+		if op := &ops[i]; op.Type == history.OK && (op.F == history.Acquire || op.F == history.Try) {
+			granted, holders[op.Owner] = max(granted, i), true
+		}
+	}
+	done := map[string]bool{} // what they have done since
+	for i := range ops {
+		switch op := &ops[i]; {
+		case !holders[op.Owner]:
+		case op.F == history.Lost:
+			if !done[op.Owner] {
+				return true
+			}
+		case i > granted && op.Type == history.Invoke:
+			done[op.Owner] = true
+		}
+	}
+	return false
+}
+
+// unheeded says that each client which acts too late was told of its loss before, or was stopped itself: a lock that renews by itself
+// tells no later deadline, and nobody but it knows that a renewal fails. Who does not run cannot be told.
+func unheeded(ops []history.Op, steps []story.Step) bool {
 	for i, late := range steps {
 		excused := func(s story.Step) bool {
 			if s.Kind != story.StepFault || s.Op < 0 || ops[s.Op].Fault == nil {
 				return s.Kind == story.StepTold && s.Who == late.Who
 			}
 			f := ops[s.Op].Fault
-			return stopped && f.Target == late.Who && history.FaultOf(f.Kind).Stops
+			return f.Target == late.Who && history.FaultOf(f.Kind).Stops
 		}
 		if late.Kind != story.StepZombie {
 			continue
 		}
-		some = true
 		granted := 0 // what came before its last grant is of another hold
 		for n, s := range steps[:i] {
 			if s.Kind == story.StepGrant && s.Who == late.Who {
@@ -146,7 +169,7 @@ func unheeded(ops []history.Op, steps []story.Step, stopped bool) (some bool) {
 			return false
 		}
 	}
-	return some
+	return true
 }
 
 // whom a fault struck, by the steps of the story.

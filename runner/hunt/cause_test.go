@@ -131,11 +131,8 @@ func TestUnheeded(t *testing.T) {
 		"paused":               {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 0}, zombie}, true},
 		"cut off":              {[]story.Step{{Kind: story.StepFault, Who: "fault", Op: 1}, zombie}, false},
 	} {
-		if got := unheeded(ops, test.steps, true); got != test.want {
+		if got := unheeded(ops, test.steps); got != test.want {
 			t.Errorf("%s: %v", name, got)
-		}
-		if got := unheeded(ops, test.steps, false); got != (test.want && name != "paused") { // who stands still may keep its session
-			t.Errorf("%s, without a lease: %v", name, got)
 		}
 	}
 }
