@@ -157,21 +157,6 @@ func (r *run) readNames(k *keyLog) {
 	}
 }
 
-// overBefore says that the service, which itself ends its leases by their time, cannot have kept g until a look was sent.
-func (r *run) overBefore(g *trace.Grant, look *history.Op) bool {
-	return g.Key.Name == look.Key && r.overBy(g, look.Time) < look.Sent
-}
-
-// gaveBack says that the service had answered the last release of g before it was asked who holds the key.
-func (r *run) gaveBack(g *trace.Grant, look *history.Op) bool {
-	return !r.Setup.Promise.Mute && r.freeBy(g, look.Time) && r.Ops[g.Released].Time < look.Sent
-}
-
-// deadBefore says that the holder of g was killed, and that the service had certainly ended its session before a look was sent.
-func (r *run) deadBefore(g *trace.Grant, look *history.Op) bool {
-	return g.Key.Name == look.Key && r.Setup.Promise.DriftFactor == 0 && r.sessionOver(g.Node, g.OK) < look.Sent
-}
-
 // overBy is when the service, which itself ends its leases by their time, had ended g, as far as that is known by a time.
 func (r *run) overBy(g *trace.Grant, by int64) int64 {
 	if !r.keepsLeases() || r.Setup.Promise.DriftFactor > 0 || g.Nest.Open > 0 || trace.Meets(r.serversFaults(), g.Sent, by) ||

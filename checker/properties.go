@@ -272,10 +272,8 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "free-lock", Owed: Service, kinds: only(history.Alone), also: setsFree,
-		About: "A free key that nobody else asks for is not granted within three quarters of a lease, or one for which somebody " +
-			"waits within the limit of the run.",
-		Remedy: "A release that is sent until it is answered, also while a renewal is under way; waiters that are told of each " +
-			"release, and look again once they listen.",
+		About:    "A free key that nobody else asks for is not granted within three quarters of a lease, or one that somebody waits for within the limit of the run.",
+		Remedy:   "A release that is sent until it is answered, also during a renewal; waiters that are told of each release, and look again once they listen.",
 		promised: tellsFree, check: freeLock, oracle: posed{why: noTime}, rests: rests{others: true},
 		tests: []test{
 			granted.shows("a free key that is granted late"),
@@ -287,9 +285,7 @@ var Checkers = append([]Checker{
 		About:  "A release wakes more than one waiter.",
 		Remedy: "Waiters that watch the one before them alone, so that a release wakes one.",
 		check:  herd, oracle: posed{why: "it has no model of what a release wakes"}, rests: rests{others: true},
-		tests: []test{
-			inQueue.shows("a release that wakes several"),
-		},
+		tests: []test{inQueue.shows("a release that wakes several")},
 	},
 }, ofUses...)
 

@@ -68,16 +68,9 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 		o.SelfFence = workloads.FenceSession // its holder listens: that is what it is for
 	}
 	p := &plan{Options: o, mode: workloads.Mode(o.Scenario.Workload), entry: entry, lease: o.Scenario.Lease.Of(0), key: rand.Text()}
-	var err error
-	if p.idle, err = o.Idle.Of(p.lease); err != nil {
-		return nil, fmt.Errorf("%w: --idle-timeout %s: %w", ErrUsage, o.Idle, err)
-	}
-	free, err := o.Free.Of(p.lease)
+	free, err := p.limits()
 	if err != nil {
-		return nil, fmt.Errorf("%w: --free-within %s: %w", ErrUsage, o.Free, err)
-	}
-	if free > 0 && entry.Slow {
-		free += p.lease // who waits asks once a lease
+		return nil, err
 	}
 	if err := errors.Join(o.fits(entry), o.filesAlone()); err != nil {
 		return nil, err
@@ -120,6 +113,20 @@ func newPlan(ctx context.Context, o Options, entry locks.Lock) (*plan, error) {
 	}
 	p.empower()
 	return p, nil
+}
+
+// limits reads the settings that are times: the server's for a session that stands idle, and for how long a key may stay free.
+func (p *plan) limits() (free time.Duration, err error) {
+	if p.idle, err = p.Idle.Of(p.lease); err != nil {
+		return 0, fmt.Errorf("%w: --idle-timeout %s: %w", ErrUsage, p.Idle, err)
+	}
+	if free, err = p.Free.Of(p.lease); err != nil {
+		return 0, fmt.Errorf("%w: --free-within %s: %w", ErrUsage, p.Free, err)
+	}
+	if free > 0 && p.entry.Slow {
+		free += p.lease // who waits asks once a lease
+	}
+	return free, nil
 }
 
 // clientName is that of a client's node, counted from 0.

@@ -83,13 +83,7 @@ func (t *Trace) note(i int, op *history.Op) {
 	case history.Unparsed:
 		t.Unparsed[op.Node] = i
 	case history.End:
-		_, asked := t.Stops[op.Node] // else it may have gone on, and nobody has heard of it
-		t.toldNode(op.Node, 0, func(g *Grant) {
-			if asked || g.Nest.Open > 0 { // who does not know how often it has a lock may give it back as it closes its session
-				g.stop(i, op.Time)
-				g.Left = asked
-			}
-		})
+		t.ended(i, op)
 	case history.Decided:
 		t.Decided = i
 	case history.Stop:
@@ -99,6 +93,17 @@ func (t *Trace) note(i int, op *history.Op) {
 			t.Final = i
 		}
 	}
+}
+
+// ended takes the end of a client.
+func (t *Trace) ended(i int, op *history.Op) {
+	_, asked := t.Stops[op.Node] // else it may have gone on, and nobody has heard of it
+	t.toldNode(op.Node, 0, func(g *Grant) {
+		if asked || g.Nest.Open > 0 { // who does not know how often it has a lock may give it back as it closes its session
+			g.stop(i, op.Time)
+			g.Left = asked
+		}
+	})
 }
 
 // told calls f for the grants that a note to a client concerns: that of its

@@ -103,16 +103,6 @@ func (t *Trace) owned(op *history.Op) *Grant {
 	return t.ByOwner[op.Owner]
 }
 
-// Unanswered says whether a renewal of g that was asked for at a time or later has no answer.
-func (t *Trace) Unanswered(g *Grant, from int64) bool {
-	return len(g.open) > 0 && t.Ops[g.open[len(g.open)-1]].Time >= from
-}
-
-// UnansweredIn says whether a renewal of g that was asked for between two times has no answer.
-func (t *Trace) UnansweredIn(g *Grant, from, to int64) bool {
-	return slices.ContainsFunc(g.open, func(asked int) bool { return t.Ops[asked].Time >= from && t.Ops[asked].Time <= to })
-}
-
 // acted chains an act to its grant, as long as the holder believes.
 func (t *Trace) acted(g *Grant, i int, op *history.Op, at int64) {
 	if g == nil {
@@ -151,23 +141,6 @@ func (t *Trace) unheeded(g *Grant) bool {
 		return true
 	}
 	return false
-}
-
-// haunt notes an act on an acquire whose outcome is unknown.
-func (t *Trace) haunt(i int, op *history.Op) {
-	ref, ok := t.Ghosts[op.Owner]
-	if !ok {
-		return
-	}
-	if ref.slot == 0 {
-		ref.key.Ghosts = append(ref.key.Ghosts, Ghost{Owner: op.Owner, Info: ref.Info})
-		ref.slot = len(ref.key.Ghosts)
-		t.Ghosts[op.Owner] = ref
-	}
-	ghost := &ref.key.Ghosts[ref.slot-1]
-	if ghost.Act = i; ghost.Token == 0 {
-		ghost.Token, ghost.First = cmp.Or(op.Token, t.Ops[i].Token), i
-	}
 }
 
 // stop ends the belief of g, unless it has ended before.

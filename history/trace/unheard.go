@@ -66,3 +66,30 @@ func (t *Trace) turns(op *history.Op, g *Grant) {
 	}
 	t.strange[op.Owner] = true
 }
+
+// Unanswered says whether a renewal of g that was asked for at a time or later has no answer.
+func (t *Trace) Unanswered(g *Grant, from int64) bool {
+	return len(g.open) > 0 && t.Ops[g.open[len(g.open)-1]].Time >= from
+}
+
+// UnansweredIn says whether a renewal of g that was asked for between two times has no answer.
+func (t *Trace) UnansweredIn(g *Grant, from, to int64) bool {
+	return slices.ContainsFunc(g.open, func(asked int) bool { return t.Ops[asked].Time >= from && t.Ops[asked].Time <= to })
+}
+
+// haunt notes an act on an acquire whose outcome is unknown.
+func (t *Trace) haunt(i int, op *history.Op) {
+	ref, ok := t.Ghosts[op.Owner]
+	if !ok {
+		return
+	}
+	if ref.slot == 0 {
+		ref.key.Ghosts = append(ref.key.Ghosts, Ghost{Owner: op.Owner, Info: ref.Info})
+		ref.slot = len(ref.key.Ghosts)
+		t.Ghosts[op.Owner] = ref
+	}
+	ghost := &ref.key.Ghosts[ref.slot-1]
+	if ghost.Act = i; ghost.Token == 0 {
+		ghost.Token, ghost.First = cmp.Or(op.Token, t.Ops[i].Token), i
+	}
+}
