@@ -84,6 +84,27 @@ func (b brute) bothValid(g, h *trace.Grant) bool {
 	return false
 }
 
+// noRoom says that the lease of g was over when it was answered, and that at each instant of its request, half a millisecond after the other, another was kept for
+// certain, or is before a lease of g's is over that nothing can have ended.
+func (b brute) noRoom(g *trace.Grant) bool {
+	if b.validAt(g, g.OK) {
+		return false
+	}
+	kept := func(t int64) bool {
+		return slices.ContainsFunc(g.Key.Grants, func(h *trace.Grant) bool { return h != g && b.r.keptAt(h, t, trace.ClockNoise) })
+	}
+	for made := g.Sent; made < g.OK; made += ms / 2 {
+		until := made
+		for until < g.OK && !kept(until) {
+			until += ms / 2
+		}
+		if until > made && (until >= g.OK || until-made >= b.r.LeaseOf(&b.r.Ops[g.Op])-trace.ClockNoise || b.r.firstCause(g) <= until) {
+			return false
+		}
+	}
+	return g.Sent < g.OK
+}
+
 func TestLeaseExclusionAgrees(t *testing.T) {
 	bothWays(t, 1, func(t *rapid.T) bool {
 		r := newRun(clash(t))
@@ -92,6 +113,7 @@ func TestLeaseExclusionAgrees(t *testing.T) {
 			for _, h := range r.Grants[:i] {
 				want = want || b.bothValid(g, h)
 			}
+			want = want || b.noRoom(g)
 		}
 		f := leaseExclusion(r).found
 		if (f.certain > 0) != want || f.possible > 0 {
@@ -99,6 +121,12 @@ func TestLeaseExclusionAgrees(t *testing.T) {
 		}
 		told := map[[2]int]bool{}
 		for _, v := range f.list {
+			if v.late {
+				if !slices.ContainsFunc(v.Operations, func(i int) bool { return b.noRoom(r.granted0(i)) }) {
+					t.Fatalf("%+v", v)
+				}
+				continue
+			}
 			g, h := r.granted0(v.Operations[0]), r.granted0(v.Operations[1])
 			if pair := [2]int{g.Op, h.Op}; told[pair] || !b.bothValid(g, h) {
 				t.Fatalf("%+v", v)

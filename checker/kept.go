@@ -269,6 +269,7 @@ func (r *run) untoldLeases() outcome {
 	for _, k := range r.keys {
 		r.addDoubles(k, r.doubles(k), &f)
 	}
+	r.grantedLate(&f)
 	return r.orUnseen(outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("No two of %s were owed at once: the lock reports no deadline, so each counts for a lease "+
 			"from its request, or from the invoke of its acquire, as long as no fault may have ended it.",

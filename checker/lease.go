@@ -93,6 +93,7 @@ func leaseExclusion(r *run) outcome {
 		}
 		r.countSlight(spans, pairs)
 	}
+	r.grantedLate(&f)
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("No two of %s were valid at once.", nouns.Count(len(r.Grants), "grant")),
 		summary: fmt.Sprintf("%s began while the lease of another client was valid.", nouns.Count(f.certain, "grant")),

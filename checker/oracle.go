@@ -109,6 +109,8 @@ func (oracle Oracle) draw(ctx context.Context, v *Violation, q question) (err er
 	return err
 }
 
+const noLate = "it has no model of a grant of which nobody knows when it was made"
+
 // oracleOf is how a property is put to Porcupine.
 func oracleOf(property string) posed {
 	c, _ := Find(property)
@@ -130,6 +132,8 @@ func (m *minimizer) confirm(property string, v *Violation, ask putting) (string,
 		return "not asked: " + q.shares, none
 	case v.Possible:
 		return "not asked: the violation is only possible", none
+	case v.late:
+		return "not asked: " + noLate, none
 	case v.Minimal.Unfinished != "":
 		return "not asked: its history is not the smallest", none
 	case q.holds && !m.names(v, history.Acquire, history.Try):
@@ -245,6 +249,10 @@ func confirmWhole(ctx context.Context, setup history.Setup, ops []history.Op, re
 			continue
 		case ctx.Err() != nil:
 			property.Oracle = notAskedSince(ctx)
+			continue
+		}
+		if slices.ContainsFunc(property.Violations, func(v Violation) bool { return v.late }) {
+			property.Oracle = "not asked: " + noLate
 			continue
 		}
 		if r == nil {

@@ -59,6 +59,7 @@ func (r *run) addOwed(f *found) {
 func (r *run) untoldShares() outcome {
 	var f found
 	r.addOwed(&f)
+	r.grantedLate(&f)
 	return r.orUnseen(outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("None of %s was owed beside others that it must not be beside: the lock reports no deadline, so "+
 			"each counts for a lease from its request, or from the invoke of its acquire, as long as no fault may have ended it.",

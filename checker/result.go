@@ -24,6 +24,7 @@ type Violation struct {
 	// lasts is the time for which somebody waited, zero where it is no wait, and limit for how long he may.
 	lasts trace.Span
 	limit int64
+	late  bool // it names a grant that was answered once its lease was over, see grantedLate
 }
 
 // Minimal is the smallest part of a history that still shows a violation: without

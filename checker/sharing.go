@@ -163,6 +163,7 @@ func (r *run) sharedLeases() outcome {
 				b.Grant.Who(), k.Name, roleIn(b), r.seconds(b.From), a.Grant.Who(), roleIn(a), r.until(a.To))
 		})
 	}
+	r.grantedLate(&f)
 	o := outcome{verdict: Holds, found: f,
 		reason:  fmt.Sprintf("Of %s none was valid beside others that it must not be beside.", nouns.Count(len(r.Grants), "grant")),
 		summary: fmt.Sprintf("%s began while the leases of others left no room for it.", nouns.Count(f.certain, "valid hold")),
