@@ -40,14 +40,35 @@ func leftOnce(b *builder, h *held) {
 }
 
 var countsLeft = map[string]func(*builder){
-	"violated-another-by-thread":  toldAnothers(history.ByThread, "client-2"),
-	"violated-another-by-process": toldAnothers(history.ByProcess, "client-2"),
-	"unknown-own-by-process":      toldAnothers(history.ByProcess, "client-1"),
-	"violated-lost-then-free":     oneLeft(3, history.OK),
-	"unknown-lost-then-free":      oneLeft(2, history.OK), // both may have been done
-	"holds-lost-comes-late":       lostComesLate(history.Info, 2),
-	"violated-lost-comes-twice":   lostComesLate(history.Info, 3),
-	"violated-not-lost":           lostComesLate(history.OK, 2),
+	"violated-another-by-thread":   toldAnothers(history.ByThread, "client-2"),
+	"violated-another-by-process":  toldAnothers(history.ByProcess, "client-2"),
+	"unknown-own-by-process":       toldAnothers(history.ByProcess, "client-1"),
+	"violated-lost-then-free":      oneLeft(3, history.OK),
+	"unknown-lost-then-free":       oneLeft(2, history.OK), // both may have been done
+	"holds-lost-comes-late":        lostComesLate(history.Info, 2),
+	"violated-lost-comes-twice":    lostComesLate(history.Info, 3),
+	"violated-not-lost":            lostComesLate(history.OK, 2),
+	"unknown-crossed-lapsed":       crossedBehind(0, true),
+	"unknown-crossed-lapsed-alone": crossedBehind(0, false),
+	"violated-crossed-held":        crossedBehind(2500*ms, false), // it has the lock still, with another token
+}
+
+// crossedBehind is a client whose hold, of a time, was never given back, before two of its threads are granted the lock and are answered the other way
+// round; another may have had it meanwhile.
+func crossedBehind(held int64, another bool) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		b.setup.Promise.Reentry = history.ByProcess
+		b.grantOf(held, held+10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		if another {
+			b.session1(1200*ms, "client-2", 2)
+		}
+		h := firstsAtOnce(b, 2, 1, "")
+		b.back(3100*ms, h, 1)
+		b.back(3200*ms, h, 0)
+		b.final(9 * sec)
+	}
 }
 
 // lostComesLate is a lock that its holder gives back with an answer, and takes and gives back again as if that had never arrived; then it takes it up to

@@ -198,15 +198,15 @@ var refusedByVotes = map[string]func(*builder){
 }
 
 // heldCutOff is a holder that is cut off, or whose answers alone are dropped, and whose own side tells it of that at 0.6 s; another is granted its lock at a time.
-func heldCutOff(note history.F, oneWay bool, next int64) func(*builder) {
+func heldCutOff(note history.F, fault string, next int64) func(*builder) {
 	return func(b *builder) {
 		ofSession(&b.setup.Promise)
 		b.setup.Servers = []string{"server-1"}
 		h := b.grantOf(0, 2*ms, "client-1", 1)
-		if oneWay {
-			b.fault(5*ms, 3*sec, 1, "partition", "client-1", "server-1")
-		} else {
+		if fault == "" {
 			b.partition(5*ms, 3*sec, 1, []string{"client-1"}, b.setup.Servers)
+		} else { // told of the client alone
+			b.fault(5*ms, 3*sec, 1, fault, "client-1", "server-1")
 		}
 		b.note(600*ms, h, note)
 		o := b.grantOf(50*ms, next, "client-2", 2)
@@ -219,8 +219,13 @@ func heldCutOff(note history.F, oneWay bool, next int64) func(*builder) {
 
 // Whoever reaches no server cannot have given anything back, whatever its own side told it.
 var grantedBesideCutOff = map[string]func(*builder){
-	"violated-suspended-cut-off": heldCutOff(history.Suspended, false, 700*ms),
-	"violated-lost-cut-off":      heldCutOff(history.Lost, false, 700*ms),
-	"holds-suspended-in-time":    heldCutOff(history.Suspended, false, 1010*ms),
-	"holds-lost-one-way":         heldCutOff(history.Lost, true, 700*ms), // it may have ended its session
+	"violated-suspended-cut-off":   heldCutOff(history.Suspended, "", 700*ms),
+	"violated-lost-cut-off":        heldCutOff(history.Lost, "", 700*ms),
+	"holds-suspended-in-time":      heldCutOff(history.Suspended, "", 1010*ms),
+	"holds-lost-one-way":           heldCutOff(history.Lost, "partition", 700*ms), // it may have ended its session
+	"violated-suspended-swallowed": heldCutOff(history.Suspended, "blackhole", 700*ms),
+	"violated-lost-swallowed":      heldCutOff(history.Lost, "blackhole", 700*ms),
+	"holds-suspended-swallowed":    heldCutOff(history.Suspended, "blackhole", 1010*ms),
+	"holds-lost-reset":             heldCutOff(history.Lost, "reset", 700*ms),        // the servers see that a connection breaks
+	"holds-lost-held-up":           heldCutOff(history.Lost, "hold-request", 700*ms), // perhaps one message of many
 }

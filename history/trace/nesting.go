@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -105,12 +106,23 @@ func (t *Trace) again(op *history.Op, k *Key) *Grant {
 		by.process = 0
 	}
 	for _, g := range t.sessions[by] {
-		if g.Key == k && g.End == Forever {
+		if g.Key == k && g.End == Forever && !t.anew(g, op) {
 			t.ByOwner[op.Owner] = g
 			return g
 		}
 	}
 	return nil
+}
+
+// anew says that an answer of an unknown owner tells of a hold after g, whose end nobody was told of: it has another token, or there are none, and the
+// lease of g was over, another was granted the key since, or a release may have freed it.
+func (t *Trace) anew(g *Grant, op *history.Op) bool {
+	if op.Token == g.Token && op.Token != 0 {
+		return false
+	}
+	last := &t.Ops[t.LastTold(g).Op]
+	over := t.Setup.Promise.Leased && !t.Setup.Promise.Renews && cmp.Or(last.Sent, last.Time)+t.LeaseOf(last) <= op.Time
+	return over || g.Nest.lost > 0 || g.Key.Grants[len(g.Key.Grants)-1] != g
 }
 
 // deeper takes a grant of what its holder has already: it was told that it holds it.

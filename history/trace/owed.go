@@ -29,7 +29,8 @@ func (t *Trace) InForce() int64 {
 	return max(int64(t.Setup.Lease)/4, int64(500*time.Millisecond))
 }
 
-// muted are the times, in order, in which nothing that a node sends reaches any server: each is stopped, or drops what that node sends.
+// muted are the times, in order, in which nothing that a node sends reaches any server: each is stopped, or drops what that node
+// sends, or the link to it takes all and delivers nothing. A held request is not told from one of many on its link.
 func (t *Trace) muted(node string) (all []Span) {
 	if spans, made := t.mute[node]; made {
 		return spans
@@ -37,8 +38,10 @@ func (t *Trace) muted(node string) (all []Span) {
 	for n, server := range t.Setup.Servers {
 		var away []Span
 		for _, f := range t.Faults {
-			seen := f.Begin >= 0 && f.Observed && !f.Missed && !f.Skipped && history.FaultOf(f.Kind).Away
-			if seen && f.Target == server && (len(f.Cut) == 0 || slices.Contains(f.Cut, node)) {
+			seen := f.Begin >= 0 && f.Observed && !f.Missed && !f.Skipped
+			atServer := f.Target == server && history.FaultOf(f.Kind).Away && (len(f.Cut) == 0 || slices.Contains(f.Cut, node))
+			atLink := f.Target == node && f.Kind == "blackhole" && slices.Contains(f.Cut, server)
+			if seen && (atServer || atLink) {
 				away = append(away, Span{From: f.From, To: f.To})
 			}
 		}
