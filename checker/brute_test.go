@@ -112,7 +112,7 @@ func (b brute) isOvertaken(k *keyLog, w trace.Wait) bool {
 		} else if end > w.From {
 			clear = end + arrives + end - begin
 		}
-		return h.Invoked > clear && h.OK > clear
+		return b.firstAsked(h) > clear && h.OK > clear
 	})
 }
 

@@ -70,7 +70,8 @@ func (r *run) late() []trace.Span {
 
 func (q *queue) key(k *keyLog) {
 	places := peaks{n: len(k.Grants), value: func(i int) int64 { return k.Grants[i].Token }}
-	starts := peaks{n: len(k.Grants), value: func(i int) int64 { return k.Grants[i].Invoked }}
+	asked := q.asked(k)
+	starts := peaks{n: len(k.Grants), value: func(i int) int64 { return asked(k.Grants[i]) }}
 	// Where tokens rise with the answers, as they mostly do, nobody's place was taken.
 	rising := slices.IsSortedFunc(k.Grants, func(a, b *trace.Grant) int { return cmp.Compare(a.Token, b.Token) })
 	first := 0 // of the grants proven after the wait began
@@ -101,10 +102,43 @@ func (q *queue) key(k *keyLog) {
 		switch {
 		case byPlace >= 0 && k.Grants[byPlace].Token > g.Token:
 			q.tell(k, w, k.Grants[byPlace], false, "which had a place behind it in the queue")
-		case byTime >= 0 && k.Grants[byTime].Invoked > from:
-			q.tell(k, w, k.Grants[byTime], open, "which asked "+length(k.Grants[byTime].Invoked-w.From)+" after it")
+		case byTime >= 0 && starts.value(byTime) > from:
+			q.tell(k, w, k.Grants[byTime], open, "which asked "+length(starts.value(byTime)-w.From)+" after it")
 		}
 	}
+}
+
+// asked tells when the first hold of a grant was asked for, at the earliest. Threads of a client that ask at once may share one grant, and their
+// answers may cross: the first hold is the one of which the least depth was told. Where nobody was told of depth 1, it may be any acquire of
+// that client that had no answer.
+func (q *queue) asked(k *keyLog) func(*trace.Grant) int64 {
+	unanswered := map[string]int64{} // of each client, when it asked first
+	for _, w := range k.Waits {
+		if node := q.Ops[w.Invoke].Node; w.Done < 0 || q.Ops[w.Done].Type == history.Info {
+			if first, ok := unanswered[node]; !ok || w.From < first {
+				unanswered[node] = w.From
+			}
+		}
+	}
+	return func(g *trace.Grant) int64 {
+		invoke, depth := q.firstHold(g)
+		at := q.Ops[invoke].Time
+		if first, ok := unanswered[g.Node]; ok && depth > 1 && first < at {
+			return first
+		}
+		return at
+	}
+}
+
+// firstHold is the invoke of the acquire of a grant that was told the least depth, and that depth.
+func (q *queue) firstHold(g *trace.Grant) (invoke int, depth int32) {
+	invoke, depth = g.Invoke, q.Ops[g.Op].Depth
+	for _, i := range g.Nest.Told {
+		if asked, ok := q.Started(i); ok && q.Ops[i].Depth < depth {
+			invoke, depth = asked, q.Ops[i].Depth
+		}
+	}
+	return invoke, depth
 }
 
 // waited is the grant that a wait ended with, nil if there was none, and the time
@@ -142,7 +176,7 @@ func (q *queue) latest(k *keyLog, starts *peaks, w trace.Wait, until int64) (by 
 				continue
 			}
 			by, from, open = i, arrived, to > late
-			if k.Grants[i].Invoked > arrived {
+			if starts.value(i) > arrived {
 				return by, from, open
 			}
 		}
@@ -167,7 +201,12 @@ func (r *run) orderKnown() string {
 func (r *run) arrives() int64 { return max(int64(r.Setup.Lease), int64(time.Second)) }
 
 func (q *queue) tell(k *keyLog, w trace.Wait, by *trace.Grant, open bool, how string) {
-	q.found.add(q.run, Violation{Key: k.Name, At: by.OK, Possible: open, Operations: []int{w.Invoke, w.Done, by.Invoke, by.Op}},
+	ops := []int{w.Invoke, w.Done, by.Invoke, by.Op}
+	if first, _ := q.firstHold(by); first != by.Invoke {
+		done, _ := q.Ended(first)
+		ops = append(ops, first, done)
+	}
+	q.found.add(q.run, Violation{Key: k.Name, At: by.OK, Possible: open, Operations: ops},
 		"%s waited for %q since %s and was overtaken at %s by %s, %s.",
 		q.client(w.Invoke), k.Name, q.seconds(w.From), q.seconds(by.OK), by.Who(), how)
 }
