@@ -34,6 +34,12 @@ func fairness(r *run) outcome {
 	if q.waits > 0 {
 		return o
 	}
+	if q.excused > 0 {
+		o.verdict, o.reason = Unknown, fmt.Sprintf(
+			"In %s others that asked later were granted the key first, and a fault may have cost the place in the queue; no other wait tells an order.",
+			nouns.Count(q.excused, "wait"))
+		return o
+	}
 	if o = r.orUnseen(o); o.verdict == Holds {
 		o.verdict, o.reason = NA, "Nobody was granted a key while another client waited for it, in an order that is known."
 	}
@@ -45,8 +51,11 @@ type queue struct {
 	*run
 	found found
 	waits int // in which others were granted the key, in an order that is known
-	lost  []trace.Span
-	late  []trace.Span
+	// excused are those that seem to have been overtaken, and that a fault may have cost their places. Tokens that rise acquit nobody of
+	// that, as they may count the grants and not the places.
+	excused int
+	lost    []trace.Span
+	late    []trace.Span
 }
 
 // late are the times in which who gave back or renewed, and so waited for nobody, had no answer for more than a quarter of a
@@ -96,11 +105,15 @@ func (q *queue) key(k *keyLog) {
 		if placed && !rising {
 			byPlace = places.in(k.granted(w.From, until))
 		}
-		if placed || byTime >= 0 {
+		ahead := byPlace >= 0 && k.Grants[byPlace].Token > g.Token
+		switch {
+		case byTime >= 0 || ahead || placed && !q.later(k, &starts, w, still):
 			q.waits++
+		case placed:
+			q.excused++
 		}
 		switch {
-		case byPlace >= 0 && k.Grants[byPlace].Token > g.Token:
+		case ahead:
 			q.tell(k, w, k.Grants[byPlace], false, "which had a place behind it in the queue")
 		case byTime >= 0 && starts.value(byTime) > from:
 			q.tell(k, w, k.Grants[byTime], open, "which asked "+length(starts.value(byTime)-w.From)+" after it")
@@ -182,6 +195,13 @@ func (q *queue) latest(k *keyLog, starts *peaks, w trace.Wait, until int64) (by 
 		}
 	}
 	return by, from, open
+}
+
+// later says whether somebody that asked when w had waited for long enough was granted the key before a time, faults or not.
+func (q *queue) later(k *keyLog, starts *peaks, w trace.Wait, until int64) bool {
+	arrived := w.From + q.arrives()
+	first, end := k.granted(arrived, until)
+	return starts.first(first, end, arrived) >= 0
 }
 
 // firstLate is when the service first answered late in what came after a time.

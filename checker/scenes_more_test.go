@@ -268,7 +268,7 @@ var queues = map[string]func(*builder){
 	},
 	"violated-gave-up": func(b *builder) { lined(b); b.session1(4*sec, "client-1", 9); b.refused(2*sec, 9*sec) },
 	"holds-giving-up":  func(b *builder) { lined(b); b.session1(8500*ms, "client-1", 9); b.refused(4*sec, 9*sec) }, // it may have left by then
-	"holds-lost-place": func(b *builder) { // its session ended while the server was away
+	"unknown-lost-place": func(b *builder) { // its session may have ended while the server was away
 		b.fault(sec, 1500*ms, 1, "pause", "server-1")
 		passed(b, 3*sec, 1, 2)
 	},

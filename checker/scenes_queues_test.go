@@ -6,13 +6,10 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// Who was overtaken in a queue: what the threads of one client share; each with the near neighbour that must stay as it is.
+// Who was overtaken in a queue: threads of one client that share a grant, and places that faults may have cost; each with the near neighbour that must stay as it is.
 func init() {
-	for property, more := range map[string]map[string]func(*builder){
-		"fairness": queuedThreads,
-	} {
-		maps.Copy(scenes[property], more)
-	}
+	maps.Copy(scenes["fairness"], queuedThreads)
+	maps.Copy(scenes["fairness"], placesLost)
 }
 
 // threadsOfOne is a lock that is reentrant by process, which client-2 waits for since 0.2 s, client-1 by a thread since first and by another since 2 s.
@@ -56,4 +53,36 @@ var queuedThreads = map[string]func(*builder){
 	"violated-threads-one":          threadsOfOne(-1, history.OK),
 	"holds-threads-unanswered":      threadsOfOne(100*ms, history.Info), // the first hold may be its
 	"violated-threads-unanswered":   threadsOfOne(1900*ms, history.Info),
+}
+
+// behindAll is client-2, which waits for as long as a latency on its links lasts, while others come and go; their tokens rise. The fault begins as it asks.
+func behindAll(from, until int64, tokens bool) func(*builder) {
+	return func(b *builder) {
+		b.setup.Promise.Order, b.setup.Promise.Token, b.setup.Servers = true, tokens, []string{"server-1"}
+		b.fault(from, until, 1, "latency", "client-2")
+		for i := range int64(40) {
+			b.session1(i*300*ms, []string{"client-1", "client-3"}[i%2], i+1)
+		}
+		h := b.grantOf(50*ms, 12*sec, "client-2", 99)
+		b.does(12100*ms, h, history.Release, history.OK)
+		if !tokens {
+			clearTokens(b)
+		}
+	}
+}
+
+var placesLost = map[string]func(*builder){
+	"unknown-behind-all":             behindAll(40*ms, 12*sec, true), // tokens that rise tell nothing of places
+	"holds-behind-all-untold-na":     behindAll(40*ms, 12*sec, false),
+	"violated-behind-all-fault-soon": behindAll(40*ms, 60*ms, true),
+	"violated-behind-all-fault-late": behindAll(9*sec, 12*sec, true),
+	"holds-behind-all-and-another": func(b *builder) { // a wait that no fault met tells an order
+		behindAll(40*ms, 12*sec, true)(b)
+		h := b.grantOf(20*sec, 20010*ms, "client-1", 101)
+		b.does(20300*ms, h, history.Release, history.OK)
+		h = b.grantOf(20050*ms, 20400*ms, "client-3", 102)
+		b.does(20500*ms, h, history.Release, history.OK)
+		h = b.grantOf(20060*ms, 20600*ms, "client-2", 103)
+		b.does(20700*ms, h, history.Release, history.OK)
+	},
 }
