@@ -115,19 +115,23 @@ func (b brute) starved() (waits, open []int, all int, longest int64) {
 			}
 			all++
 			longest = max(longest, to-w.From)
-			for _, f := range b.r.Faults { // nothing is judged from a fault on
-				if f.Begin >= 0 && b.felt("server-1", op.Node)(f) && b.fades(f) >= w.From {
-					to = min(to, f.From)
+			clear := func(by *trace.Grant) (from, placed int64) { // since when nothing was at fault, and it has had a place
+				begin, end := b.noiseBefore(op.Node, by.OK)
+				switch {
+				case end <= w.From:
+					return w.From, w.From
+				case end == trace.Forever:
+					return end, end
 				}
-			}
-			if to-w.From <= 5*sec {
-				continue
+				return end, end + end - begin
 			}
 			passed := func(by *trace.Grant) bool {
-				return (op.Mode != shared || by.Mode != shared) && by.OK > w.From && by.OK < to && by.Invoked-w.From > 5*sec
+				from, placed := clear(by)
+				return (op.Mode != shared || by.Mode != shared) && by.OK > from && by.OK < to && by.Invoked > placed && by.Invoked-placed > 5*sec
 			}
+			certain := func(by *trace.Grant) bool { from, _ := clear(by); return passed(by) && !b.lateBefore(from, by.OK) }
 			switch {
-			case slices.ContainsFunc(k.Grants, func(g *trace.Grant) bool { return passed(g) && !b.lateBefore(w.From, g.OK) }):
+			case slices.ContainsFunc(k.Grants, certain):
 				waits = append(waits, w.Invoke)
 			case slices.ContainsFunc(k.Grants, passed):
 				open = append(open, w.Invoke)

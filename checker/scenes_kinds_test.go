@@ -534,7 +534,7 @@ var hungry = map[string]func(*builder){
 		overtaken(b)
 		b.fault(13*sec, 15*sec, 1, "pause", "client-3")
 	},
-	"holds-fault-first": func(b *builder) { // which may have cost its place
+	"violated-fault-first": func(b *builder) { // who lost its place has had a new one for long
 		overtaken(b)
 		b.fault(30*ms, sec, 1, "pause", "client-3")
 	},
@@ -560,11 +560,14 @@ var hungry = map[string]func(*builder){
 }
 
 // overtaken is a writer that waits and is never answered, while readers come and go.
-func overtaken(b *builder) {
+func overtaken(b *builder) { overtakenBy(b, 6) }
+
+// overtakenBy is the same, with so many readers, one each 2 s.
+func overtakenBy(b *builder, readers int64) {
 	b.kind(history.ReadWrite)
 	b.setup.Promise.Order, b.setup.Servers = true, []string{"server"}
 	b.op(20*ms, "client-3", history.Invoke, history.Acquire, "k").Mode = exclusive
-	for i := range int64(6) {
+	for i := range readers {
 		h := b.as(i*2*sec, i*2*sec+10*ms, "client-1", shared, 2*i+1)
 		b.does(i*2*sec+800*ms, h, history.Release, history.OK)
 	}

@@ -6,10 +6,11 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// Who was overtaken in a queue: threads of one client that share a grant, and places that faults may have cost; each with the near neighbour that must stay as it is.
+// Who was overtaken in a queue: threads of one client that share a grant, and places that faults may have cost, once or for good; each with the near neighbour that must stay as it is.
 func init() {
 	maps.Copy(scenes["fairness"], queuedThreads)
 	maps.Copy(scenes["fairness"], placesLost)
+	maps.Copy(scenes["starvation"], hungryAgainst)
 }
 
 // threadsOfOne is a lock that is reentrant by process, which client-2 waits for since 0.2 s, client-1 by a thread since first and by another since 2 s.
@@ -84,5 +85,41 @@ var placesLost = map[string]func(*builder){
 		b.does(20500*ms, h, history.Release, history.OK)
 		h = b.grantOf(20060*ms, 20600*ms, "client-2", 103)
 		b.does(20700*ms, h, history.Release, history.OK)
+	},
+}
+
+// hungryBeside is a writer that waits from 20 ms on and is never answered, while readers come and go, one each 2 s, and a fault goes on.
+func hungryBeside(readers, from, until int64, kind, target string) func(*builder) {
+	return func(b *builder) {
+		overtakenBy(b, readers)
+		b.fault(from, until, 1, kind, target)
+	}
+}
+
+var hungryAgainst = map[string]func(*builder){
+	"holds-fault-first":         hungryBeside(5, 30*ms, sec, "pause", "client-3"), // which may have cost its place, and the new one is too young
+	"violated-fault-before":     hungryBeside(30, -100*ms, 10*ms, "latency", "client-3"),
+	"holds-fault-before":        hungryBeside(4, -100*ms, 10*ms, "latency", "client-3"),
+	"violated-server-first":     hungryBeside(30, 30*ms, 50*ms, "pause", "server"),
+	"violated-fault-amid":       hungryBeside(9, 4500*ms, 5500*ms, "pause", "client-3"),
+	"holds-fault-amid":          hungryBeside(7, 4500*ms, 5500*ms, "pause", "client-3"),
+	"holds-fault-all-the-while": hungryBeside(30, 30*ms, 70*sec, "latency", "client-3"),
+	"holds-fault-again": func(b *builder) { // each time too soon for a wait that is too long
+		overtakenBy(b, 12)
+		for i := range int64(6) {
+			b.fault(4*i*sec+30*ms, 4*i*sec+500*ms, int(i)+1, "pause", "client-3")
+		}
+	},
+	"unknown-late-behind-a-fault": func(b *builder) { // a service that answers late may have lost its session again
+		hungryBeside(6, 30*ms, sec, "pause", "client-3")(b)
+		h := b.as(3*sec, 3010*ms, "client-2", shared, 50)
+		b.op(3100*ms, "client-2", history.Invoke, history.Release, "k").Owner = h.owner
+		b.op(3500*ms, "client-2", history.OK, history.Release, "k").Owner = h.owner
+	},
+	"violated-late-before-a-fault": func(b *builder) { // that is over
+		hungryBeside(9, 4500*ms, 5500*ms, "pause", "client-3")(b)
+		h := b.as(sec, 1010*ms, "client-2", shared, 50)
+		b.op(1100*ms, "client-2", history.Invoke, history.Release, "k").Owner = h.owner
+		b.op(1500*ms, "client-2", history.OK, history.Release, "k").Owner = h.owner
 	},
 }

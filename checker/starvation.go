@@ -15,7 +15,7 @@ import (
 // hold already is no sooner for it, so what counts is who asked after the waiter by more than what a fault
 // leaves behind. Who is refused and asks again waits on: there it is one that came behind the request that was
 // then refused, too. Once the service answers late the place of a waiter may be gone, so what comes after that is
-// left open: see late. A fault may cost it its place, so what comes after that is not judged. Who is killed, or asked
+// left open: see late. A fault may cost it its place, so its wait counts as one that begins anew when it has a place again. Who is killed, or asked
 // to end, has waited until then.
 func starvation(r *run) outcome {
 	use := map[history.Mode]string{history.Shared: "read", history.Exclusive: "write"}
@@ -26,20 +26,17 @@ func starvation(r *run) outcome {
 		written := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return trace.ModeOf(&r.Ops[w.Invoke]) != history.Shared })
 		tell := func(w trace.Wait, since int64) {
 			op := &r.Ops[w.Invoke]
-			noise := r.faultsFor(op.Node)
-			if i := sort.Search(len(noise), func(i int) bool { return noise[i].To >= since }); i < len(noise) {
-				w.To = min(w.To, noise[i].From)
-			}
-			if w.To-since <= r.patience() {
+			i, from, open := r.passing(k, overtakers[trace.ModeOf(op)], w, since, late)
+			if i < 0 {
 				return
 			}
-			first, end := k.granted(w.From, w.To)
-			if i := overtakers[trace.ModeOf(op)].first(first, end, max(w.From, since+r.patience())); i >= 0 {
-				g := k.Grants[i]
-				f.add(r, Violation{Key: k.Name, At: g.OK, Possible: g.OK >= firstLate(late, since), Operations: []int{w.Invoke, w.Done, g.Invoke, g.Op}},
-					"%s waited to %s %q since %s, and %s, which asked %s after it, was granted it to %s at %s.",
-					op.Node, use[trace.ModeOf(op)], k.Name, r.seconds(since), g.Who(), length(g.Invoked-since), use[g.Mode], r.seconds(g.OK))
+			g, again := k.Grants[i], ""
+			if from > since {
+				again = ", with nothing at fault since " + r.seconds(from)
 			}
+			f.add(r, Violation{Key: k.Name, At: g.OK, Possible: open, Operations: []int{w.Invoke, w.Done, g.Invoke, g.Op}},
+				"%s waited to %s %q since %s%s, and %s, which asked %s after it, was granted it to %s at %s.",
+				op.Node, use[trace.ModeOf(op)], k.Name, r.seconds(since), again, g.Who(), length(g.Invoked-since), use[g.Mode], r.seconds(g.OK))
 		}
 		for _, w := range k.Waits {
 			op := &r.Ops[w.Invoke]
@@ -76,6 +73,33 @@ func starvation(r *run) outcome {
 		o.verdict, o.reason = Unknown, "No writer waited."
 	}
 	return o
+}
+
+// passing is the first grant, of the overtakers of a wait, that was asked for when that had gone on beyond our patience with nothing at fault, by
+// from at the latest. A fault may have cost it its place; who lost it asks anew within as long as it was hindered: see queue.latest. -1: none. Open says
+// that the service had answered late before.
+func (r *run) passing(k *keyLog, overtakers *peaks, w trace.Wait, since int64, late []trace.Span) (by int, from int64, open bool) {
+	by = -1
+	noise := r.faultsFor(r.Ops[w.Invoke].Node)
+	for _, clear := range without(trace.Span{From: since, To: w.To}, noise) {
+		placed := clear.From
+		if clear.From > since {
+			over := sort.Search(len(noise), func(i int) bool { return noise[i].To >= clear.From })
+			placed = after(placed, clear.From-noise[over].From)
+		}
+		first, end := k.granted(max(w.From, clear.From), clear.To)
+		i := overtakers.first(first, end, max(w.From, after(placed, r.patience())))
+		if i < 0 {
+			continue
+		}
+		if later := k.Grants[i].OK >= firstLate(late, clear.From); by < 0 || !later {
+			by, from, open = i, placed, later
+		}
+		if !open {
+			break
+		}
+	}
+	return by, from, open
 }
 
 // overtaking are the grants that may overtake who waits as a writer or a reader, by when they were asked for.
