@@ -6,10 +6,12 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// Who was overtaken in a queue: threads of one client that share a grant, and places that faults may have cost, once or for good; each with the near neighbour that must stay as it is.
+// Who was overtaken in a queue: threads of one client that share a grant, places that faults may have cost, and those who try; each with the
+// near neighbour that must stay as it is.
 func init() {
 	maps.Copy(scenes["fairness"], queuedThreads)
 	maps.Copy(scenes["fairness"], placesLost)
+	maps.Copy(scenes["fairness"], triesAhead)
 	maps.Copy(scenes["starvation"], hungryAgainst)
 }
 
@@ -86,6 +88,27 @@ var placesLost = map[string]func(*builder){
 		h = b.grantOf(20060*ms, 20600*ms, "client-2", 103)
 		b.does(20700*ms, h, history.Release, history.OK)
 	},
+}
+
+// triedAt is client-2, which waits behind client-3 until that gives the key back at 2.4 s, and client-1, which tries to have it at a time and gets it.
+func triedAt(t int64) func(*builder) {
+	return func(b *builder) {
+		b.setup.Promise.Order, b.setup.Promise.Tries, b.setup.Promise.Token, b.setup.Servers = true, true, false, []string{"server-1"}
+		was := b.grantOf(0, 10*ms, "client-3", 0)
+		b.renews(300*ms, 2300*ms, was)
+		b.does(2400*ms, was, history.Release, history.OK)
+		next := b.grantOf(200*ms, 2600*ms, "client-2", 0)
+		b.does(2700*ms, next, history.Release, history.OK)
+		tries := len(b.ops)
+		h := b.grantOf(t, t+2*ms, "client-1", 0)
+		b.ops[tries].F, b.ops[tries+1].F = history.Try, history.Try
+		b.does(t+50*ms, h, history.Release, history.OK)
+	}
+}
+
+var triesAhead = map[string]func(*builder){
+	"violated-try-ahead":  triedAt(2410 * ms), // a try that is granted past the queue overtakes who waits
+	"holds-try-behind-na": triedAt(2710 * ms),
 }
 
 // hungryBeside is a writer that waits from 20 ms on and is never answered, while readers come and go, one each 2 s, and a fault goes on.
