@@ -8,7 +8,7 @@ import (
 )
 
 // addUnreached finds grants, renewals, changes and releases that were asked for and told ok while their client reached no server at all: each was
-// stopped, or cut off from it. Nobody can have answered but the library itself. It counts them. What a lock may answer by itself is no
+// stopped, or cut off from it, or its links to it delivered nothing. Nobody can have answered but the library itself. It counts them. What a lock may answer by itself is no
 // question to the service: a hold within a hold, a renewal of a session that it keeps alive, and an ok that says that the call returned.
 func (r *run) addUnreached(f *found) (n int) {
 	if len(r.Setup.Servers) == 0 {
@@ -53,6 +53,14 @@ func (r *run) unreached(node string) []trace.Span {
 	return once(&r.known.alone, node, func() []trace.Span { return r.fromAll(cut) })
 }
 
+// cutsOff says that a fault lets nothing through between its victim and those whom it names, whatever connections are made: a link that takes all
+// and delivers nothing, or breaks as often as it is made, does as a partition does. Of a hold it is not recorded whether it began at a
+// message. Then it has that message's connection alone, and a new one is served.
+func cutsOff(f *trace.Fault) bool {
+	kind := history.FaultOf(f.Kind)
+	return kind.Away || kind.Silent && !kind.Message && len(f.Cut) > 0
+}
+
 // readAway finds, once, when each server was stopped, under the name "", and when it was cut off from each client.
 func (r *run) readAway() {
 	if r.known.away != nil {
@@ -67,7 +75,7 @@ func (r *run) readAway() {
 	}
 	for _, f := range r.Faults {
 		switch seen := f.Begin >= 0 && f.Observed && !f.Missed && !f.Skipped; {
-		case !seen || !history.FaultOf(f.Kind).Away:
+		case !seen || !cutsOff(f):
 		case len(f.Cut) == 0 && r.isServer(f.Target):
 			add("", f.Target, f)
 		case r.isServer(f.Target):
