@@ -122,10 +122,47 @@ func (r *run) deathAfter(node string, t int64) *trace.Fault {
 	return nil
 }
 
-// lasted is a wait as long as it is known to have gone on. One that never came to an
-// end did so until its client was killed or asked to end, and that note stands in for its
-// completion; false: nothing is known of it.
+// lasted is a wait as long as it is known to have gone on. Of one of which no end is known it is known no less while another process of its client goes
+// on: what a client records comes in order, so its end would have come before the last request that such a process made, which stands in for
+// its completion. How much longer it went on is not known: see knownEnd. Nor is it, where its client acts as an owner of whom nobody knows how it came
+// to be one: that may be what it waited for. false: nothing is known of it.
 func (r *run) lasted(w trace.Wait) (trace.Wait, bool) {
+	if w, known := r.knownEnd(w); known {
+		return w, true
+	}
+	op := &r.Ops[w.Invoke]
+	if node := op.Node; node != "" && r.Sources[node].Asked > w.Invoke && r.lastUnknown(actor{node, op.Owner}) <= w.Invoke {
+		w.Done = r.Sources[node].Asked
+		w.To = r.Ops[w.Done].Time
+	}
+	return w, w.Done >= 0 && w.From < w.To
+}
+
+// actor is a client with the owner as whom it acts; "": any.
+type actor struct{ node, owner string }
+
+// lastUnknown is the last request of a client as an owner who was granted nothing, and asked for nothing of which the outcome is unknown; -1: none.
+func (r *run) lastUnknown(by actor) int {
+	if r.known.unknowns == nil {
+		r.known.unknowns = map[actor]int{}
+		for i := range r.Ops {
+			op := &r.Ops[i]
+			_, ghost := r.Ghosts[op.Owner]
+			if op.Type != history.Invoke || op.Owner == "" || r.ByOwner[op.Owner] != nil || ghost || op.F == history.Acquire || op.F == history.Try {
+				continue
+			}
+			r.known.unknowns[actor{op.Node, ""}], r.known.unknowns[actor{op.Node, op.Owner}] = i, i
+		}
+	}
+	if last, acts := r.known.unknowns[by]; acts {
+		return last
+	}
+	return -1
+}
+
+// knownEnd is a wait with its end. One that never came to an answer went on until its client was killed or asked to end, and that note
+// stands in for its completion; false: its end is not known.
+func (r *run) knownEnd(w trace.Wait) (trace.Wait, bool) {
 	if w.Done >= 0 {
 		return w, true
 	}

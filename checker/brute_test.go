@@ -23,7 +23,7 @@ type brute struct {
 }
 
 // until is when a wait came to an end, or when its client, for which it never did, was
-// killed or asked to end; 0: nobody knows.
+// killed or asked to end, or else asked for anything else last; 0: nobody knows.
 func (b brute) until(w trace.Wait) int64 {
 	if w.Done >= 0 {
 		return w.To
@@ -46,7 +46,19 @@ func (b brute) until(w trace.Wait) int64 {
 	if until := min(stop, death); until < trace.Forever {
 		return until
 	}
-	return 0
+	last := int64(0) // what another process of its client asked for last
+	for _, op := range b.r.Ops[w.Invoke+1:] {
+		if op.Node != b.r.Ops[w.Invoke].Node || op.Type != history.Invoke {
+			continue
+		}
+		last = op.Time
+		if op.Owner != "" && !slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
+			return o.F == history.Acquire && o.Owner == op.Owner && (o.Type == history.OK || o.Type == history.Info)
+		}) {
+			return 0 // it may be what was waited for
+		}
+	}
+	return last
 }
 
 // faultAt says whether a fault that matches, or its aftermath, meets [from, to].

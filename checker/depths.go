@@ -247,7 +247,8 @@ func (n *nested) unanswered(by map[holder]*trace.Grant, last map[int]int) {
 		switch op.F {
 		case history.Acquire, history.Try:
 			g = by[n.holder(op, op.Key)]
-			if w, known := n.lasted(trace.Wait{Invoke: from, Done: -1, From: op.Time, To: trace.Forever}); known {
+			w, known := n.lasted(trace.Wait{Invoke: from, Done: -1, From: op.Time, To: trace.Forever})
+			if _, answered := n.Ended(from); known && !answered {
 				n.keptWaiting(g, w)
 			}
 		case history.Release:

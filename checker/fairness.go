@@ -164,7 +164,7 @@ func (q *queue) waited(w trace.Wait) (g *trace.Grant, until int64) {
 		return g, g.Sent
 	case history.Fail: // it has left the queue for no longer than that takes
 		return nil, w.To - int64(q.Setup.Lease)/2
-	case history.Note: // it was killed, or asked to end, and waited until then
+	case history.Note, history.Invoke: // it was killed, or asked to end, or another process of it asked for something: it waited until then
 		return nil, w.To
 	}
 	return nil, w.From

@@ -77,6 +77,9 @@ func (j *freeing) key(k *keyLog) {
 	for i, a := range others.all {
 		w, known := r.lasted(k.Waits[a.wait])
 		op, due := &r.Ops[w.Invoke], w.From+limit
+		if known && r.Ops[w.Done].Type == history.Invoke && w.To <= due { // it went on for longer than that, and nobody knows for how long
+			w, known = k.Waits[a.wait], false
+		}
 		if op.F != history.Acquire || r.Final >= 0 && w.Invoke > r.Final {
 			continue // who tries does not wait; the last ones are for deadlock-freedom
 		}
@@ -100,6 +103,8 @@ func (j *freeing) key(k *keyLog) {
 func (j *freeing) tell(k *keyLog, w trace.Wait, granted bool) {
 	r, end := j.r, "was granted it"
 	switch {
+	case r.Ops[w.Done].Type == history.Invoke:
+		end = "was not answered until another process of it was last heard of,"
 	case r.Ops[w.Done].Type == history.Note:
 		end = "was not answered until it was killed or asked to end,"
 	case !granted:

@@ -85,7 +85,7 @@ func (r *run) otherWakes(from, to int64) (n int64) {
 			}
 		}
 		for _, w := range k.Waits {
-			w, known := r.lasted(w)
+			w, known := r.knownEnd(w)
 			switch {
 			case w.From > to || known && w.To < from:
 			case !known || r.Ops[w.Done].Type == history.Info:
@@ -104,7 +104,7 @@ type queued struct{ from, to []int64 }
 
 func (r *run) queued(k *keyLog) (q queued) {
 	for _, w := range k.Waits {
-		if w, known := r.lasted(w); known {
+		if w, known := r.knownEnd(w); known {
 			q.from, q.to = append(q.from, w.From), append(q.to, w.To)
 		}
 	}

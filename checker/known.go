@@ -49,6 +49,7 @@ type known struct {
 	alone    map[string][]trace.Span            // see run.unreached
 	away     map[string]map[string][]trace.Span // see run.readAway
 	clocked  map[string]bool                    // whose clock a fault bends
+	unknowns map[actor]int                      // see run.lastUnknown
 }
 
 // isClient says whether a node is one of the clients.

@@ -10,7 +10,7 @@ import (
 // was room, and a recording that was interrupted.
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
-		"honest-claims": toldOverDeadLinks,
+		"honest-claims": toldOverDeadLinks, "deadlock-freedom": leftWaitingFree, "fairness": leftWaitingInQueue, "recovery": leftWaitingForTheDead, "reentrancy": heardAfterAgain,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -51,3 +51,107 @@ var (
 		},
 	}
 )
+
+// leftWaiting is a client that waits for a key from 4.05 s on and is never answered, in a recording that is interrupted at the end of what others
+// do, while each half second another process of that client, or of another one, uses a key of its own, until a time.
+func leftWaiting(b *builder, by string, until int64) {
+	turns(b)
+	b.setup.Keys = []string{"k", "z"}
+	b.op(4050*ms, "client-2", history.Invoke, history.Acquire, "k")
+	b.elsewhere(4200*ms, until, by)
+}
+
+// elsewhere lets another process of a client use another key each half second.
+func (b *builder) elsewhere(from, until int64, node string) {
+	waits := b.process[node]
+	delete(b.process, node)
+	for t := from; t < until; t += 500 * ms {
+		h := b.grant(t, t+10*ms, node, "z", t/ms)
+		b.does(t+50*ms, h, history.Release, history.OK)
+	}
+	b.process[node] = waits
+}
+
+var leftWaitingFree = map[string]func(*builder){
+	"violated-left-waiting-heard":  func(b *builder) { leftWaiting(b, "client-2", 14*sec) },
+	"unknown-left-waiting-unheard": func(b *builder) { leftWaiting(b, "client-1", 14*sec) }, // it may have died, and nobody has said so
+	"unknown-left-waiting-short":   func(b *builder) { leftWaiting(b, "client-2", 9*sec) },
+	"holds-left-waiting-granted": func(b *builder) { // until it was, others had the key
+		leftWaiting(b, "client-2", 14*sec)
+		for t := 4 * sec; t < 14*sec; t += 500 * ms {
+			b.session1(t+200*ms, "client-3", 100+t/ms)
+		}
+		b.final(18 * sec)
+	},
+	"unknown-left-waiting-acted": func(b *builder) { // as an owner that nobody knows: it may have been granted the key
+		leftWaiting(b, "client-2", 14*sec)
+		delete(b.process, "client-2")
+		b.does(14500*ms, &held{node: "client-2", key: "k", owner: "client-2/none"}, history.Release, history.OK)
+	},
+	"holds-left-waiting-writer": func(b *builder) { // nobody knows for how long it waited, so it may come before the reader until the end
+		b.setup.Keys = []string{"k", "z"}
+		b.kind(history.ReadWrite)
+		h := b.as(0, 10*ms, "client-1", shared, 1)
+		b.renews(300*ms, 12*sec, h)
+		b.does(12*sec, h, history.Release, history.OK)
+		b.op(50*ms, "client-2", history.Invoke, history.Acquire, "k").Mode = exclusive
+		waits := b.process["client-2"]
+		delete(b.process, "client-2")
+		b.op(2*sec, "client-2", history.Invoke, history.Acquire, "z").Mode = exclusive
+		b.op(2010*ms, "client-2", history.Fail, history.Acquire, "z")
+		b.process["client-2"] = waits
+		b.op(100*ms, "client-3", history.Invoke, history.Acquire, "k").Mode = shared
+		b.op(11*sec, "client-3", history.Fail, history.Acquire, "k")
+		b.final(18 * sec)
+	},
+}
+
+// heardAfter is a holder that took its lock once more, and was told so, before it went on by another process, which renews; end says how.
+func heardAfter(end func(*builder)) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.again(100*ms, h, 2, 1)
+		b.process["client-1"] = 90
+		b.renews(400*ms, 6*sec, h)
+		end(b)
+	}
+}
+
+// Nobody else wanted the key, so nothing is tested; and nobody is accused.
+var heardAfterAgain = map[string]func(*builder){
+	"unknown-again-heard":   heardAfter(func(*builder) {}),
+	"unknown-again-stopped": heardAfter(func(b *builder) { b.op(6*sec, "client-1", history.Note, history.Stop, "") }),
+}
+
+// passedBy lets others, that ask later, be granted the key while client-2 waits in an ordered queue.
+func passedBy(by string) func(*builder) {
+	return func(b *builder) {
+		leftWaiting(b, by, 14*sec)
+		b.setup.Promise.Order, b.setup.Servers = true, []string{"server-1"}
+		for t := 4 * sec; t < 14*sec; t += 500 * ms {
+			b.session1(t+200*ms, "client-3", 100+t/ms)
+		}
+	}
+}
+
+var leftWaitingInQueue = map[string]func(*builder){
+	"violated-left-waiting-heard":   passedBy("client-2"),
+	"holds-left-waiting-unheard-na": passedBy("client-1"),
+}
+
+// neverGiven is a holder that dies while client-2 waits for its key, which nobody is granted any more.
+func neverGiven(by string, until int64) func(*builder) {
+	return func(b *builder) {
+		leftWaiting(b, by, until)
+		b.grantOf(4*sec, 4010*ms, "client-1", 8)
+		b.fault(4100*ms, 4200*ms, 1, "kill", "client-1")
+	}
+}
+
+var leftWaitingForTheDead = map[string]func(*builder){
+	"violated-left-waiting-heard":   neverGiven("client-2", 14*sec),
+	"holds-left-waiting-unheard-na": neverGiven("client-3", 14*sec),
+	"holds-left-waiting-short-na":   neverGiven("client-2", 5*sec),
+}

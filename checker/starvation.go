@@ -43,7 +43,7 @@ func starvation(r *run) outcome {
 			if op.F != history.Acquire || !written || w.Done >= 0 && r.Ops[w.Done].Type == history.Info {
 				continue
 			}
-			if until, known := r.lasted(w); known {
+			if until, known := r.knownEnd(w); known {
 				w = until
 			}
 			w.To = min(w.To, max(r.End, w.From)) // who waits at the end has waited so long

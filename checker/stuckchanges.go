@@ -77,7 +77,7 @@ func (r *run) taken(g *trace.Grant, from, to int64) (all []trace.Share) {
 	}
 	for _, w := range changes {
 		answer, mode := history.Info, r.Ops[w.Invoke].Mode
-		w, known := r.lasted(w)
+		w, known := r.knownEnd(w)
 		if w.Done >= 0 {
 			answer = r.Ops[w.Done].Type
 		}

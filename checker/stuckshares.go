@@ -212,7 +212,7 @@ func (r *run) demandOf(waits []trace.Wait, k *keyLog, holds []trace.Share) (most
 
 // placeUntil is until when a wait may have a place in the queue of k: that of who never heard an answer ends with its client.
 func (r *run) placeUntil(k *keyLog, w trace.Wait) int64 {
-	if gone, known := r.lasted(w); known && w.Done < 0 {
+	if gone, known := r.knownEnd(w); known && w.Done < 0 {
 		return after(gone.To, r.mayBeGranted(k))
 	}
 	return w.To

@@ -9,6 +9,7 @@ type Source struct {
 	Records int
 	Last    int64
 	Said    int64 // the last that its child recorded, and not its agent
+	Asked   int   // the last request that one of its processes made, or -1
 	End     int   // its End note, or -1
 }
 
@@ -16,7 +17,7 @@ type Source struct {
 func (t *Trace) heard(i int, op *history.Op) {
 	s := t.Sources[op.Node]
 	if s == nil {
-		s = &Source{End: -1, Said: -Forever}
+		s = &Source{End: -1, Asked: -1, Said: -Forever}
 		t.Sources[op.Node] = s
 	}
 	if op.F == history.End && op.Type == history.Note {
@@ -27,6 +28,9 @@ func (t *Trace) heard(i int, op *history.Op) {
 	s.Last = op.Time
 	if op.F != history.Fault && op.F != history.Stall && op.F != history.Held {
 		s.Said = op.Time
+	}
+	if op.Type == history.Invoke {
+		s.Asked = i
 	}
 	if op.Type == history.Note && IsLog(op.F) {
 		t.Log.Entries = append(t.Log.Entries, i)
