@@ -16,7 +16,7 @@ import (
 // time are judged as one: each alone may be too short to show what all of them stop.
 // Who is stopped, or can be told nothing, is no witness, while a client reaches no majority of the servers
 // nothing is owed to it, and as long as somebody whom the fault has not hit holds the
-// lock it is not the fault that keeps it. An acquire with an unknown outcome may have
+// lock, and leaves no room for others, it is not the fault that keeps it. An acquire with an unknown outcome may have
 // won, and keeps the key until its lease ends: see suspects.
 func availability(r *run) outcome {
 	var f found
@@ -107,7 +107,7 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 	d := drought{}
 	r.asked(k).in(in.from, end, func(node string, asked []trace.Wait) {
 		if held == nil {
-			held = r.holds(k, in, end)
+			held = r.excused(k, in, end)
 		}
 		for _, w := range asked {
 			owed := without(trace.Span{From: max(w.From, in.from), To: min(w.To, end)}, r.outages(node))

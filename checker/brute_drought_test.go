@@ -47,7 +47,7 @@ func (b brute) held(k *keyLog, in *incident) (held []trace.Span) {
 			to = min(to, lasts)
 		}
 		for _, h := range k.Grants {
-			if trace.Surely(g, h) {
+			if trace.Surely(g, h) && !b.r.Setup.Kind.Shares() {
 				to = min(to, h.OK)
 			}
 		}
@@ -84,6 +84,9 @@ func (b brute) keeps(in *incident, g *trace.Grant, t int64) bool {
 // somebody waited, with pauses of a quarter of a lease at most.
 func (b brute) drought(k *keyLog, in *incident) (from, to int64) {
 	held := trace.Union(b.held(k, in))
+	if in.room {
+		held = b.fullIn(k, in, held)
+	}
 	begun, last := int64(-1), int64(-1) // of the stretch that is open
 	end := func() {
 		marks := []int64{begun}

@@ -21,6 +21,7 @@ type incident struct {
 	suspects []trace.Span     // see run.suspects
 	parts    []*incident      // of several that are judged as one
 	refused  int64            // how far apart refusals may be: see run.joined
+	room     bool             // who holds a part of a key excuses nothing: see run.excused
 }
 
 // hits are the times, in order, in which a fault may keep a victim from giving back what it
@@ -87,7 +88,7 @@ func (r *run) near(all []*incident, within int64) (joined []*incident) {
 		n := len(joined) - 1
 		if n < 0 || in.from > after(joined[n].to, within) {
 			joined = append(joined, &incident{from: in.from, to: in.to, begin: in.begin, kind: in.kind, victims: in.victims,
-				hit: map[string]*hits{}, refused: within / 2})
+				hit: map[string]*hits{}, refused: within / 2, room: true})
 			n++
 		}
 		joined[n].take(in)

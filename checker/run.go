@@ -48,6 +48,7 @@ type keyLog struct {
 	asked             *asking      // see run.asked
 	gaps              *peaks       // see keyLog.dry
 	held              []trace.Span // see run.holds
+	free              []trace.Span // made once: see run.roomIn
 	heldReach         []int64
 	heldBy            map[string]int        // by node: its first grant
 	after             map[rival]superseders // see run.supersededBy

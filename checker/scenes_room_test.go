@@ -10,7 +10,7 @@ import (
 // was room, and a recording that was interrupted.
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
-		"honest-claims": toldOverDeadLinks, "deadlock-freedom": leftWaitingFree, "fairness": leftWaitingInQueue, "recovery": leftWaitingForTheDead, "reentrancy": heardAfterAgain,
+		"honest-claims": toldOverDeadLinks, "availability": roomInFaults, "deadlock-freedom": leftWaitingFree, "fairness": leftWaitingInQueue, "recovery": leftWaitingForTheDead, "reentrancy": heardAfterAgain,
 	} {
 		maps.Copy(scenes[property], more)
 	}
@@ -154,4 +154,82 @@ var leftWaitingForTheDead = map[string]func(*builder){
 	"violated-left-waiting-heard":   neverGiven("client-2", 14*sec),
 	"holds-left-waiting-unheard-na": neverGiven("client-3", 14*sec),
 	"holds-left-waiting-short-na":   neverGiven("client-2", 5*sec),
+}
+
+// holdsOn is a holder of a part of a key, or of all of it, that renews it from 4 s to 15 s, and client-2, which waits for it from 4.1 s to 14.5 s, while one
+// server of three is cut off from all.
+func holdsOn(kind history.Kind, permits int, holds, asks func(*history.Op), more ...func(*builder)) func(*builder) {
+	return func(b *builder) {
+		b.kind(kind)
+		b.setup.Permits, b.setup.Servers = permits, []string{"server-1", "server-2", "server-3"}
+		b.fault(4050*ms, 14*sec, 1, "partition", "server-3", "server-1", "server-2", "client-1", "client-2", "client-3")
+		h := b.grantOf(4*sec, 4010*ms, "client-1", 8)
+		holds(&b.ops[len(b.ops)-1])
+		holds(&b.ops[len(b.ops)-2])
+		b.renews(4300*ms, 15*sec, h)
+		b.does(15*sec, h, history.Release, history.OK)
+		waitsFrom(4100*ms, 14500*ms, "client-2", asks)(b)
+		for _, add := range more {
+			add(b)
+		}
+	}
+}
+
+// waitsFrom is a client that waits for a part of the key, or for all of it, and gives up.
+func waitsFrom(from, to int64, node string, asks func(*history.Op)) func(*builder) {
+	return func(b *builder) {
+		asks(b.op(from, node, history.Invoke, history.Acquire, "k"))
+		asks(b.op(to, node, history.Fail, history.Acquire, "k"))
+	}
+}
+
+// asksAgain is a client that waits for 200 ms, gives up, and waits again 100 ms later.
+func asksAgain(node string, asks func(*history.Op)) func(*builder) {
+	return func(b *builder) {
+		for t := 4060 * ms; t < 14500*ms; t += 300 * ms {
+			waitsFrom(t, t+200*ms, node, asks)(b)
+		}
+	}
+}
+
+// toldLate is a client that asks for one permit as its answers are held up, and is told of it when they are no more.
+func toldLate(b *builder) {
+	b.fault(4020*ms, 14*sec, 2, "hold-answer", "client-3", "server-1", "server-2", "server-3")
+	b.permits(4080*ms, 14*sec, "client-3", 1, 9)
+}
+
+func permitsOf(n int32) func(*history.Op)        { return func(op *history.Op) { op.Permits = n } }
+func inMode(mode history.Mode) func(*history.Op) { return func(op *history.Op) { op.Mode = mode } }
+
+func besidePermits(permits int, holds, asks int32, more ...func(*builder)) func(*builder) {
+	return holdsOn(history.Semaphore, permits, permitsOf(holds), permitsOf(asks), more...)
+}
+
+func besideMode(holds, asks history.Mode, more ...func(*builder)) func(*builder) {
+	return holdsOn(history.ReadWrite, 0, inMode(holds), inMode(asks), more...)
+}
+
+var roomInFaults = map[string]func(*builder){
+	"violated-permits-free":          besidePermits(3, 1, 1),
+	"violated-permits-just-free":     besidePermits(3, 2, 1),
+	"holds-permits-all-held":         besidePermits(3, 3, 1),
+	"holds-permits-too-few":          besidePermits(3, 1, 3),
+	"holds-permits-more-wanted":      besidePermits(3, 1, 1, waitsFrom(4060*ms, 14400*ms, "client-3", permitsOf(3))), // which may be the first of the queue
+	"violated-permits-less-wanted":   besidePermits(3, 1, 1, waitsFrom(4060*ms, 14400*ms, "client-3", permitsOf(2))),
+	"violated-permits-more-refused":  besidePermits(3, 1, 1, waitsFrom(4060*ms, 6*sec, "client-3", permitsOf(3))),
+	"holds-permits-more-again":       besidePermits(3, 1, 1, asksAgain("client-3", permitsOf(3))),
+	"holds-permits-told-late":        besidePermits(2, 1, 1, toldLate), // it may have had the last one all the time
+	"violated-permits-told-late":     besidePermits(3, 1, 1, toldLate),
+	"violated-reader-beside-reader":  besideMode(shared, shared),
+	"holds-reader-beside-writer":     besideMode(exclusive, shared),
+	"holds-writer-beside-reader":     besideMode(shared, exclusive),
+	"holds-reader-behind-writer":     besideMode(shared, shared, waitsFrom(4060*ms, 14400*ms, "client-3", inMode(exclusive))),
+	"violated-reader-writer-refused": besideMode(shared, shared, waitsFrom(4060*ms, 6*sec, "client-3", inMode(exclusive))),
+	"holds-reader-writer-again":      besideMode(shared, shared, asksAgain("client-3", inMode(exclusive))),
+	"holds-permits-granted": besidePermits(3, 1, 1, func(b *builder) { // the fault does not stop all grants
+		for i := range int64(13) {
+			at := 4200*ms + i*800*ms
+			b.does(at+100*ms, b.permits(at, at+10*ms, "client-3", 1, 20+i), history.Release, history.OK)
+		}
+	}),
 }

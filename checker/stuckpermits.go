@@ -21,7 +21,7 @@ func (r *run) stuckPermits(k *keyLog, f *found) {
 		}
 	}
 	told := toldOf(f)
-	for _, s := range r.soundOf(k, r.enoughForEach(k)) {
+	for _, s := range r.soundOf(k, r.enoughForEach(k, r.holdsOf(k))) {
 		first, end := k.granted(s.From, s.To)
 		for _, g := range k.Grants[first:end] {
 			r.tellPermits(k, trace.Span{From: s.From, To: g.OK}, &all, told, f)
@@ -47,10 +47,11 @@ func (r *run) tellPermits(k *keyLog, s trace.Span, all *asker, told map[int]bool
 	}
 }
 
-// enoughForEach are the times, in order, in which as many permits of k were free as any of those who waited, or was about to hold more, asked for.
-func (r *run) enoughForEach(k *keyLog) []trace.Span {
+// enoughForEach are the times, in order, in which as many permits of k were free beside some holds as any of those who waited, or was about to hold more,
+// asked for.
+func (r *run) enoughForEach(k *keyLog, holds []trace.Share) []trace.Span {
 	var held []roomChange
-	for _, h := range r.holdsOf(k) {
+	for _, h := range holds {
 		held = takes(held, h.From, h.To, max(1, int64(h.Permits)))
 	}
 	permits := int64(r.Setup.Permits)

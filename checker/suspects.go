@@ -51,7 +51,7 @@ func (r *run) unexplained(k *keyLog, in *incident, plain drought, limit int64) d
 	if plain.to-plain.from-r.keptUnheard(k, in.hit, trace.Span{From: plain.from, To: plain.to}) <= limit {
 		return drought{}
 	}
-	return r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, suspects: r.suspects(k)})
+	return r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, room: in.room, suspects: r.suspects(k)})
 }
 
 // keptUnheard is for how long, within a time without a grant, acquires of unknown outcome may have kept k whose clients a fault has hit: each once, and at

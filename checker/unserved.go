@@ -15,7 +15,7 @@ func (r *run) rowOfFaults(minor []*incident, f *found) (stopped int) {
 	limit := r.patience() + r.aftermath()
 	for _, in := range r.near(minor, r.patience()) {
 		for _, k := range r.keysIn(in.from, min(in.to, r.End)) {
-			d := r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, suspects: r.suspects(k)})
+			d := r.drought(k, &incident{from: in.from, to: in.to, hit: in.hit, refused: in.refused, room: in.room, suspects: r.suspects(k)})
 			if d.to-d.from <= limit {
 				continue
 			}
