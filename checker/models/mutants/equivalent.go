@@ -42,7 +42,7 @@ var equivalent = []struct{ file, line, what, reason string }{
 	{"checker/freelock.go", "best[1] < 0", "< becomes <=", "what takes its place began after the one that is asked for, and so was alive during it"},
 	{"checker/freelock.go", "all[i].to > all[best[1]].to", "> becomes >=", "of two that end together either will do"},
 	{"trace/grant.go", "i := len(later) - 1; i >= 0", ">= becomes >", "what was sent first is later than nothing"},
-	{"checker/fencing.go", "op.Time >= g.End", ">= becomes >", "who was not killed has no lease at its end either, and who was is dead at that instant"},
+	{"checker/fencingorder.go", "op.Time >= g.End", ">= becomes >", "who was not killed has no lease at its end either, and who was is dead at that instant"},
 	{"trace/grant.go", "b.OK < a.OK", "< becomes <=", "of two proven at once either is evidence"},
 	{"checker/later.go", "b.Sent < a.Sent", "< becomes <=", "of two that were sent at once either is evidence"},
 	{"checker/lease.go", "s.To > longest.To", "> becomes >=", "of two that end at once either is evidence"},
