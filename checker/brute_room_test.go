@@ -96,7 +96,7 @@ func (b brute) roomAt(k *keyLog, in *incident, t int64) bool {
 			takes(g.Invoke)
 		}
 	}
-	most := int64(0)
+	most := int64(1) // nobody can ask for less
 	for _, w := range k.Waits {
 		if w.From > t || t >= b.placed(w) {
 			continue

@@ -10,7 +10,8 @@ import (
 // was room, and a recording that was interrupted.
 func init() {
 	for property, more := range map[string]map[string]func(*builder){
-		"honest-claims": toldOverDeadLinks, "availability": roomInFaults, "deadlock-freedom": leftWaitingFree, "fairness": leftWaitingInQueue, "recovery": leftWaitingForTheDead, "reentrancy": heardAfterAgain,
+		"honest-claims": toldOverDeadLinks, "availability": roomInFaults, "deadlock-freedom": leftWaitingFree,
+		"fairness": leftWaitingInQueue, "recovery": leftWaitingForTheDead, "reentrancy": heardAfterAgain,
 	} {
 		maps.Copy(scenes[property], more)
 	}

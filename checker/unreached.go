@@ -8,8 +8,9 @@ import (
 )
 
 // addUnreached finds grants, renewals, changes and releases that were asked for and told ok while their client reached no server at all: each was
-// stopped, or cut off from it, or its links to it delivered nothing. Nobody can have answered but the library itself. It counts them. What a lock may answer by itself is no
-// question to the service: a hold within a hold, a renewal of a session that it keeps alive, and an ok that says that the call returned.
+// stopped, or cut off from it, or its links to it delivered nothing. Nobody can have answered but the library itself. It counts
+// them. What a lock may answer by itself is no question to the service: a hold within a hold, a renewal of a session that it keeps
+// alive, and an ok that says that the call returned.
 func (r *run) addUnreached(f *found) (n int) {
 	if len(r.Setup.Servers) == 0 {
 		return 0
