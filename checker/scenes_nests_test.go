@@ -48,9 +48,34 @@ var countsLeft = map[string]func(*builder){
 	"holds-lost-comes-late":        lostComesLate(history.Info, 2),
 	"violated-lost-comes-twice":    lostComesLate(history.Info, 3),
 	"violated-not-lost":            lostComesLate(history.OK, 2),
+	"unknown-cleaned-up":           cleanedUp(history.Info),
+	"violated-not-cleaned-up":      cleanedUp(history.OK),
 	"unknown-crossed-lapsed":       crossedBehind(0, true),
 	"unknown-crossed-lapsed-alone": crossedBehind(0, false),
 	"violated-crossed-held":        crossedBehind(2500*ms, false), // it has the lock still, with another token
+}
+
+// cleanedUp is a client whose first acquire ends in a way, whose next is told that it is its second hold, and whose release is told to be the last: what
+// became of its first acquire may have been taken back by its library since.
+func cleanedUp(first history.Type) func(*builder) {
+	return func(b *builder) {
+		b.kind(history.Reentrant)
+		b.setup.Promise.Reentry = history.ByProcess
+		h := &held{node: "client-1", key: "k", owner: "client-1/1", token: 1}
+		b.op(0, "client-1", history.Invoke, history.Acquire, "k")
+		if ended := b.op(100*ms, "client-1", first, history.Acquire, "k"); first == history.OK {
+			b.claim(ended, h, 90*ms)
+			ended.Depth = 1
+		} else {
+			ended.Owner = h.owner
+		}
+		b.again(200*ms, h, 2, 1)
+		b.back(300*ms, h, 0)
+		g := b.grantOf(250*ms, 350*ms, "client-2", 2)
+		b.ops[len(b.ops)-1].Depth = 1
+		b.back(400*ms, g, 0)
+		b.final(9 * sec)
+	}
 }
 
 // crossedBehind is a client whose hold, of a time, was never given back, before two of its threads are granted the lock and are answered the other way

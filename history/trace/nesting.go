@@ -14,7 +14,7 @@ type Nesting struct {
 	Given     int          // completion of the first inner release, plus one
 	Open      int          // invoke, plus one, of the first of its operations whose outcome is unknown
 	lost      int          // releases whose outcome is unknown: each may take effect yet
-	late      int          // those of lost that depth counts still, as it was told by the service since
+	sure      int          // acquires that were answered by ok, less releases that may have happened, whatever the service told of how often it is held
 	left      bool         // it was told to hold the lock still, and no more often than that
 	Again     []int        // completions of its inner acquires and releases, in order
 	// Told are the completions of acquires that its first answer had counted and that were answered after it, as
@@ -53,6 +53,7 @@ func (t *Trace) counted(i int, op *history.Op, k *Key, invoke *history.Op) bool 
 		return false
 	}
 	t.ByOwner[op.Owner] = g
+	g.Nest.sure++
 	g.Nest.Told = append(g.Nest.Told, i)
 	g.LastSeen = op.Time
 	if g.Nest.untold--; g.Nest.untold == 0 && g.Nest.Open == g.Op+1 {
@@ -135,6 +136,7 @@ func (t *Trace) deeper(i int, op *history.Op, g *Grant, invoke int) {
 		t.resume(g, depth)
 	}
 	g.Nest.depth++
+	g.Nest.sure++
 	g.Nest.Again = append(g.Nest.Again, i)
 	t.acted(g, i, op, t.Ops[invoke].Time)
 	t.claims(g, i, op)
@@ -154,12 +156,11 @@ func (g *Grant) MayHold() bool { return g.Nest.left }
 // resume takes back a last release that was none: the service says that g has had its
 // lock so often all the time.
 func (t *Trace) resume(g *Grant, depth int) {
-	late := g.Nest.lost
 	switch {
 	case g.Released >= 0:
 		g.Nest.Again = append(g.Nest.Again, g.Released)
 	case g.Done < 0: // its answer comes, and will tell that it was an inner one
-		depth, late = g.Nest.depth, g.Nest.late
+		depth = g.Nest.depth
 		g.cross(g.Release)
 	default:
 		if t.Ops[g.Done].Type == history.Info { // it may take effect later
@@ -168,7 +169,7 @@ func (t *Trace) resume(g *Grant, depth int) {
 		}
 		g.Unsure(g.Release)
 	}
-	g.Nest.depth, g.Nest.late, g.Nest.left = depth, late, false
+	g.Nest.depth, g.Nest.left = depth, false
 	g.End, g.EndOp, g.Release, g.Done, g.Released = Forever, -1, -1, -1, -1
 	t.hold(g)
 }
@@ -204,7 +205,7 @@ func (t *Trace) keeps(g *Grant, i int, op *history.Op, invoke int) {
 		t.acted(g, i, op, t.Ops[invoke].Time)
 		return
 	}
-	g.Nest.depth, g.Nest.late = int(op.Depth), g.Nest.lost
+	g.Nest.depth = int(op.Depth)
 	g.Release, g.Done, g.Released = -1, -1, -1
 }
 
@@ -220,8 +221,7 @@ func (t *Trace) unnested(i int, op *history.Op, g *Grant, invoke int) bool {
 			t.freed(i, g, invoke)
 			return true
 		}
-		left := g.Nest.depth - 1 - g.Nest.late - len(g.Nest.releasing)
-		if g.Nest.Open > 0 && op.Depth == 0 && left <= 0 { // it was the last, as what was unknown had not happened
+		if g.Nest.Open > 0 && op.Depth == 0 && g.Nest.sure <= len(g.Nest.releasing) { // it was the last, as what was unknown had not happened
 			g.stop(invoke, t.Ops[invoke].Time)
 			g.Release, g.Done, g.Released = invoke, i, i
 			return true

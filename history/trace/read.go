@@ -218,7 +218,7 @@ func (t *Trace) granted(i int, op *history.Op, k *Key, invoke *history.Op) {
 	t.slab = append(t.slab, Grant{
 		Owner: op.Owner, Node: op.Node, Key: k, Process: op.Process, Token: op.Token,
 		Invoke: invoke.Index, Op: i, Invoked: invoke.Time, Sent: cmp.Or(op.Sent, invoke.Time), OK: op.Time,
-		Mode: modeOf(op, invoke), Permits: int(max(cmp.Or(op.Permits, invoke.Permits), 1)), Nest: Nesting{depth: 1},
+		Mode: modeOf(op, invoke), Permits: int(max(cmp.Or(op.Permits, invoke.Permits), 1)), Nest: Nesting{depth: 1, sure: 1},
 		End: Forever, EndOp: -1, Told: Forever, Release: -1, Done: -1, Released: -1, LastSeen: op.Time,
 	})
 	g := &t.slab[len(t.slab)-1]
@@ -273,6 +273,9 @@ func (t *Trace) released(i int, op *history.Op, p pending) {
 	g := p.grant
 	if g != nil {
 		g.Events = append(g.Events, i)
+		if op.Type != history.Fail {
+			g.Nest.sure--
+		}
 	}
 	if g == nil || t.unnested(i, op, g, p.invoke-1) || t.parted(i, op, g, p.invoke-1) {
 		return
