@@ -17,7 +17,7 @@ var help = map[string]string{
 	"etcd":          "version of etcd to build from its Go module, such as 3.6 (default: Debian's)",
 	"until": "when the load ends: time (as the scenario says), or decided (once all " +
 		"that the scenario expects has been seen)",
-	"strict": "count overlaps in which the stale holder did nothing",
+	"strict":      "count overlaps in which the stale holder did nothing",
 	"free-within": "how long a key may stay free while somebody waits for it (free-lock): off, lease, or a duration",
 	"oracle": "what Porcupine is asked: windows (the smallest history of each " +
 		"violation), full (whole histories too), off",
