@@ -72,5 +72,8 @@ func tellHunt(dir string, r *hunt.Report, asJSON bool) {
 	if once := r.SeenOnce(); len(once) > 0 {
 		fmt.Fprintf(stdout, "violated and not seen again, so no findings: %s\n", strings.Join(once, ", "))
 	}
+	if open := r.Undecided(); len(open) > 0 {
+		fmt.Fprintf(stdout, "violated and not looked into, as the time was over: %s\n", strings.Join(open, ", "))
+	}
 	fmt.Fprintf(stdout, "report %s\n", filepath.Join(dir, "index.html"))
 }

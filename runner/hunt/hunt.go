@@ -138,8 +138,11 @@ func (h *Hunt) fail(err error) {
 	}
 }
 
+// overtime is for how long, at least, what was violated is looked into once the time is over. A long hunt takes half as long again.
+const overtime = 2 * time.Minute
+
 // next is what a worker does next; nil: nothing is left. What was violated is looked into before
-// anything else is tried, even when the time is over.
+// anything else is tried, and for a while even when the time is over.
 func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -150,10 +153,13 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	if ctx.Err() != nil {
 		return nil
 	}
+	spent := time.Since(h.begun)
+	if spent >= h.For+max(h.For/2, overtime) {
+		h.leave()
+	}
 	if s := h.suspect(); s != nil {
 		return func(ctx context.Context) error { return h.examine(ctx, s) }
 	}
-	spent := time.Since(h.begun)
 	late := spent >= time.Duration(float64(h.For)*searching)
 	if late || h.shrinking < h.Parallel/2 {
 		if f := h.large(); f != nil {
@@ -176,6 +182,18 @@ func (h *Hunt) next(ctx context.Context) func(context.Context) error {
 	}
 	t.Name = fmt.Sprintf("trial-%d", number)
 	return func(ctx context.Context) error { return h.trial(ctx, number, seed, t) }
+}
+
+// leave files what nobody has begun to look into, as the time is over, as not decided.
+func (h *Hunt) leave() {
+	for _, s := range h.suspects {
+		for _, c := range s.all {
+			if !h.settled(c, s.trial) {
+				h.says(fmt.Sprintf("not decided, %s: %s", c.Property, h.dismiss(c, Late, "the time was over before it was looked into")))
+			}
+		}
+	}
+	h.suspects = nil
 }
 
 // foundOwn says that this session has found what the reference lock does not show: what the servers do wrong under any lock is no end.

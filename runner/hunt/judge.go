@@ -46,6 +46,7 @@ const (
 	Excused  Decision = "excused"  // nobody owes it under these faults
 	Allowed  Decision = "allowed"  // every lease allows it
 	Accepted Decision = "accepted" // the file of --known accepts it
+	Late     Decision = "late"     // the time was over before it was looked into
 )
 
 // Decide says what is known. What every leased lock shows is no finding: a zombie writes

@@ -146,6 +146,24 @@ func TestLongLookKeepsNobodyWaiting(t *testing.T) {
 	}
 }
 
+// Once a hunt has had half as long again as it was given, and two minutes, nothing more is looked into: that is told, and that nothing was found says nothing.
+func TestNoHuntGoesOnForEver(t *testing.T) {
+	for over, want := range map[time.Duration]int{overtime - time.Second: 0, overtime: 1} {
+		h := hunting(t, &world{shows: func(runner.Options) []string { return nil }}, t.TempDir(), 1<<30)
+		h.For, h.slots = time.Minute, make(chan struct{}, 1)
+		h.begun = time.Now().Add(-h.For - over)
+		h.suspects = []*suspect{{number: 1, seed: 1, trial: h.Space.Learn(), all: []*candidate{{cause: Cause{Name: "c"},
+			Evidence: Evidence{Property: "release-by-owner", Compared: true}}}}}
+		if do := h.next(t.Context()); (do == nil) != (want == 1) || len(h.Report.Undecided()) != want {
+			t.Errorf("%v over the time: %v, left %+v", over, do != nil, h.Report.Left)
+		}
+		h.Report.Trials = Least
+		if little := h.Report.little(""); strings.Contains(little, "release-by-owner") != (want == 1) {
+			t.Errorf("%v over the time: %q", over, little)
+		}
+	}
+}
+
 // What is seen no more where nothing disturbs a run is passing, also where the property speaks of nothing then; what the trial itself
 // disturbs, with nothing beside it, is given up soon.
 func TestRepeatsComeToAnEnd(t *testing.T) {

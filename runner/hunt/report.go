@@ -91,9 +91,14 @@ type Dismissed struct {
 }
 
 // SeenOnce are the properties whose violation did not come again often enough to be a finding.
-func (r *Report) SeenOnce() (properties []string) {
+func (r *Report) SeenOnce() []string { return r.leftAs(Passing) }
+
+// Undecided are the properties whose violation was not looked into, as the time was over.
+func (r *Report) Undecided() []string { return r.leftAs(Late) }
+
+func (r *Report) leftAs(decision Decision) (properties []string) {
 	for _, d := range r.Left {
-		if d.Decision == Passing {
+		if d.Decision == decision {
 			properties = append(properties, d.Property)
 		}
 	}

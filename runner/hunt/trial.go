@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/checker"
@@ -248,6 +249,9 @@ func (r *Report) little(last string) string {
 			r.Trials)
 	case r.Disturbed*2 > r.Trials:
 		return fmt.Sprintf("%d of %d trials were disturbed by a busy machine; let fewer run at a time with --parallel", r.Disturbed, r.Trials)
+	case len(r.Undecided()) > 0:
+		return fmt.Sprintf("violations of %s were not looked into, as the time was over; give it more with --for, or let fewer run at a time with --parallel",
+			strings.Join(r.Undecided(), ", "))
 	case seen == 0:
 		return "no fault was seen at a victim; dlmtest doctor says what this machine lacks"
 	}
