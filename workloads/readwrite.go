@@ -28,6 +28,8 @@ func (c *client) readWriteRound(ctx context.Context) {
 	if turns {
 		other := map[history.Mode]history.Mode{history.Shared: history.Exclusive, history.Exclusive: history.Shared}[mode]
 		if next, ok := c.main.change(ctx, held, other); ok {
+			stop() // what is renewed from now on is what it has become, with its token
+			stop = c.renew(ctx, next)
 			held = c.holdAs(ctx, next)
 		}
 	}
