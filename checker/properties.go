@@ -272,7 +272,7 @@ var Checkers = append([]Checker{
 		},
 	}, {
 		Name: "free-lock", Owed: Service, kinds: only(history.Alone), also: setsFree,
-		About:    "A free key that nobody else asks for is not granted within three quarters of a lease, or one that somebody waits for within the limit of the run.",
+		About:    "A free key that nobody else asks for is not granted within three quarters of a lease, or one that has a waiter within the limit of the run.",
 		Remedy:   "A release that is sent until it is answered, also during a renewal; waiters that are told of each release, and look again once they listen.",
 		promised: tellsFree, check: freeLock, oracle: posed{why: noTime}, rests: rests{others: true},
 		tests: []test{
