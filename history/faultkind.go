@@ -17,6 +17,7 @@ type FaultKind struct {
 	Message     bool   // can strike at one message on a link
 	MessageOnly bool   // and at nothing else
 	Silent      bool   // the client is not served over such a link while it lasts
+	Swallows    bool   // and no server hears of it: neither a request nor the end of a connection
 
 	Stops      bool // its victim's programs do not run
 	Away       bool // its victim answers nobody
@@ -93,7 +94,7 @@ var FaultKinds = []FaultKind{
 		Begins: "The links of %s break, as often as they are made.", Ends: "The links of %s can be made again",
 		Meanwhile: "while its links are broken",
 	}, {
-		Name: "blackhole", Local: true, Link: true, Silent: true,
+		Name: "blackhole", Local: true, Link: true, Silent: true, Swallows: true,
 		About: "takes all that goes through a client's links and delivers nothing: half-open connections, on which nobody " +
 			"is told of anything",
 		Begins: "The links of %s take everything and deliver nothing.", Ends: "The links of %s deliver again",

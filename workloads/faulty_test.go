@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/internal/settings"
@@ -58,5 +59,63 @@ func TestFaultyLockEndsTheWorker(t *testing.T) {
 	}
 	if last.F != history.Release || last.Type != history.Info {
 		t.Errorf("the release that went wrong is recorded as %+v", last)
+	}
+}
+
+// turning is a lock that gives a greater token with each change of mode.
+type turning struct {
+	locks.Client
+	locks.Extender
+}
+
+func (l turning) AcquireAs(ctx context.Context, key string, mode history.Mode) (*locks.Grant, error) {
+	g, err := l.Acquire(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	g.Mode = mode
+	return g, nil
+}
+
+func (turning) Change(_ context.Context, g *locks.Grant, mode history.Mode) (*locks.Grant, error) {
+	next := *g
+	next.Mode, next.Token = mode, g.Token+1000
+	return &next, nil
+}
+
+// What is renewed behind a change of mode is what the hold has become, with its mode and token.
+func TestRenewsWhatItHasChangedTo(t *testing.T) {
+	promise := locks.MemoryPromise
+	promise.Shared, promise.Changes = true, true
+	libraries.Table["turning"] = libraries.Library{On: []locks.Lock{{Promise: promise, Open: func(ctx context.Context, c locks.Config) (locks.Client, error) {
+		m, err := locks.OpenMemory(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return turning{m, m.(locks.Extender)}, nil
+	}}}}
+	defer delete(libraries.Table, "turning")
+	addr, _ := store(t)
+	lease := 60 * time.Millisecond
+	w := startWorker(t, addr, Spec{Mode: ReadWrite, Renew: true, Work: lease, Think: time.Millisecond, Lock: locks.Config{Lease: lease}, Settings: settings.Settings{Library: "turning"}})
+	w.ready()
+	w.tell(Told{Begin: true})
+	time.Sleep(2 * time.Second)
+	w.stop()
+	changed, renewed := map[string]history.Op{}, 0
+	for _, op := range w.ops {
+		was, known := changed[op.Owner]
+		switch {
+		case op.Type != history.OK:
+		case op.F == history.Change:
+			changed[op.Owner] = op
+		case op.F == history.Extend && known:
+			if renewed++; op.Token != was.Token || op.Mode != was.Mode {
+				t.Errorf("renewed %+v behind %+v", op, was)
+			}
+		}
+	}
+	if renewed == 0 {
+		t.Error("nothing was renewed behind a change")
 	}
 }

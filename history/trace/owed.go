@@ -39,8 +39,9 @@ func (t *Trace) muted(node string) (all []Span) {
 		var away []Span
 		for _, f := range t.Faults {
 			seen := f.Begin >= 0 && f.Observed && !f.Missed && !f.Skipped
-			atServer := f.Target == server && history.FaultOf(f.Kind).Away && (len(f.Cut) == 0 || slices.Contains(f.Cut, node))
-			atLink := f.Target == node && f.Kind == "blackhole" && slices.Contains(f.Cut, server)
+			kind := history.FaultOf(f.Kind)
+			atServer := f.Target == server && kind.Away && (len(f.Cut) == 0 || slices.Contains(f.Cut, node))
+			atLink := f.Target == node && kind.Swallows && slices.Contains(f.Cut, server)
 			if seen && (atServer || atLink) {
 				away = append(away, Span{From: f.From, To: f.To})
 			}
