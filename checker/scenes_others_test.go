@@ -170,7 +170,7 @@ var (
 	}
 	starvedBesideClock = map[string]func(*builder){
 		"violated-third-clock": atClock(starves, "client-4"),
-		"holds-own-clock":      atClock(starves, "client-2"),
+		"unknown-own-clock":    atClock(starves, "client-2"),
 	}
 	limitsBesideOthers = map[string]func(*builder){
 		"violated-third-clock":  atClock(waitsOn, "client-4"),

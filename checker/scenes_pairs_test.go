@@ -208,7 +208,7 @@ var starvedBeside = map[string]func(*builder){
 	},
 	"holds-no-order-na":   starvesAs(shared, exclusive, false, 0),
 	"violated-beside-hit": besideHit(starves, 3*sec, 4*sec, "client-4"),
-	"holds-writer-hit":    besideHit(starves, 3*sec, 8*sec, "client-2"),
+	"unknown-writer-hit":  besideHit(starves, 3*sec, 8*sec, "client-2"),
 	"violated-writer-hit": besideHit(starves, 3*sec, 4*sec, "client-2"), // it had a place again by 7 s
 	"unknown-late":        func(b *builder) { starves(b); readsLate(b, 3*sec) },
 	"violated-late-after": func(b *builder) { starves(b); readsLate(b, 12*sec) },

@@ -120,14 +120,14 @@ func hungryBeside(readers, from, until int64, kind, target string) func(*builder
 }
 
 var hungryAgainst = map[string]func(*builder){
-	"holds-fault-first":         hungryBeside(5, 30*ms, sec, "pause", "client-3"), // which may have cost its place, and the new one is too young
-	"violated-fault-before":     hungryBeside(30, -100*ms, 10*ms, "latency", "client-3"),
-	"holds-fault-before":        hungryBeside(4, -100*ms, 10*ms, "latency", "client-3"),
-	"violated-server-first":     hungryBeside(30, 30*ms, 50*ms, "pause", "server"),
-	"violated-fault-amid":       hungryBeside(9, 4500*ms, 5500*ms, "pause", "client-3"),
-	"holds-fault-amid":          hungryBeside(7, 4500*ms, 5500*ms, "pause", "client-3"),
-	"holds-fault-all-the-while": hungryBeside(30, 30*ms, 70*sec, "latency", "client-3"),
-	"holds-fault-again": func(b *builder) { // each time too soon for a wait that is too long
+	"unknown-fault-first":         hungryBeside(5, 30*ms, sec, "pause", "client-3"), // which may have cost its place, and the new one is too young
+	"violated-fault-before":       hungryBeside(30, -100*ms, 10*ms, "latency", "client-3"),
+	"unknown-fault-before":        hungryBeside(4, -100*ms, 10*ms, "latency", "client-3"),
+	"violated-server-first":       hungryBeside(30, 30*ms, 50*ms, "pause", "server"),
+	"violated-fault-amid":         hungryBeside(9, 4500*ms, 5500*ms, "pause", "client-3"),
+	"unknown-fault-amid":          hungryBeside(7, 4500*ms, 5500*ms, "pause", "client-3"),
+	"unknown-fault-all-the-while": hungryBeside(30, 30*ms, 70*sec, "latency", "client-3"),
+	"unknown-fault-again": func(b *builder) { // each time too soon for a wait that is too long
 		overtakenBy(b, 12)
 		for i := range int64(6) {
 			b.fault(4*i*sec+30*ms, 4*i*sec+500*ms, int(i)+1, "pause", "client-3")

@@ -20,14 +20,18 @@ import (
 func starvation(r *run) outcome {
 	use := map[history.Mode]string{history.Shared: "read", history.Exclusive: "write"}
 	var f found
-	waits, longest, late := 0, int64(0), r.late()
+	waits, excused, longest, late := 0, 0, int64(0), r.late()
 	for _, k := range r.keys {
 		overtakers := overtaking(k)
 		written := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return trace.ModeOf(&r.Ops[w.Invoke]) != history.Shared })
 		tell := func(w trace.Wait, since int64) {
 			op := &r.Ops[w.Invoke]
-			i, from, open := r.passing(k, overtakers[trace.ModeOf(op)], w, since, late)
+			by := overtakers[trace.ModeOf(op)]
+			i, from, open := r.passing(k, by, w, since, late, r.faultsFor(op.Node))
 			if i < 0 {
+				if i, _, _ = r.passing(k, by, w, since, late, nil); i >= 0 {
+					excused++
+				}
 				return
 			}
 			g, again := k.Grants[i], ""
@@ -69,18 +73,21 @@ func starvation(r *run) outcome {
 		reason:  fmt.Sprintf("The longest of %s took %s.", nouns.Count(waits, "wait"), length(longest)),
 		summary: fmt.Sprintf("%d of %s went on while others that asked later were let in.", f.certain, nouns.Count(waits, "wait")),
 	}
-	if waits == 0 {
+	switch {
+	case waits == 0:
 		o.verdict, o.reason = Unknown, "No writer waited."
+	case excused > 0:
+		o.verdict, o.reason = Unknown, fmt.Sprintf(
+			"%s went on while others that asked later were let in, and a fault may have cost the place in the queue.", nouns.Count(excused, "wait"))
 	}
 	return o
 }
 
-// passing is the first grant, of the overtakers of a wait, that was asked for when that had gone on beyond our patience with nothing at fault, by
-// from at the latest. A fault may have cost it its place; who lost it asks anew within as long as it was hindered: see queue.latest. -1: none. Open says
+// passing is the first grant, of the overtakers of a wait, that was asked for when that had gone on beyond our patience with nothing at fault
+// (noise), by from at the latest. A fault may have cost it its place; who lost it asks anew within as long as it was hindered: see queue.latest. -1: none. Open says
 // that the service had answered late before.
-func (r *run) passing(k *keyLog, overtakers *peaks, w trace.Wait, since int64, late []trace.Span) (by int, from int64, open bool) {
+func (r *run) passing(k *keyLog, overtakers *peaks, w trace.Wait, since int64, late, noise []trace.Span) (by int, from int64, open bool) {
 	by = -1
-	noise := r.faultsFor(r.Ops[w.Invoke].Node)
 	for _, clear := range without(trace.Span{From: since, To: w.To}, noise) {
 		placed := clear.From
 		if clear.From > since {
