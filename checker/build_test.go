@@ -148,6 +148,15 @@ func (b *builder) fault(from, to int64, id int, kind, target string, cut ...stri
 	}
 }
 
+// whole makes faults that hold all that goes over their links, and not one connection from a message on.
+func (b *builder) whole(faults func()) {
+	n := len(b.ops)
+	faults()
+	for i := n; i < len(b.ops); i++ {
+		b.ops[i].Fault.Whole = true
+	}
+}
+
 // slow is a latency on a client's links, which adds so much to a round trip.
 func (b *builder) slow(from, to int64, id int, target string, by int64) {
 	n := len(b.ops)

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -206,7 +207,12 @@ func heldCutOff(note history.F, fault string, next int64) func(*builder) {
 		if fault == "" {
 			b.partition(5*ms, 3*sec, 1, []string{"client-1"}, b.setup.Servers)
 		} else { // told of the client alone
-			b.fault(5*ms, 3*sec, 1, fault, "client-1", "server-1")
+			hits := func() { b.fault(5*ms, 3*sec, 1, strings.TrimSuffix(fault, " whole"), "client-1", "server-1") }
+			if strings.HasSuffix(fault, " whole") {
+				b.whole(hits)
+			} else {
+				hits()
+			}
 		}
 		b.note(600*ms, h, note)
 		o := b.grantOf(50*ms, next, "client-2", 2)
@@ -225,6 +231,9 @@ var grantedBesideCutOff = map[string]func(*builder){
 	"holds-lost-one-way":           heldCutOff(history.Lost, "partition", 700*ms), // it may have ended its session
 	"violated-suspended-swallowed": heldCutOff(history.Suspended, "blackhole", 700*ms),
 	"violated-lost-swallowed":      heldCutOff(history.Lost, "blackhole", 700*ms),
+	"violated-suspended-held":      heldCutOff(history.Suspended, "hold-request whole", 700*ms),
+	"holds-suspended-held-message": heldCutOff(history.Suspended, "hold-request", 700*ms),
+	"holds-suspended-held-answers": heldCutOff(history.Suspended, "hold-answer whole", 700*ms), // the servers hear of it
 	"holds-suspended-swallowed":    heldCutOff(history.Suspended, "blackhole", 1010*ms),
 	"holds-lost-reset":             heldCutOff(history.Lost, "reset", 700*ms),        // the servers see that a connection breaks
 	"holds-lost-held-up":           heldCutOff(history.Lost, "hold-request", 700*ms), // perhaps one message of many

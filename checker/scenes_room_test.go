@@ -22,6 +22,11 @@ func overLinks(n int, kind, node string, cut ...string) func(*builder, *held) {
 	return func(b *builder, _ *held) { b.fault(200*ms, 5*sec, n, kind, node, cut...) }
 }
 
+// heldLinks is overLinks of a fault that holds all that goes over them, on each connection.
+func heldLinks(kind, node string, cut ...string) func(*builder, *held) {
+	return func(b *builder, h *held) { b.whole(func() { overLinks(1, kind, node, cut...)(b, h) }) }
+}
+
 var (
 	bothSwallowed     = overLinks(1, "blackhole", "client-1", "server-1", "server-2")
 	toldOverDeadLinks = map[string]func(*builder){
@@ -43,6 +48,10 @@ var (
 		"holds-nobody-link-cut":                toldOK(800*ms, history.Extend, plainLease, overLinks(1, "cut-link", "client-1", "server-1", "server-2")),
 		"holds-nobody-answer-held-at-message":  toldOK(800*ms, history.Extend, plainLease, overLinks(1, "hold-answer", "client-1", "server-1", "server-2")),
 		"holds-nobody-request-held-at-message": toldOK(800*ms, history.Release, plainLease, overLinks(1, "hold-request", "client-1", "server-1", "server-2")),
+		"violated-nobody-requests-held":        toldOK(800*ms, history.Release, plainLease, heldLinks("hold-request", "client-1", "server-1", "server-2")),
+		"violated-nobody-answers-held":         toldOK(800*ms, history.Extend, plainLease, heldLinks("hold-answer", "client-1", "server-1", "server-2")),
+		"holds-nobody-requests-held-yet":       toldOK(600*ms, history.Extend, plainLease, heldLinks("hold-request", "client-1", "server-1", "server-2")),
+		"holds-nobody-answers-held-one-left":   toldOK(800*ms, history.Extend, plainLease, heldLinks("hold-answer", "client-1", "server-1")),
 		"holds-nobody-swallowed-meanwhile": func(b *builder) { // it was asked for before the links took everything, and answered while they did not yet
 			b.setup.Servers = []string{"server-1", "server-2"}
 			h := b.grantOf(0, 10*ms, "client-1", 1)

@@ -55,11 +55,10 @@ func (r *run) unreached(node string) []trace.Span {
 }
 
 // cutsOff says that a fault lets nothing through between its victim and those whom it names, whatever connections are made: a link that takes all
-// and delivers nothing, or breaks as often as it is made, does as a partition does. Of a hold it is not recorded whether it began at a
-// message. Then it has that message's connection alone, and a new one is served.
+// and delivers nothing, or breaks as often as it is made, does as a partition does.
 func cutsOff(f *trace.Fault) bool {
 	kind := history.FaultOf(f.Kind)
-	return kind.Away || kind.Silent && !kind.Message && len(f.Cut) > 0
+	return kind.Away || kind.Silent && !f.OneConn && len(f.Cut) > 0
 }
 
 // readAway finds, once, when each server was stopped, under the name "", and when it was cut off from each client.

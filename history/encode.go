@@ -102,6 +102,9 @@ func appendFault(b []byte, f *FaultNote) []byte {
 	if len(f.Cut) > 0 {
 		b = append(b, ']')
 	}
+	if f.Whole {
+		b = append(b, `,"whole":true`...)
+	}
 	b = appendString(b, `,"proof":`, f.Proof)
 	b = appendInt(b, `,"lasted":`, f.Lasted)
 	return append(b, '}')

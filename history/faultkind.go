@@ -17,7 +17,7 @@ type FaultKind struct {
 	Message     bool   // can strike at one message on a link
 	MessageOnly bool   // and at nothing else
 	Silent      bool   // the client is not served over such a link while it lasts
-	Swallows    bool   // and no server hears of it: neither a request nor the end of a connection
+	Swallows    bool   // and no server hears of it meanwhile: neither a request nor the end of a connection
 
 	Stops      bool // its victim's programs do not run
 	Away       bool // its victim answers nobody
@@ -100,7 +100,7 @@ var FaultKinds = []FaultKind{
 		Begins: "The links of %s take everything and deliver nothing.", Ends: "The links of %s deliver again",
 		Meanwhile: "while its links deliver nothing",
 	}, {
-		Name: "hold-request", Local: true, Link: true, Message: true, Silent: true,
+		Name: "hold-request", Local: true, Link: true, Message: true, Silent: true, Swallows: true,
 		About:  "keeps what a client sends, all of it or from one message on, and delivers it at the end: the delayed packet",
 		Begins: "What %s sends is held up on its link.", Ends: "What %s has sent goes on its way",
 		Meanwhile: "while its requests are held up",

@@ -90,7 +90,8 @@ func anyOp(t *rapid.T) Op {
 		Value: s("value"), Unfenced: copies("unfenced"), Fenced: copies("fenced"), Length: n("length"), Error: s("error"),
 	}
 	if rapid.Bool().Draw(t, "fault") {
-		op.Fault = &FaultNote{ID: int(n("id")), Kind: s("kind"), Target: s("target"), Phase: Phase(s("phase")), Proof: s("proof"), Lasted: n("lasted")}
+		op.Fault = &FaultNote{ID: int(n("id")), Kind: s("kind"), Target: s("target"), Phase: Phase(s("phase")), Proof: s("proof"), Lasted: n("lasted"),
+			Whole: rapid.Bool().Draw(t, "whole")}
 		for range rapid.IntRange(0, 3).Draw(t, "cut") {
 			op.Fault.Cut = append(op.Fault.Cut, s("peer"))
 		}

@@ -131,8 +131,11 @@ type FaultNote struct {
 	Phase  Phase  `json:"phase"`
 	// Cut names the nodes whose packets the victim of a partition drops. Without
 	// it a server that is a victim counts as cut off from all.
-	Cut   []string `json:"cut,omitempty"`
-	Proof string   `json:"proof,omitempty"` // what was seen at the victim, in words with figures
+	Cut []string `json:"cut,omitempty"`
+	// Whole says that a fault which can begin at one message on a connection holds all that goes over its links,
+	// and over each new connection. Of older histories it is not known.
+	Whole bool   `json:"whole,omitempty"`
+	Proof string `json:"proof,omitempty"` // what was seen at the victim, in words with figures
 	// Lasted is for how long the proof has seen a pause, in ns: until all programs of a busy machine stand takes a while.
 	// 0: it does not say.
 	Lasted int64 `json:"lasted,omitempty"`

@@ -175,6 +175,8 @@ func (p *parser) fault() (*FaultNote, error) {
 			n.Phase = Phase(s)
 		case "cut":
 			n.Cut, err = p.strings()
+		case "whole":
+			n.Whole, err = p.bool()
 		case "proof":
 			n.Proof, err = p.string()
 		case "lasted":

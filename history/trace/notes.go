@@ -11,6 +11,7 @@ type Fault struct {
 	ID               int
 	Kind, Target     string
 	Cut              []string // the peers of a partition, if they are known
+	OneConn          bool     // it may have the connection of one message alone, and a new one is served
 	From, To         int64
 	First, Begin     int    // its Begin note, -1 when there was none; First is its first note then
 	Seen, EndOp      int    // its first Observed note, and the one that ended it
@@ -142,6 +143,7 @@ func (t *Trace) fault(i int, op *history.Op) {
 	switch op.Fault.Phase {
 	case history.Begin:
 		f.First, f.Begin, f.From, f.Cut, f.Slow = i, i, op.Time, op.Fault.Cut, op.Length
+		f.OneConn = history.FaultOf(f.Kind).Message && !op.Fault.Whole
 		if f.Kind == "kill" && !t.missed[of] { // the dead believe nothing
 			t.toldNode(f.Target, 0, func(g *Grant) { g.stop(i, op.Time); g.Killed = true })
 		}

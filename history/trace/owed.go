@@ -30,7 +30,7 @@ func (t *Trace) InForce() int64 {
 }
 
 // muted are the times, in order, in which nothing that a node sends reaches any server: each is stopped, or drops what that node
-// sends, or the link to it takes all and delivers nothing. A held request is not told from one of many on its link.
+// sends, or the link to it takes all and delivers nothing.
 func (t *Trace) muted(node string) (all []Span) {
 	if spans, made := t.mute[node]; made {
 		return spans
@@ -41,7 +41,7 @@ func (t *Trace) muted(node string) (all []Span) {
 			seen := f.Begin >= 0 && f.Observed && !f.Missed && !f.Skipped
 			kind := history.FaultOf(f.Kind)
 			atServer := f.Target == server && kind.Away && (len(f.Cut) == 0 || slices.Contains(f.Cut, node))
-			atLink := f.Target == node && kind.Swallows && slices.Contains(f.Cut, server)
+			atLink := f.Target == node && kind.Swallows && !f.OneConn && slices.Contains(f.Cut, server)
 			if seen && (atServer || atLink) {
 				away = append(away, Span{From: f.From, To: f.To})
 			}

@@ -231,6 +231,7 @@ func (a *agent) heal(s *active) {
 // tell records one phase of a fault on this node.
 func (a *agent) tell(s *active, phase history.Phase, at int64, proof string) {
 	note := &history.FaultNote{ID: s.arm.Fault, Kind: s.arm.Kind, Target: a.name, Phase: phase, Proof: proof, Cut: s.arm.Cut}
+	note.Whole = history.FaultOf(s.arm.Kind).Message && s.arm.Link != nil && s.arm.Link.When.Now()
 	if l, ok := s.fault.(interface{ lasted() int64 }); ok && phase == history.Observed {
 		note.Lasted = l.lasted()
 	}
