@@ -209,6 +209,9 @@ func TestLinkFaults(t *testing.T) {
 				t.Fatal(m.Error)
 			}
 			begin := r.fault(1, history.Begin)
+			if whole := strings.HasPrefix(c.kind, "hold-") && c.how.When.Now(); begin.Fault.Whole != whole {
+				t.Errorf("begun as a fault of whole links: %v, want %v", begin.Fault.Whole, whole)
+			}
 			if !c.how.When.Now() {
 				if hit := r.until(func(m Message) bool { return m.Hit != nil }).Hit; hit.At != begin.Time {
 					t.Errorf("hit at %d, begun at %d", hit.At, begin.Time)
