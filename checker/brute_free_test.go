@@ -191,7 +191,8 @@ func (b brute) sessionEnds(node string, from int64) int64 {
 // served is when the service has answered somebody after t; forever: never.
 func (b brute) served(t int64) int64 {
 	for _, op := range b.r.Ops {
-		if op.Time >= t && (op.Type == history.OK && slices.Contains([]history.F{history.Acquire, history.Release}, op.F) || op.Busy) {
+		says := op.Type == history.OK && slices.Contains([]history.F{history.Acquire, history.Release}, op.F) || op.Type == history.Fail && op.F == history.Release
+		if op.Time >= t && (says || op.Busy) {
 			return min(op.Time, t+2*int64(b.r.Setup.Lease)+3*sec+int64(b.r.Setup.Promise.Bound))
 		}
 	}
