@@ -113,7 +113,7 @@ func (b brute) had(o trace.Wait, from, to int64) bool {
 		}
 	}
 	for _, h := range b.r.Grants { // who was granted the key behind it found it free
-		if g := b.r.ByOwner[owner]; owner != "" && h.Key == g.Key && h.Sent > g.OK {
+		if g := b.r.ByOwner[owner]; owner != "" && h.Key == g.Key && (h.Sent > g.OK || h.Token > g.Token && b.rise(g.Key)) {
 			end = min(end, h.OK)
 		}
 	}
@@ -123,6 +123,18 @@ func (b brute) had(o trace.Wait, from, to int64) bool {
 		end += int64(p.Bound)
 	}
 	return o.From <= to && from <= end
+}
+
+// rise says that the tokens of a key tell the order of its grants: each has one of its own, and none goes back.
+func (b brute) rise(k *trace.Key) bool {
+	for _, g := range b.r.Grants {
+		for _, h := range b.r.Grants {
+			if g.Key == k && h.Key == k && g != h && (g.Token == 0 || g.Token == h.Token || h.Sent > g.OK && h.Token < g.Token) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // endsByTime says that the service had ended a lease by its time before it was asked: no session renews it, no majority answers for
