@@ -29,7 +29,7 @@ func availability(r *run) outcome {
 			minor = append(minor, in)
 		}
 	}
-	judged, suspects := len(minor), 0
+	judged, suspects, unserved := len(minor), 0, int64(0)
 	for _, in := range r.near(minor, limit) {
 		before := f.certain
 		for _, k := range r.keysIn(in.from, min(in.to, r.End)) {
@@ -49,7 +49,7 @@ func availability(r *run) outcome {
 				r.addDrought(&f, k, in, d, limit)
 			}
 		}
-		r.unrenewed(in, limit, &f)
+		unserved = max(unserved, r.unrenewed(in, limit, &f))
 		if f.certain > before {
 			stopped++
 		}
@@ -62,6 +62,10 @@ func availability(r *run) outcome {
 			nouns.Count(judged, "fault"), length(longest), length(limit)),
 		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.",
 			nouns.Count(stopped, "fault"), length(longest), length(limit)),
+	}
+	if unserved > max(longest, limit) {
+		o.summary = fmt.Sprintf("%s left a holder without an answer to its renewals for up to %s; a lease and the stated bound are %s.",
+			nouns.Count(stopped, "fault"), length(unserved), length(limit))
 	}
 	if suspects > 0 {
 		o.reason += fmt.Sprintf(" %s longer, while an acquire with an unknown outcome may have held the key.", nouns.Count(suspects, "wait")+" "+was(suspects))

@@ -152,7 +152,12 @@ func (b brute) noiseBefore(node string, at int64) (begin, end int64) {
 func (b brute) hinders(f *trace.Fault, node string) bool {
 	client := func(name string) bool { return slices.Contains(b.r.Setup.Clients, name) }
 	servers := !client(f.Target) && (len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, func(peer string) bool { return !client(peer) }))
-	return servers || f.Target == node || slices.Contains(f.Cut, node) || len(b.r.Setup.Servers) == 0
+	return servers || f.Target == node || slices.Contains(f.Cut, node) || b.anybodys(f)
+}
+
+// anybodys says that nobody names the servers, and a fault is not one client's alone.
+func (b brute) anybodys(f *trace.Fault) bool {
+	return len(b.r.Setup.Servers) == 0 && (f.Kind == "clock" || !slices.Contains(b.r.Setup.Clients, f.Target))
 }
 
 // falselyLost are the operations by which holders were told of a loss that was none.
@@ -182,9 +187,9 @@ func (b brute) explained(l trace.Loss) bool {
 		if f.Kind == "latency" && f.Slow > 0 && 4*f.Slow <= int64(b.r.Setup.Lease) {
 			return false
 		}
-		server := func(n string) bool { return slices.Contains(b.r.Setup.Servers, n) }
+		server := func(n string) bool { return len(b.r.Setup.Servers) == 0 || slices.Contains(b.r.Setup.Servers, n) }
 		way := f.Target == g.Node && (len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, server)) || server(f.Target) && slices.Contains(f.Cut, g.Node)
-		return way || len(b.r.Setup.Servers) == 0
+		return way || b.anybodys(f)
 	}
 	held := b.heldBy(l)
 	knew := max(g.Sent, held)

@@ -41,7 +41,7 @@ func (r *run) outOfReach(node string, from, to int64, told bool) bool {
 	if !told {
 		own = once(&r.known.spans, "reach: "+node, func() []trace.Span {
 			return r.faultsUntil(func(f *trace.Fault) bool {
-				return r.slows(f) && (r.hitsWay(f, node) || len(r.Setup.Servers) == 0) && !r.survived(f, node)
+				return r.slows(f) && (r.hitsWay(f, node) || r.mayBeOfAll(f)) && !r.survived(f, node)
 			}, func(f *trace.Fault) int64 { return max(r.ends(f), flows(f)) })
 		})
 		// A session may have hung on a server that is away, and so have ended a lease later; one that was served after that did not.

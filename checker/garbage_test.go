@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -23,7 +24,7 @@ func garbage(t *rapid.T) (history.Setup, []history.Op) {
 		FenceOn: rapid.SampledFrom([]string{"write", "read"}).Draw(t, "fence on"),
 		Servers: rapid.SampledFrom([][]string{nil, {"a1"}, {"a1", "b2", "s"}}).Draw(t, "servers"),
 	}
-	g := drawer{t: t, pending: map[int]history.Op{}, faulty: map[string]bool{}, tokens: map[string]int64{}}
+	g := drawer{t: t, pending: map[int]history.Op{}, faulty: map[string]bool{}, tokens: map[string]int64{}, writers: map[string]string{}}
 	for range rapid.IntRange(0, 80).Draw(t, "operations") {
 		g.now += rapid.Int64Range(0, 300).Draw(t, "pause")
 		op := g.next()
@@ -43,7 +44,8 @@ type drawer struct {
 	pending map[int]history.Op
 	retired int
 	faulty  map[string]bool
-	tokens  map[string]int64 // of each grant
+	tokens  map[string]int64  // of each grant
+	writers map[string]string // of each value, its owner
 	serial  int
 }
 
@@ -77,6 +79,7 @@ func (g *drawer) next() history.Op {
 		op.Value = fmt.Sprintf("%s%d", key, g.serial)
 		op.Unfenced, op.Fenced = g.copy(key), g.copy(key)
 		op.Token = g.tokens[op.Owner]
+		g.writers[op.Value] = op.Owner
 	}
 	g.pending[process] = op
 	return op
@@ -133,6 +136,7 @@ func (g *drawer) note(op history.Op) history.Op {
 	case history.Apply:
 		op.Value = fmt.Sprintf("%s%d", op.Key, g.int("value", g.serial+1))
 		op.Unfenced, op.Fenced = g.copy(op.Key), g.copy(op.Key)
+		op.Owner = cmp.Or(g.writers[op.Value], op.Owner)
 		op.Token = g.tokens[op.Owner]
 	case history.Fault:
 		phase := []history.Phase{history.Begin, history.Observed, history.Missed}[g.int("phase", 3)]

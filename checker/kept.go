@@ -124,10 +124,19 @@ func (r *run) causeSince(g *trace.Grant, since int64) int64 {
 
 // keepsLeases says that the service itself ends a lease, by its time: no session of the holder does
 // and nothing that its program sends unasked, so what happens to the holder alone ends none. Where the
-// servers are not known, whom a fault hit is not either.
+// servers are not known, a fault of what is no client may be of one.
 func (r *run) keepsLeases() bool {
-	p, known := r.Setup.Promise, len(r.Setup.Servers) > 0 || len(r.Faults)+len(r.ServerEnds) == 0
-	return p.Leased && !p.Session && !p.Renews && known
+	p := r.Setup.Promise
+	if !p.Leased || p.Session || p.Renews {
+		return false
+	}
+	if len(r.Setup.Servers) == 0 && r.known.hidden == 0 {
+		r.known.hidden = 1
+		if len(r.ServerEnds) > 0 || slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return !r.isClient(f.Target) }) {
+			r.known.hidden = 2
+		}
+	}
+	return r.known.hidden < 2
 }
 
 // wrongClocks are the times in which the clock of a client was wrong.

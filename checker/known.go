@@ -29,6 +29,7 @@ type known struct {
 	long     map[string][]trace.Span            // see run.firstStall
 	ended    []*trace.Fault                     // see run.ended
 	over     map[*trace.Fault]int64             // see run.sessionOver
+	hidden   int                                // 1: no fault can be of servers that are not known, 2: one may be, 0: see run.keepsLeases
 	told     toldLeases                         // see run.leasesOfAll
 	shocks   []*trace.Fault                     // see run.shocks
 	facts    map[*fact]int                      // see run.factOf
@@ -111,10 +112,10 @@ func (r *run) hinderingAll(k *keyLog) []trace.Span {
 }
 
 // ownFaults are the times in which a fault of a node or of its links may keep it from
-// the service, with their aftermath. Where the servers are not known any fault may.
+// the service, with their aftermath. Where the servers are not known so may any fault but another client's.
 func (r *run) ownFaults(node string) []trace.Span {
 	if len(r.Setup.Servers) == 0 {
-		return r.faultyAs("not slight", r.slows)
+		return r.faultyAs("own of "+node, func(f *trace.Fault) bool { return r.slows(f) && (r.hitsWay(f, node) || r.mayBeOfAll(f)) })
 	}
 	return once(&r.known.own, node, func() (spans []trace.Span) {
 		for _, f := range r.faultsOf(node) {
@@ -129,7 +130,7 @@ func (r *run) ownFaults(node string) []trace.Span {
 // ownShaken are the times in which a fault of a node or of its links that the service does not survive may end what it holds.
 func (r *run) ownShaken(node string) []trace.Span {
 	return r.endingAs("own shake "+node, func(f *trace.Fault) bool {
-		return r.slows(f) && (r.hitsWay(f, node) || len(r.Setup.Servers) == 0) && !r.survived(f, node)
+		return r.slows(f) && (r.hitsWay(f, node) || r.mayBeOfAll(f)) && !r.survived(f, node)
 	})
 }
 

@@ -147,12 +147,12 @@ func TestLeasedUntil(t *testing.T) {
 		{history.Told, false, 0, 0, trace.Forever},
 		{history.Untold, false, 5 * sec, 6 * sec, 1100 * ms},
 		{history.Untold, true, 5 * sec, 6 * sec, 5 * sec},
-		{history.Untold, true, 200 * ms, 6 * sec, 1100 * ms},
-		{history.Untold, true, 50 * ms, 100 * ms, 1100 * ms},
-		{history.Untold, true, 50 * ms, 100*ms - 1, 1100 * ms}, // what it did lingers
+		{history.Untold, true, 200 * ms, 6 * sec, 600 * ms}, // its last heartbeat may have been before
+		{history.Untold, true, 50 * ms, 100 * ms, 600 * ms},
+		{history.Untold, true, 50 * ms, 100*ms - 1, 600 * ms}, // what it did lingers
 		{history.Untold, true, -9 * sec, -8 * sec, trace.Forever},
 	} {
-		r := &run{Trace: &trace.Trace{Setup: history.Setup{Lease: 1e9, Promise: history.Promise{Leased: true, Validity: c.validity, Session: c.session}}, Ops: make([]history.Op, 1),
+		r := &run{Trace: &trace.Trace{Setup: history.Setup{Lease: 1e9, Promise: history.Promise{Leased: true, Validity: c.validity, Session: c.session, Renews: c.session}}, Ops: make([]history.Op, 1),
 			Faults: []*trace.Fault{{From: c.from, To: c.to}, {Begin: -1, From: 150 * ms, To: trace.Forever}}}}
 		if got := r.leasedUntil(&trace.Grant{Sent: 100 * ms}); got != c.wantUntil {
 			t.Errorf("%+v: %d", c, got)

@@ -113,6 +113,10 @@ func (k *keyLog) nextAfter(g *trace.Grant, t int64) *trace.Grant {
 func (d *deaths) judgeEarly(g *trace.Grant, death *trace.Fault, next *trace.Grant, with []*trace.Grant) bool {
 	r := d.run
 	untold := r.Deadline(g) == 0
+	if next != nil && untold && r.Setup.Promise.Renews && next.OK < death.From+r.shortest(r.LeaseOf(&r.Ops[g.Op]))/2 {
+		d.excuse = "the session of the dead holder was over before its time, which the loss of its connection may have ended."
+		return false
+	}
 	if !r.Setup.Promise.Leased || next == nil || untold && !r.keepsLeases() {
 		return true
 	}

@@ -274,11 +274,11 @@ func (r *run) leasedUntil(g *trace.Grant) int64 {
 		return trace.Forever
 	}
 	kept, lease := g.Sent, r.LeaseOf(&r.Ops[g.Op])
-	if r.Setup.Promise.Session {
-		kept = r.firstCause(g)
-	}
 	if r.Setup.Promise.Renews { // its last heartbeat may have been before
 		lease /= 2
+		if r.Setup.Promise.Session {
+			kept = r.firstCause(g)
+		}
 	}
 	return max(kept, g.Sent+lease)
 }

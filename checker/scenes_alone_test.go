@@ -58,10 +58,11 @@ var frees = map[string]func(*builder){
 	"violated-afterwards":  besides(func(b *builder) { tries(b, tooLate, 790*ms) }),
 	"violated-another-key": besides(func(b *builder) { b.setup.Keys = []string{"k", "l"}; b.grant(0, 5*ms, "client-2", "l", 1) }),
 	// A fault of another may be one of the lock's, and a lease after it goes by.
-	"unknown-pause":     besides(func(b *builder) { b.fault(100*ms, 200*ms, 1, "pause", "client-2") }),
-	"unknown-aftermath": besides(func(b *builder) { b.fault(-sec, -970*ms, 1, "pause", "server-1") }),
-	"violated-long-ago": besides(func(b *builder) { b.fault(-sec, -970*ms-1, 1, "pause", "server-1") }),
-	"violated-later":    besides(func(b *builder) { b.fault(tooLate, 900*ms, 1, "pause", "client-1") }),
+	"unknown-pause":      besides(func(b *builder) { b.fault(100*ms, 200*ms, 1, "pause", "server-1") }),
+	"violated-bystander": besides(func(b *builder) { b.fault(100*ms, 200*ms, 1, "pause", "client-2") }), // its own alone, though nobody names the servers
+	"unknown-aftermath":  besides(func(b *builder) { b.fault(-sec, -970*ms, 1, "pause", "server-1") }),
+	"violated-long-ago":  besides(func(b *builder) { b.fault(-sec, -970*ms-1, 1, "pause", "server-1") }),
+	"violated-later":     besides(func(b *builder) { b.fault(tooLate, 900*ms, 1, "pause", "client-1") }),
 	"unknown-dead": besides(func(b *builder) {
 		b.setup.Servers = []string{"server-1"}
 		b.fault(-5*sec, -4*sec, 1, "kill", "server-1")

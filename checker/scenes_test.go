@@ -405,7 +405,7 @@ var scenes = map[string]map[string]func(*builder){
 		},
 		"holds-cut": func(b *builder) { // TCP adds to a cut, so who asks is heard later
 			turns(b)
-			b.partition(4*sec, 9*sec, 1, []string{"client-1"}, []string{"client-2"})
+			b.partition(4*sec, 9*sec, 1, []string{"client-1"}, []string{"server-1"})
 			b.op(9*sec, "runner", history.Note, history.Final, "")
 			b.grant(9*sec, 17*sec, "final", "k", 9)
 		},

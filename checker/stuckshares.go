@@ -19,6 +19,7 @@ func (r *run) stuckShares(k *keyLog, f *found) {
 	if !r.Setup.Kind.Shares() {
 		return
 	}
+	defer r.stuckInTurn(k, f)
 	long := r.alone(k, r.mayShare)
 	if len(long) == 0 {
 		return
@@ -35,6 +36,37 @@ func (r *run) stuckShares(k *keyLog, f *found) {
 			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To), lasts: part, limit: r.patience()},
 				"%s waited for %q from %s to %s although %s, and no fault was open.",
 				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(part.From), r.seconds(part.To), although)
+		}
+	}
+}
+
+// stuckInTurn looks at those who waited in vain one after the other, each for a quarter of a lease at least, so that it asked more than once
+// where a lock asks again and again: for longer than our patience somebody waited, what it waited for was free, and none of them was given it.
+func (r *run) stuckInTurn(k *keyLog, f *found) {
+	var vain asker
+	told := toldOf(f)
+	for _, w := range k.Waits {
+		if !r.mayShare(&r.Ops[w.Invoke]) || r.Ops[w.Invoke].F != history.Acquire || w.Done < 0 || r.Ops[w.Done].Type != history.Fail ||
+			w.To-w.From < int64(r.Setup.Lease)/4 || told[w.Invoke] {
+			continue
+		}
+		vain.add(w)
+	}
+	if len(vain.waits) < 2 {
+		return
+	}
+	for _, s := range r.room(k) {
+		if s.To-s.From <= r.patience() {
+			continue
+		}
+		for _, w := range r.joined(vain.meeting(s.From, s.To), s.From, s.To, 0) {
+			if w.to-w.from <= r.patience() {
+				continue
+			}
+			ops := w.within(w.from, w.to)
+			f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: ops, lasts: trace.Span{From: w.from, To: w.to}, limit: r.patience()},
+				"%s waited in vain for %q from %s to %s although %s, and no fault was open.",
+				r.whoWaited(ops), k.Name, r.seconds(w.from), r.seconds(w.to), r.shared())
 		}
 	}
 }

@@ -38,20 +38,22 @@ type unserved struct {
 }
 
 // unrenewed finds holders whom a fault that has not hit them leaves without an answer to their
-// renewals for too long: they are kept waiting as those are who ask for the key.
-func (r *run) unrenewed(in *incident, limit int64, f *found) {
+// renewals for too long: they are kept waiting as those are who ask for the key. It tells for how long at most.
+func (r *run) unrenewed(in *incident, limit int64, f *found) (longest int64) {
 	for _, u := range r.unservedFor(limit) {
 		g, whole := u.grant, trace.Span{From: max(u.From, in.from), To: min(u.To, in.to, r.End)}
 		if in.hit[g.Node] != nil || whole.From >= whole.To {
 			continue
 		}
 		if whole.To-whole.From > limit {
+			longest = max(longest, whole.To-whole.From)
 			during, begins := in.told(whole.From, whole.To)
 			f.add(r, Violation{Key: g.Key.Name, At: whole.From + limit, Operations: append(begins, u.ops...)},
 				"During %s %s was not answered its renewals of %q for %s from %s.", during, g.Who(), g.Key.Name,
 				length(whole.To-whole.From), r.seconds(whole.From))
 		}
 	}
+	return longest
 }
 
 // unserved are those times that are longer than a limit, each from the ask of a renewal until its

@@ -27,9 +27,15 @@ func (r *run) serves(node string) bool {
 func (r *run) isServer(node string) bool { return slices.Contains(r.Setup.Servers, node) }
 
 // mayHinder says that a fault may keep from a node what the service owes it: it hit servers, or the node, its clock or
-// its links to them. Where the servers are not known any fault may.
+// its links to them. Where the servers are not known it may be of one of theirs, and a lock may measure its leases by the clock of any client.
 func (r *run) mayHinder(f *trace.Fault, node string) bool {
-	return len(r.Setup.Servers) == 0 || r.hitsWay(f, node) || r.hitsServers(f)
+	return r.hitsWay(f, node) || r.hitsServers(f) || r.mayBeOfAll(f)
+}
+
+// mayBeOfAll says that, as the servers are not known, a fault may be of one of theirs, or of a clock that all leases are measured by.
+// One of a client alone is its own.
+func (r *run) mayBeOfAll(f *trace.Fault) bool {
+	return len(r.Setup.Servers) == 0 && (!r.isClient(f.Target) || f.Kind == "clock")
 }
 
 // hitsWay says that a fault hit a node or its links to the service. One of its links to others, such as the resource or another

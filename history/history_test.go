@@ -126,6 +126,9 @@ func TestDecodeErrors(t *testing.T) {
 		{"stock", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"use":{"stock":-1}}}` + "\n", `want a stock and blocks of at least 0`},
 		{"keys twice", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k","l","k"]}}` + "\n", `line 1: setup: keys: "k" comes twice`},
 		{"servers twice", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"servers":["s","s"]}}` + "\n", `servers: "s" comes twice`},
+		{"client and server", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"clients":["c"],"servers":["c"]}}` + "\n", `servers: "c" is a client, too`},
+		{"a line is missing", headerLine + `{"index":1,"time":1,"type":"note","f":"final"}` + "\n", "line 2: column 11: the index is 1, and it is operation 0 of the file"},
+		{"not UTF-8", headerLine + "{\"time\":1,\"type\":\"note\",\"f\":\"final\",\"node\":\"\xff\"}\n", "line 2: not UTF-8"},
 		{"expect", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"expect":{"contention":-1}}}` + "\n", `nothing can be seen less than 0 times`},
 		{"number twice", headerLine + `{"time":1,"type":"ok","time":2}` + "\n", `line 2: column 29: field "time" comes twice`},
 		{"name twice", headerLine + `{"type":"ok","f":"try","f":"acquire"}` + "\n", `line 2: column 27: field "f" comes twice`},
@@ -159,6 +162,17 @@ func TestValidateValues(t *testing.T) {
 	ops[i].Value = "another"
 	if err := Validate(setup, ops); err == nil || !strings.Contains(err.Error(), "invoked it with value") {
 		t.Errorf("another: %v", err)
+	}
+}
+
+// What the resource says of a write names the owner of the write.
+func TestValidateOwnersOfEffects(t *testing.T) {
+	setup, _ := sample(0)
+	for owner, want := range map[string]string{"a": "", "b": `line 2 wrote "v" for owner "a"`} {
+		err := Validate(setup, []Op{{Type: Invoke, F: Write, Owner: "a", Value: "v"}, {Index: 1, Type: Note, F: Apply, Owner: owner, Value: "v"}})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", owner, err, want)
+		}
 	}
 }
 
@@ -233,6 +247,11 @@ func TestValidateRange(t *testing.T) {
 		{Op{Type: Invoke, F: Try, Lease: -1}, "lease -1 ns is negative"},
 		{Op{Type: Note, F: Holder, Lease: -1}, ""},
 		{Op{Type: Note, F: HostClock, Length: -1}, ""},
+		{Op{Type: Note, F: Apply, Fenced: &Copy{Token: -1}}, "token -1 of the fenced copy is negative"},
+		{Op{Type: Note, F: Holder, Time: 2, Sent: 2}, ""},
+		{Op{Type: Note, F: Holder, Time: 2, Sent: 3}, "sent at 3, after its own time 2"},
+		{Op{Type: Invoke, F: Release}, "release without an owner"},
+		{Op{Type: Invoke, F: Extend, Owner: "a"}, ""},
 	} {
 		err := Validate(setup, []Op{c.op})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -42,7 +42,7 @@ func TestUnboundedHistories(t *testing.T) {
 	sizeLimit, opsLimit = 1000, OpsLimit
 	defer func() { sizeLimit, opsLimit = SizeLimit, OpsLimit }()
 	head := "{\"dlmtest_history\":1,\"setup\":{\"lease\":1000,\"keys\":[\"k\"],\"promise\":{\"backend\":\"b\",\"leased\":true,\"token\":true,\"session\":false,\"extends\":false,\"tries\":false,\"order\":false,\"bound\":0,\"about\":\"\"},\"clients\":[],\"fencing\":\"\",\"fence_on\":\"\",\"expect\":{}}}\n"
-	line := "{\"index\":0,\"time\":1,\"process\":0,\"type\":\"note\",\"f\":\"final\"}\n"
+	line := "{\"time\":1,\"process\":0,\"type\":\"note\",\"f\":\"final\"}\n"
 	in := io.MultiReader(strings.NewReader(head), bytes.NewReader([]byte(strings.Repeat(line, 100))))
 	if _, ops, err := Decode(in); err == nil || !strings.Contains(err.Error(), "at least 2147483649") || len(ops) > 20 {
 		t.Errorf("%d operations, %v", len(ops), err)

@@ -1,8 +1,10 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"hash/maphash"
+	"unicode/utf8"
 )
 
 // parser reads one Op from one line of JSON. It is written for this schema, as
@@ -37,6 +39,9 @@ func newParser() *parser { return &parser{names: interner{seed: maphash.MakeSeed
 // op parses line, which holds exactly one object, into op, of which only the
 // index is set.
 func (p *parser) op(line []byte, op *Op) error {
+	if !utf8.Valid(line) {
+		return errors.New("not UTF-8")
+	}
 	if p.plain(line, op) && op.Type != "" {
 		return nil
 	}
@@ -58,7 +63,10 @@ func (p *parser) op(line []byte, op *Op) error {
 func (p *parser) opField(name []byte, op *Op) (err error) {
 	switch string(name) {
 	case "index":
-		_, err = p.int() // the position in the file decides
+		var n int64
+		if n, err = p.int(); err == nil && n != int64(op.Index) {
+			err = p.errorf("the index is %d, and it is operation %d of the file: lines are missing, or moved", n, op.Index)
+		}
 	case "time":
 		op.Time, err = p.int()
 	case "mono":

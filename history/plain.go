@@ -44,7 +44,10 @@ func (p *parser) plainField(b []byte, i int, name []byte, op *Op) (end int, bit 
 	switch string(name) {
 	case "index":
 		var position int64
-		return plainInt(b, i, &position), 1
+		if i = plainInt(b, i, &position); position != int64(op.Index) {
+			return 0, 0
+		}
+		return i, 1
 	case "time":
 		return plainInt(b, i, &op.Time), 1 << 1
 	case "mono":

@@ -188,6 +188,11 @@ func (s *Setup) check() error {
 	case slices.Contains(s.Keys, ""):
 		return fmt.Errorf("keys: name %d is empty", slices.Index(s.Keys, "")+1)
 	}
+	for _, client := range s.Clients {
+		if slices.Contains(s.Servers, client) {
+			return fmt.Errorf("servers: %q is a client, too", client)
+		}
+	}
 	return errors.Join(twice("keys", s.Keys), twice("clients", s.Clients), twice("servers", s.Servers), s.checkWords(), s.checkKind())
 }
 

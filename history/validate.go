@@ -117,6 +117,8 @@ func (op *Op) inRange() error {
 		return fmt.Errorf("length %d ns is negative", op.Length)
 	case op.Token < 0:
 		return fmt.Errorf("token %d is negative: it overflowed", op.Token)
+	case op.Fenced != nil && op.Fenced.Token < 0:
+		return fmt.Errorf("token %d of the fenced copy is negative: it overflowed", op.Fenced.Token)
 	case op.Process < 0:
 		return fmt.Errorf("process %d is negative", op.Process)
 	}
@@ -133,7 +135,7 @@ func (v *validator) op(ops []Op, op *Op) error {
 	case OK, Fail, Info:
 		return v.complete(ops, op)
 	case Note:
-		return v.note(op)
+		return v.note(ops, op)
 	}
 	return fmt.Errorf("unknown type %q", op.Type)
 }
@@ -149,6 +151,9 @@ func (v *validator) invoke(op *Op) error {
 		return fmt.Errorf("the process was retired by an unknown outcome")
 	case p.pending != 0:
 		return fmt.Errorf("the operation of line %d of the process is still pending", Line(p.pending-1))
+	}
+	if op.Owner == "" && (op.F == Release || op.F == Extend || op.F == Change) {
+		return fmt.Errorf("%s without an owner: it belongs to no grant", op.F)
 	}
 	v.processes[op.Process] = process{pending: op.Index + 1}
 	if g, held := v.owners[op.Owner]; held && op.F == Release {
@@ -216,7 +221,7 @@ var notes = []F{
 	Unparsed, ServerEnd, Adapter, Happened, Decided,
 }
 
-func (v *validator) note(op *Op) error {
+func (v *validator) note(ops []Op, op *Op) error {
 	if !slices.Contains(notes, op.F) {
 		return fmt.Errorf("%q is no note that is known", op.F)
 	}
@@ -225,7 +230,13 @@ func (v *validator) note(op *Op) error {
 			return fmt.Errorf("all is said to be healed, but fault %d on %q is open since line %d", open.id, open.target, Line(begun))
 		}
 	}
+	if op.Sent > op.Time {
+		return fmt.Errorf("sent at %d, after its own time %d", op.Sent, op.Time)
+	}
 	if op.F == Apply || op.F == Happened {
+		if w, ok := v.values[op.Value]; ok && op.Value != "" && op.Owner != ops[w].Owner {
+			return fmt.Errorf("line %d wrote %q for owner %q", Line(w), op.Value, ops[w].Owner)
+		}
 		return v.carries(op)
 	}
 	if op.F != Fault {
