@@ -107,6 +107,9 @@ func appendFault(b []byte, f *FaultNote) []byte {
 	}
 	b = appendString(b, `,"proof":`, f.Proof)
 	b = appendInt(b, `,"lasted":`, f.Lasted)
+	if f.Back {
+		b = append(b, `,"back":true`...)
+	}
 	return append(b, '}')
 }
 

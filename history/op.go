@@ -139,4 +139,6 @@ type FaultNote struct {
 	// Lasted is for how long the proof has seen a pause, in ns: until all programs of a busy machine stand takes a while.
 	// 0: it does not say.
 	Lasted int64 `json:"lasted,omitempty"`
+	// Back: with Heal, of a client that was killed: it is started again, under its name. Another one stays away.
+	Back bool `json:"back,omitempty"`
 }

@@ -189,6 +189,8 @@ func (p *parser) fault() (*FaultNote, error) {
 			n.Proof, err = p.string()
 		case "lasted":
 			n.Lasted, err = p.int()
+		case "back":
+			n.Back, err = p.bool()
 		default:
 			err = p.errorf("unknown field %q of a fault", name)
 		}

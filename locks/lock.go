@@ -129,6 +129,8 @@ type Config struct {
 	// acquire, the first of which took the key: a fault can be triggered there. It
 	// may block. Only broken locks have such a place that matters.
 	Between func(key, owner string) `json:"-"`
+	// Opening, if set, is called once the lock's own program has started, if it is one, before it is asked to open its session.
+	Opening func() `json:"-"`
 }
 
 func (c Config) between(g *Grant) {

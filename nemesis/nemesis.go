@@ -63,7 +63,9 @@ type Stage struct {
 	Leader           func(context.Context) (Victim, error) // the server that leads; an error where none does
 	// Holds says whose lock a server keeps; "": nobody's.
 	Holds func(ctx context.Context, server Victim, key string) (owner string, err error)
-	Note  func(history.Op) // records a fault that never came
+	// Back has a client at work that was killed and whose program was started again.
+	Back func(ctx context.Context, client Victim) error
+	Note func(history.Op) // records a fault that never came
 	// Armed is called when all clients are armed, or without a trigger when the fault is in force; it may be nil.
 	Armed    func(fault int)
 	Lie      bool          // no fault is injected: the self-test of the proofs

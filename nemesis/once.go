@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -21,7 +22,7 @@ func (s Stage) once(ctx context.Context, f Fault, id int) error {
 	}
 	sub := s.Feed.Subscribe()
 	defer sub.Close()
-	defer s.suffer.leave(id, names(s.Clients))
+	defer s.suffer.leave(id, f, names(s.Clients))
 	strikes, hit, err := s.begin(ctx, f, id, sub)
 	// From here on nodes may suffer. Their agents end it at Max in any case.
 	defer func() {
@@ -34,7 +35,15 @@ func (s Stage) once(ctx context.Context, f Fault, id int) error {
 		return err
 	}
 	s.reached.reach(f.Name, WhenBegun)
-	return s.until(ctx, f, id, strikes, hit, sub)
+	if err := s.until(ctx, f, id, strikes, hit, sub); err != nil || !f.Params.Back || s.Lie {
+		return err
+	}
+	return each(strikes, func(x strike) error {
+		if !slices.Contains(s.Clients, x.victim) {
+			return nil
+		}
+		return s.Back(ctx, x.victim)
+	})
 }
 
 // begin returns when the fault is in force on every victim. What it returns must

@@ -71,12 +71,12 @@ func (s *sufferings) admit(id int, kind string, nodes []string, optional bool) e
 	return nil
 }
 
-// leave takes a fault out again. Clients that it killed stay dead.
-func (s *sufferings) leave(id int, clients []string) {
+// leave takes a fault out again. Clients that it killed stay dead, unless they come back.
+func (s *sufferings) leave(id int, f Fault, clients []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all = slices.DeleteFunc(s.all, func(x suffering) bool {
-		return x.fault == id && !(x.kind == "kill" && slices.Contains(clients, x.node))
+		return x.fault == id && (f.Params.Back || !(x.kind == "kill" && slices.Contains(clients, x.node)))
 	})
 	for i := range s.all {
 		s.all[i].forGood = s.all[i].forGood || s.all[i].fault == id

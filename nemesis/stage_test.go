@@ -301,3 +301,21 @@ func TestQuorumMember(t *testing.T) {
 		}
 	}
 }
+
+// A killed client that comes back is put to work again, and other faults may hit it then.
+func TestClientsComeBack(t *testing.T) {
+	th := newTheatre(2, 1, 1)
+	var back []string
+	th.Back = func(_ context.Context, v Victim) error {
+		th.mu.Lock()
+		defer th.mu.Unlock()
+		back = append(back, v.Name())
+		return nil
+	}
+	th.play(t, Fault{Kind: "kill", Target: "all", Max: blink, Params: agent.Params{Back: true}},
+		Fault{Kind: "pause", Target: "client-1", At: 10 * blink, Random: true, Max: blink})
+	slices.Sort(back)
+	if !slices.Equal(back, []string{"client-1", "client-2"}) || !slices.Equal(th.struck[2], []string{"client-1"}) {
+		t.Errorf("back are %v; struck %v", back, th.struck)
+	}
+}

@@ -33,6 +33,7 @@ type node struct {
 	lives   bool // its child is a server that goes on from an earlier run
 
 	came, ops atomic.Int64 // messages, and the records among them
+	backs     atomic.Int64 // lives of a client, beside its first
 }
 
 // serves says that the node is a server, and neither the guarded resource nor a client.

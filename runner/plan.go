@@ -223,7 +223,7 @@ func (p *plan) fault(f scenarios.Fault) nemesis.Fault {
 	if f.On == "at" || f.On == "every" { // a time is no checkpoint
 		f.On = ""
 	}
-	params := agent.Params{Mode: lossy.Mode(f.Mode), Link: p.linkFault(f)}
+	params := agent.Params{Mode: lossy.Mode(f.Mode), Link: p.linkFault(f), Back: f.Back}
 	if c := f.Clock; c != (scenarios.Clock{}) {
 		sign := time.Duration(1)
 		if c.Back {

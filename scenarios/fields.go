@@ -36,6 +36,10 @@ func (v *validator) aim(path string, f Fault) {
 	if nemesis.OnDisk(f.Fault) && slices.Contains(clients, f.Target) {
 		v.problem(path+".target", "%s hits the data folder of a server; %q has none", f.Fault, f.Target)
 	}
+	servers := []string{"a-server", "servers", "leader", "a-follower", "minority", "majority", "reached", member}
+	if f.Back && (f.Fault != "kill" || slices.Contains(servers, f.Target)) {
+		v.problem(path+".back", "it has a client start again that a kill has ended; a server is started again in any case")
+	}
 	if f.Fault == "kill" && f.Target == "resource" {
 		v.problem(path+".target", "what was written to the resource is the evidence; it cannot be killed")
 	}

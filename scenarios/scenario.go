@@ -120,6 +120,8 @@ type Fault struct {
 	Direction string `yaml:"direction,omitempty" words:"direction"`
 	// Mode is what a crash loses: lose-unsynced (if not given), torn or lose-all.
 	Mode string `yaml:"mode,omitempty" words:"mode"`
+	// Back has a client that was killed start again at the end, under its name; else it is gone for good.
+	Back bool `yaml:"back,omitempty"`
 	// Clock is how a clock fault bends the clocks.
 	Clock Clock `yaml:"clock,omitempty"`
 	// To is where the faulty links lead; see nemesis.FarEnds, or a node's name; servers if empty.

@@ -89,7 +89,7 @@ func TestSchemaAcceptsWhatShips(t *testing.T) {
 // beyond are the messages of what a schema cannot say: what depends on two fields, on what is near to a word, or on
 // YAML itself, which no schema sees.
 var beyond = regexp.MustCompile(`stands twice|anchors and aliases|too few for own-key|one client alone|needs a trigger|is longer than max|` +
-	`min and max differ|must be longer than 0s|not a fixed time|did you mean "holder"|neither the name of a backend|no name of a backend|unknown target ""|must say what`)
+	`min and max differ|must be longer than 0s|not a fixed time|did you mean "holder"|neither the name of a backend|no name of a backend|unknown target ""|must say what|a client start again`)
 
 // What the loader refuses for its form, the schema refuses.
 func TestSchemaRefusesWhatTheLoaderRefuses(t *testing.T) {

@@ -48,14 +48,16 @@ func loop(round func(*client, context.Context)) func(context.Context, *link, Spe
 // begin connects and waits for the word of the runner; false: there is none to come.
 func begin(ctx context.Context, l *link, s Spec) (*client, bool, error) {
 	r := newRecorder(l, s)
+	c := &client{recorder: r, main: r.process(), random: rand.New(rand.NewPCG(s.Seed, uint64(s.Life*perLife+s.Number))),
+		stopped: make(chan struct{}), open: map[string]bool{}, lost: map[string]bool{}}
+	if s.Life > 0 {
+		begun, err := c.again(ctx)
+		return c, begun, err
+	}
 	if err := r.connect(ctx); err != nil {
 		return nil, false, err
 	}
-	c := &client{recorder: r, main: r.process(), random: rand.New(rand.NewPCG(s.Seed, uint64(s.Number))),
-		stopped: make(chan struct{}), open: map[string]bool{}, lost: map[string]bool{}}
-	if n, ok := r.lock.(locks.Notifier); ok {
-		go c.listen(n.Events())
-	}
+	c.listens()
 	l.say(Said{Ready: true, Hello: r.hello()})
 	if t, ok := next(ctx, l); !ok || !t.Begin {
 		return nil, false, r.closeLock()
@@ -136,7 +138,7 @@ func (c *client) write(ctx context.Context, g *locks.Grant, seen resource.Copies
 	c.writes++
 	ctx, cancel := context.WithTimeout(ctx, c.callLimit())
 	defer cancel()
-	_ = c.main.write(ctx, g, fmt.Sprintf("%s/w%d", c.node, c.writes), seen) // recorded
+	_ = c.main.write(ctx, g, valueOf(c.author(), c.writes), seen) // recorded
 }
 
 // doubt is what the client's own check says against writing; "": nothing.
@@ -201,6 +203,13 @@ func (c *client) lose(op history.Op) {
 	}
 	c.mu.Unlock()
 	c.note(op)
+}
+
+// listens has what the session learns about itself recorded.
+func (c *client) listens() {
+	if n, ok := c.lock.(locks.Notifier); ok {
+		go c.listen(n.Events())
+	}
 }
 
 // listen records what the session learns about itself.

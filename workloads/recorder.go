@@ -3,6 +3,7 @@ package workloads
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,8 +12,11 @@ import (
 	"github.com/dlmtest/dlmtest/workloads/resource"
 )
 
-// perClient is how many process ids each client has for its lifetime.
-const perClient = 1_000_000
+// perClient is how many process ids each client has for a life, and perLife how many clients a run has at most.
+const (
+	perClient = 1_000_000
+	perLife   = 1_000
+)
 
 // recorder is the one choke point through which a worker calls anything. It
 // stamps the invoke before the call and the completion after it.
@@ -39,7 +43,15 @@ type process struct {
 }
 
 func newRecorder(l *link, s Spec) *recorder {
-	return &recorder{link: l, node: s.Node, spec: s, nextP: s.Number * perClient}
+	return &recorder{link: l, node: s.Node, spec: s, nextP: (s.Life*perLife + s.Number) * perClient}
+}
+
+// author begins the values that this client writes: no two lives of it write the same.
+func (r *recorder) author() string {
+	if r.spec.Life == 0 {
+		return r.node
+	}
+	return fmt.Sprintf("%s/life-%d", r.node, r.spec.Life+1)
 }
 
 func (r *recorder) process() *process { return &process{rec: r, id: r.fresh()} }

@@ -79,7 +79,7 @@ func (t *thread) round(ctx context.Context) {
 		} else {
 			t.writes++
 			write, cancel := context.WithTimeout(ctx, t.callLimit())
-			_ = t.p.write(write, g, valueOf(t.node+"/"+t.name, t.writes), seen)
+			_ = t.p.write(write, g, valueOf(t.author()+"/"+t.name, t.writes), seen)
 			cancel()
 		}
 	}

@@ -81,7 +81,7 @@ func (s *section) put(ctx context.Context, p history.Pair) error {
 	s.writes++
 	ctx, cancel := context.WithTimeout(ctx, s.callLimit())
 	defer cancel()
-	return s.main.write(ctx, s.grant, history.Numbered(fmt.Sprintf("%s/w%d", s.node, s.writes), p), s.seen)
+	return s.main.write(ctx, s.grant, history.Numbered(valueOf(s.author(), s.writes), p), s.seen)
 }
 
 // do makes an effect, by word and the number of each world; a world whose number did
@@ -89,7 +89,7 @@ func (s *section) put(ctx context.Context, p history.Pair) error {
 func (s *section) do(ctx context.Context, word string, next history.Pair, fence bool, tail string) error {
 	s.writes++
 	req := resource.EffectRequest{Key: s.grant.Key, Owner: s.grant.Owner, Token: s.grant.Token, Once: s.spec.Mode.once(), Fence: fence,
-		Value: fmt.Sprintf("%s/e%d", s.node, s.writes)}
+		Value: fmt.Sprintf("%s/e%d", s.author(), s.writes)}
 	if next.Unfenced != s.now.Unfenced {
 		req.Unfenced = fmt.Sprintf("%s %d%s", word, next.Unfenced, tail)
 	}

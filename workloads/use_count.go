@@ -38,7 +38,7 @@ func (s *section) sold() (next history.Pair, any bool) {
 // client has read still stands there; else it starts again.
 func (c *client) sellVersioned(ctx context.Context) {
 	c.writes++
-	g := &locks.Grant{Key: c.key(), Owner: fmt.Sprintf("%s/a%d", c.node, c.writes)}
+	g := &locks.Grant{Key: c.key(), Owner: fmt.Sprintf("%s/a%d", c.author(), c.writes)}
 	s := c.enter(ctx, g)
 	if s == nil {
 		return

@@ -56,14 +56,12 @@ const readyLimit = 90 * time.Second
 // connect opens lock and resource and returns once a lock operation and a read
 // have succeeded: an open port is no proof of service.
 func (r *recorder) connect(ctx context.Context) error {
-	entry, err := r.spec.entry()
+	entry, err := r.entry()
 	if err != nil {
-		return fmt.Errorf("worker: %w", err)
+		return err
 	}
-	r.endless, r.reentry = entry.Promise.NoLimit, entry.Promise.Reentry
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
-	r.spec.Lock.Between = func(key, owner string) { r.link.checkpoint(AtBetween, key, owner) }
 	r.lock, err = retry(ctx, r.link, func(ctx context.Context) (locks.Client, error) { return ready(ctx, entry, r.spec) })
 	if err != nil {
 		return fmt.Errorf("the lock service %s: %w", history.LockName(r.spec.Backend, r.spec.Settings.Library), err)
@@ -77,6 +75,17 @@ func (r *recorder) connect(ctx context.Context) error {
 		return fmt.Errorf("the guarded resource: %w", err)
 	}
 	return nil
+}
+
+// entry is the lock under test, as the recorder uses it.
+func (r *recorder) entry() (locks.Lock, error) {
+	entry, err := r.spec.entry()
+	if err != nil {
+		return entry, fmt.Errorf("worker: %w", err)
+	}
+	r.endless, r.reentry = entry.Promise.NoLimit, entry.Promise.Reentry
+	r.spec.Lock.Between = func(key, owner string) { r.link.checkpoint(AtBetween, key, owner) }
+	return entry, nil
 }
 
 // openLimit is how long one attempt to open may take. A JVM that compiles its adapter

@@ -20,6 +20,7 @@ type Fault struct {
 	Proof            string // the last thing that was shown of it before its end
 	Observed, Missed bool
 	Skipped          bool  // it began, and met nothing to hit
+	Back             bool  // of the kill of a client: it was started again
 	Slow             int64 // of a latency: what it adds to a round trip at most; 0: not known
 }
 
@@ -154,7 +155,7 @@ func (t *Trace) fault(i int, op *history.Op) {
 	case history.Missed:
 		f.Missed = true
 	case history.Heal, history.Failed:
-		f.To, f.EndOp = op.Time, i
+		f.To, f.EndOp, f.Back = op.Time, i, op.Fault.Back
 	case history.Again:
 		f.Again, f.AgainOp = max(f.Again, op.Time), i
 	}

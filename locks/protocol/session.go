@@ -29,6 +29,9 @@ func Open(ctx context.Context, cmd Command, c locks.Config) (locks.Client, error
 		return nil, err
 	}
 	s.offers = s.Offers
+	if c.Opening != nil {
+		c.Opening()
+	}
 	limit := s.limits.Open
 	if _, ok := ctx.Deadline(); ok {
 		limit = 0

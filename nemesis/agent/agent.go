@@ -174,7 +174,8 @@ func (a *agent) launch(spec Child) error {
 			return err
 		}
 	}
-	c, err := startChild(spec, a.page, a.disk, a.fromChild, a.hurries)
+	var c *child // set before a.mu is given back
+	c, err := startChild(spec, a.page, a.disk, func(line []byte, stdout bool) { a.fromChild(&c, line, stdout) }, a.hurries)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/dlmtest/dlmtest/nemesis/agent/seal"
 )
 
-// fromChild passes on one line of the child.
-func (a *agent) fromChild(line []byte, stdout bool) {
+// fromChild passes on one line of a child. What one that was killed has printed may be read when the next one runs.
+func (a *agent) fromChild(of **child, line []byte, stdout bool) {
 	a.mu.Lock()
-	c := a.child
-	speaks := stdout && c != nil && c.spec.Speaks
+	c := *of
+	speaks, now := stdout && c != nil && c.spec.Speaks, c == a.child
 	a.mu.Unlock()
 	var l Line
 	switch op, is := operation(line); {
@@ -30,7 +30,9 @@ func (a *agent) fromChild(line []byte, stdout bool) {
 	case l.End != nil:
 		c.records.end(l.End.Ops)
 	case l.Checkpoint != nil:
-		a.atCheckpoint(*l.Checkpoint)
+		if now {
+			a.atCheckpoint(*l.Checkpoint)
+		}
 	default:
 		a.out.send(Message{Say: l.Say})
 	}

@@ -235,6 +235,9 @@ func (a *agent) tell(s *active, phase history.Phase, at int64, proof string) {
 	if l, ok := s.fault.(interface{ lasted() int64 }); ok && phase == history.Observed {
 		note.Lasted = l.lasted()
 	}
+	if k, ok := s.fault.(*kill); ok && phase == history.Heal {
+		note.Back = k.back()
+	}
 	a.note(history.Op{Time: at, F: history.Fault, Length: s.arm.slow(), Fault: note})
 }
 

@@ -6,11 +6,12 @@ import (
 )
 
 // kill is a dead child. A server is started again at the heal, with the same
-// command; a worker is not: its client is gone for good.
+// command. A worker is so only if its client is to come back; another one is gone for good.
 type kill struct {
 	agent *agent
 	child *child
 	pids  []int // the child's, and those of all that it had started
+	comes bool  // back, if it is a worker
 	lie   bool
 }
 
@@ -18,7 +19,7 @@ func injectKill(a *agent, s *active) (fault, error) {
 	if err := a.stopped(s.arm.Kind); err != nil {
 		return nil, err
 	}
-	k := &kill{a, a.child, a.child.processes(), s.arm.Lie}
+	k := &kill{a, a.child, a.child.processes(), s.arm.Back, s.arm.Lie}
 	if k.lie {
 		return k, nil
 	}
@@ -54,8 +55,11 @@ func (k *kill) prove() (string, bool) {
 }
 
 func (k *kill) heal() (string, error) {
-	if k.child.spec.Speaks || k.lie {
+	if k.lie || k.child.spec.Speaks && !k.comes {
 		return "the client stays away", nil
+	}
+	if k.child.spec.Speaks {
+		k.agent.bury(k.child)
 	}
 	if err := k.agent.launch(k.child.spec); err != nil {
 		return "", fmt.Errorf("start again: %w", err)
@@ -68,5 +72,27 @@ func (k *kill) heal() (string, error) {
 			}
 		}()
 	}
+	if again.spec.Speaks {
+		if err := k.agent.tellArmed(); err != nil {
+			return "", err
+		}
+	}
 	return fmt.Sprintf("started again as process %d", again.cmd.Process.Pid), nil
+}
+
+// back says that a client is started again at the heal.
+func (k *kill) back() bool { return k.comes && k.child.spec.Speaks && !k.lie }
+
+// bury files what a dead worker has recorded, and forgets where it stood: its next life numbers its checkpoints anew. a.mu is held.
+func (a *agent) bury(dead *child) {
+	a.former = a.former.and(dead)
+	for _, arm := range a.arms {
+		if arm.at != nil {
+			arm.limit.Stop()
+			arm.at = nil
+		}
+	}
+	for _, h := range a.held {
+		h.checkpoint = nil
+	}
 }

@@ -97,6 +97,7 @@ type Params struct {
 	Anyway bool          `json:"anyway,omitempty"` // clock: a drift also of programs that it ruins
 	Strobe time.Duration `json:"strobe,omitempty"` // clock: the time from one flip between Skew and the truth to the next; 0: it stays
 	Link   *LinkFault    `json:"link,omitempty"`   // faults of links: which links, how, and on what message
+	Back   bool          `json:"back,omitempty"`   // kill: a worker is started again at the end, too, and waits to be told its spec
 }
 
 // Hold keeps the worker at its checkpoint, running. It is no fault.

@@ -67,7 +67,7 @@ func (e *Episode) Begins() string {
 
 // Ends says what becomes of the victims; nothing, of clients that stay dead.
 func (e *Episode) Ends(after string, isClient func(string) bool) string {
-	if e.Kind == "kill" && isClient(e.Victims[0].Target) {
+	if e.Kind == "kill" && isClient(e.Victims[0].Target) && !e.Victims[0].Back {
 		return ""
 	}
 	words := fmt.Sprintf("The %s of %s ends", e.Kind, e.Names())

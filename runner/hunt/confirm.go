@@ -21,6 +21,8 @@ type candidate struct {
 	cause    Cause
 	worst    *checker.Violation // that is to be told; nil: none is
 	unfenced bool               // what is broken is data without a fence
+	firm     bool               // it was certain when the trial was tried
+	of       *sighted           // what is looked into once more as other trials have shown it, too; nil: it is not
 }
 
 // suspect is a trial that has violated something.
@@ -40,7 +42,7 @@ func (c *candidate) stale() bool { return c.Owed == checker.Unleased || c.unfenc
 // anew is the candidate before any run was made for it, in a trial that has no more kinds of faults.
 func (c *candidate) anew(t scenarios.Scenario) *candidate {
 	fresh := *c
-	fresh.Found, fresh.Reference = stats.Rate{}, stats.Rate{}
+	fresh.Found, fresh.Reference, fresh.firm = stats.Rate{}, stats.Rate{}, false
 	if excuse(t, nil) == "" {
 		fresh.Excuse = ""
 	}
@@ -75,7 +77,7 @@ func (h *Hunt) candidates(t scenarios.Scenario, out *runner.Outcome) (all []*can
 			continue
 		}
 		c := candidateOf(out, p)
-		c.Compared, c.Excuse = h.Reference != nil, excuse(t, out.Setup.Clients)
+		c.Compared, c.Excuse, c.firm = h.Reference != nil, excuse(t, out.Setup.Clients), p.Verdict == checker.Violated
 		all = append(all, c)
 	}
 	return all
@@ -147,6 +149,7 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 				continue
 			}
 			decision, why := Decide(c.Evidence)
+			h.seenSeldom(l, c, decision)
 			if decision == Excused && l.unmet >= Repeats {
 				lesser.all = append(lesser.all, c.anew(lesser.trial))
 				h.says(fmt.Sprintf("not yet, %s: %s; the trial without that follows", c.Property, unmet))
@@ -154,14 +157,14 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 			}
 			if decision == Worse {
 				if !h.again(c) { // another trial may have shown it meanwhile
-					err = errors.Join(err, h.found(c, why, s, l.shows[c.Property]))
+					err = errors.Join(err, h.found(c, why, s, l.showing(c)))
 				}
 				continue
 			}
 			if decision == Passing && c.Found.Seen > 0 && c.Reference.Seen == 0 {
 				h.pool.Press(s.number, s.trial)
 			}
-			if decision == Passing && c.Reference.Seen == 0 && !c.stale() && c.Excuse == "" && !s.longer {
+			if decision == Passing && c.Reference.Seen == 0 && !c.stale() && c.Excuse == "" && !s.longer && c.Elsewhere == nil {
 				longer.all = append(longer.all, c.anew(longer.trial))
 				h.says(fmt.Sprintf("not yet, %s: %s; a longer trial follows", c.Property, why))
 				continue
@@ -174,12 +177,17 @@ func (h *Hunt) examine(ctx context.Context, s *suspect) error {
 			}
 		}
 		for _, run := range l.runs {
-			if !slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool { return filepath.Join(h.Dir, f.Run) == run }) {
+			if !h.tells(run) && !h.keeps(run) {
 				err = errors.Join(err, h.forget(run))
 			}
 		}
 		return errors.Join(err, h.save())
 	}))
+}
+
+// tells says that a finding leads to a run.
+func (h *Hunt) tells(run string) bool {
+	return slices.ContainsFunc(h.Report.Findings, func(f *Finding) bool { return filepath.Join(h.Dir, f.Run) == run })
 }
 
 // settled says that a violation is known already: found, dismissed often enough, or accepted.

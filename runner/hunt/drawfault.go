@@ -34,6 +34,7 @@ func (s Space) fault(d die, before []scenarios.Fault) scenarios.Fault {
 		f.Target = "holder"
 	default:
 		f.Target = pick(d, slices.Concat(onServers, onClients, onClients))
+		f.Back = kind.Name == "kill" && slices.Contains(onClients, f.Target) && d.one(2)
 	}
 	switch {
 	case f.On == "at" && d.one(6):

@@ -79,6 +79,7 @@ type Hunt struct {
 	taken     map[int]bool // numbers of trials
 	folders   int          // of runs, so far
 	suspects  []*suspect
+	seldom    []*seldom
 	looking   map[string]looked // causes that are looked into, by name
 	shrinking int               // findings that are made small now
 	known     int               // findings of earlier sessions
@@ -117,7 +118,7 @@ func (h *Hunt) Go(ctx context.Context) error {
 		})
 	}
 	workers.Wait()
-	closed := h.warm.Close(context.WithoutCancel(ctx))
+	closed := errors.Join(h.warm.Close(context.WithoutCancel(ctx)), h.forgetSeldom())
 	if ctx.Err() != nil {
 		h.Report.Stopped = "it was interrupted"
 	}

@@ -32,6 +32,8 @@ type Evidence struct {
 	Excuse string
 	// Allowed: a client acted after the deadline that its lock had told it, and nothing else is wrong.
 	Allowed bool
+	// Elsewhere is what other trials have shown of the same cause, which this one shows too seldom; nil: it is judged alone.
+	Elsewhere *Elsewhere
 }
 
 // Decision is what evidence says.
@@ -54,6 +56,9 @@ const (
 // under the same trial, shows it never; or where the service itself owes the property and no
 // fault of the trial is an excuse.
 func Decide(e Evidence) (Decision, string) {
+	if e.Elsewhere != nil {
+		return decideSeldom(e)
+	}
 	owed := e.owed()
 	missed := e.Found.Of - e.Found.Seen
 	switch {

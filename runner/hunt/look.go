@@ -57,7 +57,7 @@ func (l *look) all(ctx context.Context) error {
 	for _, c := range l.s.all {
 		c.Compared = l.reference
 	}
-	for l.attempts < mostAttempts && l.vain < mostVain && ctx.Err() == nil {
+	for l.attempts < l.mostRuns() && l.vain < mostVain && ctx.Err() == nil {
 		ours, theirs := l.need()
 		if ours+theirs == 0 {
 			return nil
@@ -87,7 +87,16 @@ func (l *look) need() (ours, theirs int) {
 		if c.Found.Of < Again {
 			own = Again - c.Found.Of
 		}
-		switch decision, _ := Decide(c.Evidence); {
+		decision, _ := Decide(c.Evidence)
+		if more := c.Elsewhere; more != nil && decision == Open {
+			if seen := c.Found.Seen + more.Found.Seen; seen < Sightings {
+				ours = max(ours, min(Sightings, mostSeldom-c.Found.Of))
+			} else {
+				theirs = max(theirs, c.mostOf(false)-c.Reference.Of)
+			}
+			continue
+		}
+		switch {
 		case decision != Open:
 		case c.Compared && c.Reference.Of == 0:
 			if first = 1; c.owed() {
@@ -106,6 +115,25 @@ func (l *look) need() (ours, theirs int) {
 		return ours, 0
 	}
 	return 0, theirs
+}
+
+// mostOf is how many runs count for a candidate: of this lock, or of the reference lock.
+func (c *candidate) mostOf(ours bool) int {
+	switch {
+	case c.Elsewhere == nil:
+		return Repeats
+	case ours:
+		return mostSeldom
+	}
+	return max(Repeats, c.Found.Of+c.Elsewhere.Found.Of-c.Elsewhere.Reference.Of)
+}
+
+// mostRuns is after how many runs nothing is decided any more.
+func (l *look) mostRuns() int {
+	if slices.ContainsFunc(l.s.all, func(c *candidate) bool { return c.Elsewhere != nil }) {
+		return 2 * mostAttempts
+	}
+	return mostAttempts
 }
 
 // alone says that the next runs have nothing beside them.
@@ -167,7 +195,7 @@ func (l *look) once(ctx context.Context, ours, alone bool) {
 			again = candidateOf(out, *p)
 		}
 		switch {
-		case rate.Of >= Repeats:
+		case rate.Of >= c.mostOf(ours):
 		case !ours && (p == nil || p.Verdict == checker.NA):
 			c.Compared = false // the reference does not promise it, so it cannot be compared
 		case !ours && (c.stale() || c.Owed == checker.Nobody && l.s.trial.Workload == history.TwoKeys) && !out.Setup.Promise.Ends():

@@ -48,6 +48,7 @@ func (s Space) changed(d die, t scenarios.Scenario) scenarios.Scenario {
 		f.On = pick(d, checkpoints)
 	case 3:
 		f.Target = pick(d, slices.Concat(onServers, onClients, nemesis.Ones))
+		f.Back = f.Back && slices.Contains(onClients, f.Target)
 	case 4:
 		if f.When == (scenarios.When{}) {
 			f.For = span(leases(f.For.Max.Leases * d.log(0.5, 2)))

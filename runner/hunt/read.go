@@ -162,7 +162,7 @@ func (r *Report) plausible() error {
 			return fmt.Errorf("findings/%d/run: %q is not below this folder", i, f.Run)
 		}
 	}
-	decisions := []Decision{Open, Worse, Shared, Passing, Excused, Allowed, Accepted}
+	decisions := []Decision{Open, Worse, Shared, Passing, Excused, Allowed, Accepted, Late}
 	for i, d := range r.Left {
 		if d == nil || !slices.Contains(decisions, d.Decision) {
 			return fmt.Errorf("dismissed/%d/decision is none of %v", i, decisions)

@@ -22,7 +22,7 @@ func (h *Hunt) found(c *candidate, why string, s *suspect, run string) error {
 		Draft: string(s.trial.YAML()),
 		Found: c.Found.Seen, Of: c.Found.Of, ReferenceFound: c.Reference.Seen, ReferenceOf: c.Reference.Of,
 		Seconds: round(time.Duration(h.spent() * float64(time.Second))),
-		Owed:    c.Owed == checker.Service && c.Excuse == ""}
+		Owed:    c.Owed == checker.Service && c.Excuse == "" && c.Elsewhere == nil} // what is seen seldom counts by comparison alone
 	if c.worst != nil {
 		f.Message = c.worst.Message
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // death kills holders in each use of the lock, and who waits for it meanwhile: what they held, and their places, end with their
-// leases. Two of three trials are of what several can hold.
+// leases. Half of them come back. Two of three trials are of what several can hold.
 func death(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	uses, use := s.Workloads, d.visit/3
 	if shared := s.shared(); d.visit%3 < 2 && len(shared) > 0 {
@@ -22,6 +22,9 @@ func death(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 			For: span(leases(d.log(1.1, 4)))}
 		if target == "a-waiter" {
 			f.On = "acquired"
+		}
+		if (d.visit+n)%2 == 1 { // it is soon back
+			f.Back, f.For = true, span(leases(d.log(0.05, 1)))
 		}
 		t.Faults = append(slices.Clone(t.Faults), f)
 	}

@@ -40,7 +40,7 @@ func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 	d.visit /= 2
 	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
 	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(3, 8)), leases(d.log(6, 8))
-	kinds := []string{"hold-answer", "reset", "blackhole", "hold-request", "stall-worker"}
+	kinds := []string{"hold-answer", "reset", "blackhole", "hold-answer", "hold-request", "stall-worker"}
 	late := func(kind string, at, length float64, when scenarios.When) {
 		t.Faults = append(slices.Clone(t.Faults), scenarios.Fault{Fault: kind, Target: "holder", On: "renewing", When: when,
 			At: leases(at), For: span(leases(length))})
