@@ -251,7 +251,7 @@ func (p *plan) oracle() checker.Oracle {
 // worker is what client number n is told. A client beyond the last is the one
 // that acquires every key at the end.
 func (p *plan) worker(n int, node string, mode workloads.Mode) workloads.Spec {
-	s := workloads.Spec{Mode: mode, Backend: p.Backend, Settings: p.Settings, Number: n, Node: node, Keys: p.keys, Seed: p.Seed,
+	s := workloads.Spec{Mode: mode, Backend: p.Backend, Settings: p.Settings, Number: n, Clients: len(p.clients), Node: node, Keys: p.keys, Seed: p.Seed,
 		Renew: p.Scenario.Renew, Patience: locks.Patience(p.Scenario.Patient(n)), Work: p.Scenario.Work.Of(p.lease), Think: p.Scenario.Think.Of(p.lease),
 		Wait: p.Scenario.Wait.Of(p.lease), ReleaseWait: p.Scenario.ReleaseWait.Of(p.lease), Kind: p.setup.Kind, Permits: p.setup.Permits, Use: p.setup.Use,
 		Resource: workloads.ResourceSpec{Addr: p.resourceAddr(), Key: p.key},

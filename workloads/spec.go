@@ -43,8 +43,9 @@ type Spec struct {
 	Settings settings.Settings `json:"settings"`
 	Lock     locks.Config      `json:"lock"`
 	Resource ResourceSpec      `json:"resource"`
-	Env      []string          `json:"env,omitempty"` // of the adapter, if the lock is behind one: what its image says
-	Number   int               `json:"number"`        // of the client, from 0: process ids start at Number × 1,000,000
+	Env      []string          `json:"env,omitempty"`     // of the adapter, if the lock is behind one: what its image says
+	Number   int               `json:"number"`            // of the client, from 0: process ids start at Number × 1,000,000
+	Clients  int               `json:"clients,omitempty"` // of the run: a worker takes its share of the processors
 	Node     string            `json:"node"`
 	Keys     []string          `json:"keys"`
 	Seed     uint64            `json:"seed"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"time"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -25,6 +26,9 @@ func Worker(ctx context.Context, in io.Reader, w io.Writer) error {
 		return errors.New("worker: no spec came first")
 	}
 	spec := *told.Spec
+	if spec.Clients > 0 { // a program that has more looks for work on all of them each time it wakes up
+		runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0)/spec.Clients, 1))
+	}
 	err := protocol.Adopt(spec.Env) // what an adapter leaves behind is paused and killed with us
 	if err != nil {
 		return err
