@@ -34,6 +34,10 @@ func (in *interner) of(b []byte) string {
 	return *slot
 }
 
+// Parsing returns what reads one operation, as AppendOp has written it, into an empty Op that keeps nothing of the line. It
+// is not safe for concurrent use.
+func Parsing() func(line []byte, op *Op) error { return newParser().op }
+
 func newParser() *parser { return &parser{names: interner{seed: maphash.MakeSeed()}} }
 
 // op parses line, which holds exactly one object, into op, of which only the

@@ -38,7 +38,7 @@ type Feed struct {
 // NewFeed returns a feed that nobody listens to.
 func NewFeed() *Feed { return &Feed{subs: map[*Subscription]bool{}, waiting: map[string]string{}} }
 
-// Publish never blocks.
+// Publish never blocks, and keeps nothing of the operation.
 func (f *Feed) Publish(e Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,8 +48,16 @@ func (f *Feed) Publish(e Event) {
 	if e.Op != nil {
 		f.waits(e.Op)
 	}
+	if len(f.subs) == 0 {
+		return
+	}
+	kept := Event{Node: e.Node, Asks: e.Asks, Hit: e.Hit, Over: e.Over}
+	if e.Op != nil {
+		op := *e.Op
+		kept.Op = &op
+	}
 	for s := range f.subs {
-		s.push(e)
+		s.push(kept)
 	}
 }
 

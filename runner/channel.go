@@ -2,7 +2,9 @@ package runner
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -78,25 +80,40 @@ const exitLimit = 2 * time.Second
 func (c *channel) listen() {
 	defer close(c.gone)
 	lines := bufio.NewReaderSize(c.Stdout, 1<<16)
+	var line []byte
 	for {
-		line, err := lines.ReadBytes('\n')
+		part, err := lines.ReadSlice('\n')
+		line = append(line, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
 		if err != nil {
 			return
 		}
-		n := c.now()
-		n.came.Add(1)
-		if n.rec.hide != nil {
-			line = []byte(n.rec.hide.Replace(string(line)))
-		}
-		var m agent.Message
-		switch err := json.Unmarshal(line, &m); {
-		case err != nil:
-			n.rec.fail(fmt.Errorf("%s: its agent wrote %q: %w", c.Name(), line, err))
-		case m.Re > 0:
-			c.reply(m)
-		default:
-			n.take(m)
-		}
+		c.take(line)
+		line = line[:0]
+	}
+}
+
+// take takes one line of the agent, of which it keeps nothing.
+func (c *channel) take(line []byte) {
+	n := c.now()
+	n.came.Add(1)
+	if n.rec.hide != nil {
+		line = []byte(n.rec.hide.Replace(string(line)))
+	}
+	if op, is := agent.Operation(bytes.TrimSuffix(line, []byte("\n"))); is { // most are
+		n.record(op)
+		return
+	}
+	var m agent.Message
+	switch err := json.Unmarshal(line, &m); {
+	case err != nil:
+		n.rec.fail(fmt.Errorf("%s: its agent wrote %q: %w", c.Name(), line, err))
+	case m.Re > 0:
+		c.reply(m)
+	default:
+		n.take(m)
 	}
 }
 

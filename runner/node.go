@@ -144,8 +144,7 @@ func (a *node) start(ctx context.Context, c agent.Child) error {
 func (a *node) take(m agent.Message) {
 	switch {
 	case m.Op != nil:
-		a.ops.Add(1)
-		a.rec.add(a.Name(), m.Op)
+		a.record(m.Op)
 	case m.Asks != nil, m.Hit != nil, m.Over != nil:
 		a.rec.feed.Publish(nemesis.Event{Node: a.Name(), Asks: m.Asks, Hit: m.Hit, Over: m.Over})
 	case m.Say != nil:
@@ -159,6 +158,12 @@ func (a *node) take(m agent.Message) {
 	default:
 		a.logLine(m.Log)
 	}
+}
+
+// record takes an operation.
+func (a *node) record(op []byte) {
+	a.ops.Add(1)
+	a.rec.add(a.Name(), op)
 }
 
 func (a *node) say(raw json.RawMessage) {

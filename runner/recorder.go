@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +22,7 @@ type recorder struct {
 	hide *strings.Replacer // of secrets, in all that nodes write; nil: there are none
 
 	mu     sync.Mutex
+	parse  func(line []byte, op *history.Op) error
 	bytes  int64 // of all records that nodes wrote
 	ops    []history.Op
 	file   *os.File
@@ -44,17 +44,15 @@ func newRecorder(path string, setup history.Setup) (*recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &recorder{feed: nemesis.NewFeed(), file: f, lines: lines}, nil
+	return &recorder{feed: nemesis.NewFeed(), parse: history.Parsing(), file: f, lines: lines}, nil
 }
 
 // mostRecorded is how much of a run is kept, half of what can be read again. Code under test decides how much there
 // is to record, and the machine's memory is no share of its node.
 const mostRecorded = history.SizeLimit / 2
 
-// room counts a record; false: there is none for it, which is told once.
+// room counts a record; false: there is none for it, which is told once. r.mu is held.
 func (r *recorder) room(size int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	before := r.bytes
 	if r.bytes += int64(size); r.bytes > mostRecorded && before <= mostRecorded {
 		r.doubts = append(r.doubts,
@@ -63,20 +61,32 @@ func (r *recorder) room(size int) bool {
 	return r.bytes <= mostRecorded
 }
 
-// add records one operation as its node wrote it.
-func (r *recorder) add(node string, raw json.RawMessage) {
-	if !r.room(len(raw)) {
-		return
-	}
-	var op history.Op
-	if err := json.Unmarshal(raw, &op); err != nil {
+// add records one operation as its node wrote it. It keeps nothing of raw.
+func (r *recorder) add(node string, raw []byte) {
+	op, err := r.read(raw)
+	if err != nil {
 		r.fail(fmt.Errorf("%s recorded %q: %w", node, raw, err))
+	}
+	if op.Type == "" {
 		return
 	}
 	if op.Node == "" {
 		op.Node = node
 	}
 	r.addOp(op)
+}
+
+// read takes a record apart; one without a type: there is no room for it.
+func (r *recorder) read(raw []byte) (op history.Op, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.room(len(raw)) {
+		err = r.parse(raw, &op)
+	}
+	if err != nil {
+		op = history.Op{}
+	}
+	return op, err
 }
 
 func (r *recorder) addOp(op history.Op) {

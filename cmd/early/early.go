@@ -7,6 +7,7 @@ package early
 import (
 	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/dlmtest/dlmtest/clusters/local"
 	"github.com/dlmtest/dlmtest/nemesis/agent"
@@ -21,7 +22,8 @@ func init() {
 	}
 	var err error
 	switch args := os.Args[2:]; os.Args[1] {
-	case "agent": // the first process of a node
+	case "agent": // the first process of a node; it mostly waits
+		runtime.GOMAXPROCS(1)
 		var name string
 		if name, err = os.Hostname(); err == nil {
 			err = agent.Main(name, os.Stdin, os.Stdout)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ func Main(name string, in io.Reader, w io.Writer) error {
 	adopt()
 	spare.Threads()
 	way() // before anything is started that should not read it
+	_ = quieten(os.Getpid())
 	a := &agent{name: name, out: newOut(w)}
 	a.beats = startHeart(a.stalled)
 	go a.watchBudget()
@@ -231,6 +233,9 @@ func (a *agent) awaitHealth() error {
 	}
 	if err := c.healthy(); err != nil {
 		return err
+	}
+	if c.spec.Speaks {
+		_ = quieten(c.cmd.Process.Pid)
 	}
 	return c.settle()
 }

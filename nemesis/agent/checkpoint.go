@@ -139,6 +139,9 @@ func (a *agent) tellArmed() error {
 	for _, arm := range a.arms {
 		checkpoints = append(checkpoints, arm.Checkpoint)
 	}
+	if len(checkpoints) > 0 && a.child != nil {
+		defer a.child.stdout.atOnce() // who comes there is not to wait until the next read
+	}
 	return a.orderLocked(Order{Armed: &checkpoints})
 }
 

@@ -23,6 +23,7 @@ type child struct {
 	cmd     *exec.Cmd
 	bent    *vdso.Process // nil: its clocks cannot be bent
 	stdin   io.WriteCloser
+	stdout  *gatherer
 	planned atomic.Bool // its end is a fault
 	killed  atomic.Bool // by its agent, so it could not say how much it had recorded
 	records tally
@@ -61,7 +62,7 @@ func startChild(spec Child, page *vdso.Page, disk *disk, lines func(line []byte,
 		return nil, err
 	}
 	cmd.Stdout = printed
-	c := &child{spec: spec, cmd: cmd, stdin: stdin, ended: make(chan struct{}), records: tally{over: make(chan struct{})}}
+	c := &child{spec: spec, cmd: cmd, stdin: stdin, stdout: stdout, ended: make(chan struct{}), records: tally{over: make(chan struct{})}}
 	wait := cmd.Wait
 	begin := cmd.Start
 	if page != nil {

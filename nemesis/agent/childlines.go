@@ -17,7 +17,7 @@ func (a *agent) fromChild(of **child, line []byte, stdout bool) {
 	speaks, now := stdout && c != nil && c.spec.Speaks, c == a.child
 	a.mu.Unlock()
 	var l Line
-	switch op, is := operation(line); {
+	switch op, is := Operation(line); {
 	case speaks && is:
 		a.watchWork(op)
 		c.records.came++
@@ -42,10 +42,10 @@ func (a *agent) fromChild(of **child, line []byte, stdout bool) {
 // between has left of one.
 const opBegins = `{"op":`
 
-// operation is that of a Line which has nothing else. The Message that passes it on is the
+// Operation is that of a Line which has nothing else. The Message that passes it on is the
 // same text, so most lines of a worker need not be taken apart. A worker writes a line at
 // once, and a pipe takes so much whole or not at all; a longer one may have lost its end.
-func operation(line []byte) (op json.RawMessage, is bool) {
+func Operation(line []byte) (op json.RawMessage, is bool) {
 	const whole = 4096 // PIPE_BUF
 	op, begins := bytes.CutPrefix(line, []byte(opBegins))
 	if !begins || !bytes.HasSuffix(op, []byte("}}")) || len(line) >= whole && !json.Valid(line) {

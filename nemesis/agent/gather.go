@@ -12,11 +12,14 @@ import (
 
 const (
 	gatherTime = time.Millisecond
+	gatherMost = 16 * time.Millisecond
 	gatherSize = 256 << 10 // bytes; many pipes of the most that is allowed would use up what one user may have
+	gatherFull = 16 << 10  // a quarter of the least that a pipe holds
 )
 
-// gatherer reads a pipe at most once in gatherTime. A reader that waits is woken by each
-// line, which takes more of the time of a worker that is being measured than the line does.
+// gatherer reads a pipe at most once in gatherTime, and ever more seldom what comes without an end, as long as it is little.
+// A reader that waits is woken by each line, which takes more of the time of a worker that is being measured than the line
+// does; with many workers it is most of what the machine does.
 //
 // A pipe that Go polls wakes it at each write, though nobody reads. A read that blocks has the runtime look after its thread
 // every 20 µs for 10 ms. So what Go polls is a bell that is set anew for each wait.
@@ -26,7 +29,9 @@ type gatherer struct {
 	bell  *os.File // an epoll with the pipe alone
 	rings syscall.RawConn
 	hurry func() bool // a checkpoint is armed: whoever stands there waits until that is read
-	next  time.Time
+	now   chan bool   // ends a pause
+	last  time.Time   // of a read
+	pause time.Duration
 }
 
 // gather makes a pipe that has room for what comes until it is read. w blocks.
@@ -36,7 +41,7 @@ func gather(hurry func() bool) (g *gatherer, w *os.File, err error) {
 		return nil, nil, os.NewSyscallError("pipe2", err)
 	}
 	_, _ = unix.FcntlInt(uintptr(ends[0]), unix.F_SETPIPE_SZ, gatherSize) // else it stays as it is
-	g = &gatherer{pipe: os.NewFile(uintptr(ends[0]), "what the child prints"), fd: ends[0], hurry: hurry}
+	g = &gatherer{now: make(chan bool, 1), pause: gatherTime, pipe: os.NewFile(uintptr(ends[0]), "what the child prints"), fd: ends[0], hurry: hurry}
 	w = os.NewFile(uintptr(ends[1]), "the child's standard output")
 	if err = g.hang(); err != nil {
 		return nil, nil, errors.Join(err, g.Close(), w.Close())
@@ -63,8 +68,11 @@ func (g *gatherer) hang() error {
 
 // Read implements io.Reader.
 func (g *gatherer) Read(b []byte) (int, error) {
-	if !g.hurry() {
-		time.Sleep(time.Until(g.next))
+	if left := time.Until(g.last.Add(g.pause)); left > 0 && !g.hurry() {
+		select {
+		case <-time.After(left):
+		case <-g.now:
+		}
 	}
 	for {
 		n, err := unix.Read(g.fd, b)
@@ -76,12 +84,33 @@ func (g *gatherer) Read(b []byte) (int, error) {
 		case n == 0 && err == nil:
 			return 0, io.EOF
 		default:
-			g.next = time.Now().Add(gatherTime)
+			g.came(n, time.Now())
 			return max(n, 0), err
 		}
 		if err != nil {
 			return 0, err
 		}
+	}
+}
+
+// came sets the pause behind a read of n bytes.
+func (g *gatherer) came(n int, now time.Time) {
+	switch since := now.Sub(g.last); {
+	case n > gatherFull:
+		g.pause = max(g.pause/2, gatherTime)
+	case since < 2*gatherMost:
+		g.pause = min(g.pause*2, gatherMost)
+	default:
+		g.pause = gatherTime
+	}
+	g.last = now
+}
+
+// atOnce has what was printed read now.
+func (g *gatherer) atOnce() {
+	select {
+	case g.now <- true:
+	default: // somebody else has asked
 	}
 }
 

@@ -51,7 +51,7 @@ func TestOperation(t *testing.T) {
 		{`{"op":}`, "", false},
 		{``, "", false},
 	} {
-		if op, is := operation([]byte(c.line)); is != c.is || string(op) != c.op {
+		if op, is := Operation([]byte(c.line)); is != c.is || string(op) != c.op {
 			t.Errorf("%.60q: %.60q, %v", c.line, op, is)
 		}
 	}

@@ -40,7 +40,6 @@ var (
 			"inc":   func(i int) int { return i + 1 }, "charts": comparePage.charts,
 		}).Parse(compareTemplate))
 	})
-	comparePolicy = sheet.Policy(compareCode)
 )
 
 // comparePage is what the template shows.
@@ -89,7 +88,7 @@ type compareFigure struct {
 // HTML writes the comparison: one file that needs nothing else and no network.
 func (c *Comparison) HTML(w io.Writer) error {
 	p := comparePage{
-		Comparison: c, CSS: template.CSS(compareStyle), JS: template.JS(compareCode), Policy: comparePolicy, Title: c.title(),
+		Comparison: c, CSS: template.CSS(compareStyle), JS: template.JS(compareCode), Policy: sheet.Policy(compareCode), Title: c.title(),
 		Sums: c.sums(), Questions: c.questions(), Figures: c.figures(),
 	}
 	for _, s := range c.Setup {

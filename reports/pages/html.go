@@ -31,7 +31,7 @@ var files embed.FS
 var (
 	scripts = []string{"unpack.js", "data.js", "scale.js", "story.js", "search.js", "focus.js", "draw.js", "marks.js",
 		"latency.js", "overview.js", "view.js", "hover.js", "page.js"}
-	code   = joined(scripts)
+	code   = sync.OnceValue(func() string { return joined(scripts) })
 	layout = sync.OnceValue(func() *template.Template { // read when it is needed: every node starts this program
 		return template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
 			"mark": say.Mark, "seconds": func(d time.Duration) string { return say.Seconds(int64(d)) }, "length": say.Length,
@@ -96,7 +96,7 @@ func HTML(w io.Writer, run reports.Run, setup history.Setup, ops []history.Op, r
 	t := timeline.New(setup, ops)
 	run = run.Known(setup)
 	p := page{
-		Run: run, Setup: setup, Result: r, CSS: template.CSS(sheet.Style), JS: template.JS(code), Policy: policy,
+		Run: run, Setup: setup, Result: r, CSS: template.CSS(sheet.Style), JS: template.JS(code()), Policy: sheet.Policy(code()),
 		Overall: reports.Overall(setup, r), Tone: reports.Tone(r), Fence: setup.Promise.Token || setup.Use.Lockless,
 		Questions: reports.Questions(setup, r), Doubts: reports.Doubts(r), Ended: reports.ServerEnds(ops),
 		Silences: reports.Silences(setup.Promise), Prose: remedies.Of(t, r),
@@ -130,9 +130,6 @@ func HTML(w io.Writer, run reports.Run, setup history.Setup, ops []history.Op, r
 	}
 	return nil
 }
-
-// policy lets the page run and show nothing but what it was written with.
-var policy = sheet.Policy(code)
 
 // asset reads a file of the page, which is there or the program is not built.
 func asset(name string) string {

@@ -38,9 +38,6 @@ var (
 	})
 )
 
-// indexPolicy lets the page show and run nothing but what it was written with.
-var indexPolicy = sheet.Policy(indexCode)
-
 // indexPage is what the template of the index shows.
 type indexPage struct {
 	Index
@@ -109,7 +106,7 @@ type indexNote struct {
 // IndexHTML writes the page of a matrix: one file that needs no network and no
 // script, and leads to the reports of the runs beside it.
 func IndexHTML(w io.Writer, x Index) error {
-	p := indexPage{Index: x, CSS: template.CSS(indexStyle), JS: template.JS(indexCode), Policy: indexPolicy, Summary: x.Summary(), Facts: x.facts()}
+	p := indexPage{Index: x, CSS: template.CSS(indexStyle), JS: template.JS(indexCode), Policy: sheet.Policy(indexCode), Summary: x.Summary(), Facts: x.facts()}
 	for _, s := range x.Scenarios {
 		row := indexRow{Scenario: s, Title: x.Titles[s]}
 		if to := x.Compared[s]; to != "" {

@@ -10,6 +10,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -23,7 +24,9 @@ var style string
 //go:embed page/serve.html.tmpl
 var layoutText string
 
-var layout = template.Must(template.New("serve").Funcs(template.FuncMap{"link": link, "when": when, "class": class}).Parse(layoutText))
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("serve").Funcs(template.FuncMap{"link": link, "when": when, "class": class}).Parse(layoutText))
+})
 
 // perPage is how many runs a page lists.
 const perPage = 200
@@ -98,7 +101,7 @@ func (s *Server) folder(w http.ResponseWriter, r *http.Request, name string) {
 		p.Files = append(p.Files, f)
 	}
 	var b bytes.Buffer
-	if err := layout.Execute(&b, p); err != nil {
+	if err := layout().Execute(&b, p); err != nil {
 		refuse(w, http.StatusInternalServerError, "The page cannot be made: "+err.Error())
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dlmtest/dlmtest/internal/nouns"
 	"github.com/dlmtest/dlmtest/reports/say"
@@ -120,14 +121,16 @@ var (
 	pageText string
 	//go:embed page.css
 	pageStyle string
-	page      = template.Must(template.New("hunt").Funcs(template.FuncMap{
-		"css": func() template.CSS { return template.CSS(sheet.Style + pageStyle) }}).Parse(pageText))
+	page      = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("hunt").Funcs(template.FuncMap{
+			"css": func() template.CSS { return template.CSS(sheet.Style + pageStyle) }}).Parse(pageText))
+	})
 )
 
 // HTML writes the report as one page that needs nothing else.
 // pictures are those of findings, as SVG.
 func (r *Report) HTML(w io.Writer, pictures map[*Finding][]byte) error {
-	return page.Execute(w, struct {
+	return page().Execute(w, struct {
 		*Report
 		Shown []*shown
 	}{r, shownOf(r, pictures)})
