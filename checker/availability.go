@@ -60,12 +60,7 @@ func availability(r *run) outcome {
 	o := outcome{verdict: Holds, found: f,
 		reason: fmt.Sprintf("The longest wait without any grant in %s was %s; a lease and the stated bound are %s.",
 			nouns.Count(judged, "fault"), length(longest), length(limit)),
-		summary: fmt.Sprintf("%s stopped all grants of a key for up to %s; a lease and the stated bound are %s.",
-			nouns.Count(stopped, "fault"), length(longest), length(limit)),
-	}
-	if unserved > max(longest, limit) {
-		o.summary = fmt.Sprintf("%s left a holder without an answer to its renewals for up to %s; a lease and the stated bound are %s.",
-			nouns.Count(stopped, "fault"), length(unserved), length(limit))
+		summary: fmt.Sprintf("%s %s; a lease and the stated bound are %s.", nouns.Count(stopped, "fault"), stoppedFor(longest, unserved, limit), length(limit)),
 	}
 	if suspects > 0 {
 		o.reason += fmt.Sprintf(" %s longer, while an acquire with an unknown outcome may have held the key.", nouns.Count(suspects, "wait")+" "+was(suspects))
@@ -84,6 +79,14 @@ func availability(r *run) outcome {
 		o.verdict, o.reason = Unknown, fmt.Sprintf("Nobody waited for a key during %s.", nouns.Count(judged, "fault"))
 	}
 	return o
+}
+
+// stoppedFor says what faults did for the longest, to those who ask or to those who hold.
+func stoppedFor(longest, unserved, limit int64) string {
+	if unserved > max(longest, limit) {
+		return "left a holder without an answer to its renewals for up to " + length(unserved)
+	}
+	return "stopped all grants of a key for up to " + length(longest)
 }
 
 // addDrought records that nobody was granted a key for longer than the limit while somebody waited.

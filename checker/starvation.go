@@ -84,8 +84,8 @@ func starvation(r *run) outcome {
 }
 
 // passing is the first grant, of the overtakers of a wait, that was asked for when that had gone on beyond our patience with nothing at fault
-// (noise), by from at the latest. A fault may have cost it its place; who lost it asks anew within as long as it was hindered: see queue.latest. -1: none. Open says
-// that the service had answered late before.
+// (noise), by from at the latest. A fault may have cost it its place; who lost it asks anew within as long as it was hindered: see queue.latest.
+// -1: none. Open says that the service had answered late before.
 func (r *run) passing(k *keyLog, overtakers *peaks, w trace.Wait, since int64, late, noise []trace.Span) (by int, from int64, open bool) {
 	by = -1
 	for _, clear := range without(trace.Span{From: since, To: w.To}, noise) {
