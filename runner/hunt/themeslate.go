@@ -38,7 +38,10 @@ func lateRenewal(d die, s Space, t scenarios.Scenario) scenarios.Scenario {
 		return lateWatchdog(d, t)
 	}
 	d.visit /= 2
-	t.Keys, t.Renew, t.Patience = 1, true, pick(d, []string{scenarios.Patient, scenarios.Patient, scenarios.Impatient})
+	t.Keys, t.Renew, t.Patience = 1, true, scenarios.Patient
+	if d.IntN(6) == 0 {
+		t.Patience = scenarios.Impatient
+	}
 	t.Work, t.Wait, t.Duration = leases(d.log(1, 3)), leases(d.log(3, 8)), leases(d.log(6, 8))
 	kinds := []string{"hold-answer", "reset", "blackhole", "hold-answer", "hold-request", "stall-worker"}
 	late := func(kind string, at, length float64, when scenarios.When) {
