@@ -12,7 +12,8 @@ const sysmonSlack = time.Millisecond
 // quieten makes a process of dlmtest's own cheap while it waits for a processor. As long as one of its goroutines is to
 // run, a thread of the Go runtime (sysmon) looks each 20 µs whether that has blocked. With many clients on few
 // processors all of them wait most of the time, and these looks were three quarters of all switches of threads, and half of the
-// processor time. It is the first thread that a Go program starts. Where the kernel refuses, it goes on as it was.
+// processor time. It is the first thread that a Go program starts. A thread that it starts itself has the slack, too, so a timer of
+// the process may be late by that. Where the kernel refuses, it goes on as it was.
 func quieten(pid int) error {
 	tasks, err := os.Open(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
