@@ -88,6 +88,10 @@ var unheldClaims = map[string]func(*builder){
 	"holds-unheld-permit":          permitUnknown,
 	"violated-unheld-named-before": toldUnheld(func(b *builder) { askedOnce(b); b.ops[len(b.ops)-1].Owner = "client-9/other" }, history.Extend, 500*ms),
 	"violated-unheld-named-asking": toldUnheld(func(b *builder) { askedOnce(b); b.ops[len(b.ops)-2].Owner = "client-9/other" }, history.Extend, 500*ms),
+	"holds-unowned": func(b *builder) { // nobody says whose it is
+		b.session1(0, "client-1", 1)
+		b.does(500*ms, &held{node: "client-9", key: "k"}, history.Extend, history.OK)
+	},
 }
 
 // effectOf is an effect outside, which names no key, by an owner.

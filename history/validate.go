@@ -152,9 +152,6 @@ func (v *validator) invoke(op *Op) error {
 	case p.pending != 0:
 		return fmt.Errorf("the operation of line %d of the process is still pending", Line(p.pending-1))
 	}
-	if op.Owner == "" && (op.F == Release || op.F == Extend || op.F == Change) {
-		return fmt.Errorf("%s without an owner: it belongs to no grant", op.F)
-	}
 	v.processes[op.Process] = process{pending: op.Index + 1}
 	if g, held := v.owners[op.Owner]; held && op.F == Release {
 		g.back = true

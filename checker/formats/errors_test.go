@@ -14,7 +14,7 @@ func TestErrors(t *testing.T) {
 		ok   = `{:process 0, :type :ok, :f :acquire}` + "\n"
 		elle = `{"process": 0, "type": "invoke", "f": "acquire"}` + "\n"
 		head = `{"dlmtest_history":1,"setup":{"promise":{},"lease":1000000000,"keys":["k"]}}` + "\n"
-		op   = `{"index":0,"time":5,"process":1,"type":"invoke","f":"acquire","key":"k"}` + "\n"
+		op   = `{"time":5,"process":1,"type":"invoke","f":"acquire","key":"k"}` + "\n"
 	)
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "file: the file is empty"},
