@@ -130,13 +130,12 @@ func (r *run) keepsLeases() bool {
 	if !p.Leased || p.Session || p.Renews {
 		return false
 	}
-	if len(r.Setup.Servers) == 0 && r.known.hidden == 0 {
-		r.known.hidden = 1
-		if len(r.ServerEnds) > 0 || slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return !r.isClient(f.Target) }) {
-			r.known.hidden = 2
-		}
+	if r.known.anyHit == nil {
+		hit := len(r.Setup.Servers) == 0 &&
+			(len(r.ServerEnds) > 0 || slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return !r.isClient(f.Target) }))
+		r.known.anyHit = &hit
 	}
-	return r.known.hidden < 2
+	return !*r.known.anyHit
 }
 
 // wrongClocks are the times in which the clock of a client was wrong.

@@ -29,7 +29,7 @@ type known struct {
 	long     map[string][]trace.Span            // see run.firstStall
 	ended    []*trace.Fault                     // see run.ended
 	over     map[*trace.Fault]int64             // see run.sessionOver
-	hidden   int                                // 1: no fault can be of servers that are not known, 2: one may be, 0: see run.keepsLeases
+	anyHit   *bool                              // a fault may have hit servers that are not known, see run.keepsLeases
 	told     toldLeases                         // see run.leasesOfAll
 	shocks   []*trace.Fault                     // see run.shocks
 	facts    map[*fact]int                      // see run.factOf

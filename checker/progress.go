@@ -28,6 +28,7 @@ func deadlockFreedom(r *run) outcome {
 	for _, k := range r.keys {
 		r.stuck(k, &f)
 		r.stuckShares(k, &f)
+		r.stuckInTurn(k, &f)
 		r.stuckPermits(k, &f)
 		r.stuckBeside(k, &f)
 		r.stuckInRow(k, &f)

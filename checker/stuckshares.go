@@ -19,7 +19,6 @@ func (r *run) stuckShares(k *keyLog, f *found) {
 	if !r.Setup.Kind.Shares() {
 		return
 	}
-	defer r.stuckInTurn(k, f)
 	long := r.alone(k, r.mayShare)
 	if len(long) == 0 {
 		return
@@ -43,6 +42,9 @@ func (r *run) stuckShares(k *keyLog, f *found) {
 // stuckInTurn looks at those who waited in vain one after the other, each for a quarter of a lease at least, so that it asked more than once
 // where a lock asks again and again: for longer than our patience somebody waited, what it waited for was free, and none of them was given it.
 func (r *run) stuckInTurn(k *keyLog, f *found) {
+	if !r.Setup.Kind.Shares() {
+		return
+	}
 	var vain asker
 	told := toldOf(f)
 	for _, w := range k.Waits {
