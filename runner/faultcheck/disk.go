@@ -113,7 +113,7 @@ func (s *seen) diskStall(k *strike) []Row {
 	from, to := k.window()
 	c := k.check("an fsync stands until the heal, and none returns before", k.proof)
 	calls := s.of(k.target, outside.Fsync)
-	c.unless(k.alive(calls), "no fsync before and after")
+	c.alive(k, calls, "an fsync")
 	longest := int64(0)
 	for _, r := range calls {
 		c.unless(r.At < from || r.At > to, "one returned %s into the stall", ms(r.At-from))

@@ -105,6 +105,36 @@ func TestDisagreements(t *testing.T) {
 	}
 }
 
+// A victim that was not seen before a fault shows nothing of it; one that is not seen again did not get over it.
+func TestNotSeenAround(t *testing.T) {
+	stands := func(at ...int64) (all []outside.Record) {
+		for _, name := range relatives {
+			all = append(all, told(name, outside.Beat, at...)...)
+			all = append(all, outside.Record{Who: name, What: outside.Gap, From: 999 * milli, At: 1501 * milli})
+		}
+		return all
+	}
+	without := func(who string, after int64, all []outside.Record) []outside.Record {
+		return slices.DeleteFunc(all, func(r outside.Record) bool { return r.Who == who && (r.At > 1000*milli) == (after > 0) })
+	}
+	for name, test := range map[string]struct {
+		records []outside.Record
+		state   State
+		why     string
+	}{
+		"all were":                 {stands(900, 1600), Agrees, ""},
+		"one was not seen before":  {without("daemon", 0, stands(900, 1600)), Unmeasured, "daemon was not seen before"},
+		"one was not seen again":   {without("daemon", 1, stands(900, 1600)), Disagrees, "daemon was not seen after"},
+		"nor before, but in it":    {append(without("daemon", 0, stands(900, 1600)), told("daemon", outside.Beat, 1250)...), Disagrees, "daemon ran"},
+		"neither before nor after": {slices.DeleteFunc(stands(900, 1600), func(r outside.Record) bool { return r.Who == "daemon" }), Disagrees, "daemon was not seen after"},
+	} {
+		s := &seen{strikes: []*strike{struck(scenarios.Fault{Fault: "pause"}, "node")}, records: map[string][]outside.Record{"node": test.records}}
+		if r := s.judge()[0]; r.State != test.state || !strings.Contains(r.Why, test.why) {
+			t.Errorf("%s: %s (%s), want %s (%s)", name, r.State, r.Why, test.state, test.why)
+		}
+	}
+}
+
 // A pause must have been in force for as long as its proof says, where that is less than was asked for: programs of a
 // busy machine stop late. A history that does not say it is held to what was asked for.
 func TestPausesAreAsLongAsProven(t *testing.T) {

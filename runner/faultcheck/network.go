@@ -26,7 +26,7 @@ func (s *seen) silent(k *strike, peer, what, name string) Row {
 	from, to := k.window()
 	c := k.check(fmt.Sprintf("%s do not arrive from the node that is dropped", name), k.proof)
 	heard := froms(s.of(k.target, what), peer)
-	c.unless(k.alive(heard), "nothing arrived before or after")
+	c.alive(k, heard, "what arrives")
 	in := slices.DeleteFunc(between(heard, from, to), func(r outside.Record) bool { return r.From < from })
 	c.unless(len(in) == 0, "%d arrived at %s", len(in), k.target)
 	if next := first(heard, to); next != nil {
@@ -42,7 +42,7 @@ func (s *seen) unconnected(k *strike, peer string) Row {
 	made := 0
 	for _, end := range [][2]string{{k.target, peer}, {peer, k.target}} {
 		heard := froms(s.of(end[0], outside.Connect), end[1])
-		c.unless(k.alive(heard), "no connection from %s to %s before or after", end[0], end[1])
+		c.alive(k, heard, "a connection from %s to %s", end[0], end[1])
 		for _, r := range between(heard, from, to) {
 			if r.From >= from { // its first packet met the cut
 				made++
@@ -61,10 +61,11 @@ func (s *seen) answered(k *strike, peer string) Row {
 	heard := froms(s.of(k.target, outside.ICMP), peer)
 	in := between(heard, from, to)
 	c.unless(len(in) == 0, "%d arrived", len(in))
+	before, after := k.around(heard)
 	switch {
 	case len(heard) == 0:
 		c.unmeasured("the node's user may send no echo requests")
-	case !k.alive(heard):
+	case !before || !after:
 		c.unmeasured("too few ICMP answers before and after")
 	case heard[0].Who == "unreachable":
 		c.measured("%d of port unreachable", len(in))

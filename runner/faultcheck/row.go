@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/dlmtest/dlmtest/runner/faultcheck/outside"
 )
 
 // Row is one thing that was measured of one fault, beside what the run's own proof said of it.
@@ -94,6 +96,18 @@ func (c *check) unmeasured(format string, args ...any) {
 	if c.State == Agrees {
 		c.State, c.Why = Unmeasured, fmt.Sprintf(format, args...)
 	}
+}
+
+// alive says whether something was seen at work before a fault and after its heal. What was not seen before it shows
+// nothing: the machine may have been too busy. What is not seen again did not get over it.
+func (c *check) alive(k *strike, all []outside.Record, format string, args ...any) bool {
+	what := fmt.Sprintf(format, args...)
+	before, after := k.around(all)
+	if !before {
+		c.unmeasured("%s was not seen before it", what)
+	}
+	c.unless(after, "%s was not seen after the heal", what)
+	return before && after
 }
 
 func (c *check) measured(format string, args ...any) { c.Measured = fmt.Sprintf(format, args...) }

@@ -181,7 +181,7 @@ func by(all []outside.Record, name string) []outside.Record {
 // is the fault's doing. It is no limit of anything: a busy machine may take a while.
 const soon = int64(10 * time.Second)
 
-// alive says whether something was heard before a fault began and after it was healed.
-func (s *strike) alive(all []outside.Record) bool {
-	return len(between(all, s.begun-soon, s.begun)) > 0 && first(all, s.healed) != nil
+// around says whether something was heard before a fault began, and after it was healed.
+func (s *strike) around(all []outside.Record) (before, after bool) {
+	return len(between(all, s.begun-soon, s.begun)) > 0, first(all, s.healed) != nil
 }

@@ -16,19 +16,18 @@ func (s *seen) pause(k *strike) []Row {
 	var lengths []int64
 	for _, name := range relatives {
 		beats := by(s.of(k.target, outside.Beat, outside.Gap), name)
-		if !k.alive(beats) {
-			c.unless(false, "%s was not seen before and after", name)
-			continue
-		}
 		ran := between(beats, from, to)
 		c.unless(len(ran) == 0, "%s ran %d times while it was said to stand", name, len(ran))
+		if !c.alive(k, beats, "%s", name) {
+			continue
+		}
 		for _, r := range beats {
 			if r.What == outside.Gap && r.From <= from && r.At >= to {
 				lengths = append(lengths, r.At-r.From)
 			}
 		}
 	}
-	c.unless(len(lengths) == len(relatives) || c.State == Disagrees, "%d of %d have a gap as long as the pause", len(lengths), len(relatives))
+	c.unless(len(lengths) == len(relatives) || c.State != Agrees, "%d of %d have a gap as long as the pause", len(lengths), len(relatives))
 	c.measured("gaps of %s", spread(lengths, ms))
 	return []Row{c.Row, s.watched(k)}
 }
@@ -38,7 +37,7 @@ func (s *seen) stall(k *strike) []Row {
 	from, to := k.window()
 	c := k.check("the lock client is asked for nothing, and runs on", k.proof)
 	calls := s.of(k.target, outside.Call)
-	c.unless(k.alive(calls), "no call was seen before and after")
+	c.alive(k, calls, "a call")
 	c.unless(len(between(calls, from, to)) == 0, "it was asked %d times", len(between(calls, from, to)))
 	ran := by(between(s.of(k.target, outside.Beat, outside.Gap), from, to), "main")
 	c.unless(len(ran) > 0, "it stood still itself")
