@@ -176,7 +176,7 @@ func (q *queue) waited(w trace.Wait) (g *trace.Grant, until int64) {
 func (q *queue) latest(k *keyLog, starts *peaks, w trace.Wait, until int64) (by int, from int64, open bool) {
 	by = -1
 	noise := q.faultsFor(q.Ops[w.Invoke].Node)
-	for _, clear := range without(trace.Span{From: w.From, To: until}, noise) {
+	for clear := range clearOf(trace.Span{From: w.From, To: until}, noise) {
 		arrived := clear.From + q.arrives()
 		if clear.From > w.From {
 			over := sort.Search(len(noise), func(i int) bool { return noise[i].To >= clear.From })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -238,10 +239,8 @@ func (s *fenced) acceptedBelow(r *run, k *keyLog, g *trace.Grant, op *history.Op
 // writes says whether who holds g is the writer at a time.
 func writes(g *trace.Grant, at int64) bool {
 	mode := g.Mode
-	for _, turn := range g.Turns {
-		if turn.At <= at {
-			mode = turn.Mode
-		}
+	if next := sort.Search(len(g.Turns), func(i int) bool { return g.Turns[i].At > at }); next > 0 {
+		mode = g.Turns[next-1].Mode
 	}
 	return mode == history.Exclusive
 }

@@ -3,7 +3,9 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
+	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
 	"github.com/dlmtest/dlmtest/history/trace"
@@ -271,22 +273,20 @@ func eachWithout(all, spans []trace.Span) (left []trace.Span) {
 }
 
 // without is what spans, which are in order, leave of s.
-func without(s trace.Span, spans []trace.Span) []trace.Span {
-	var left []trace.Span
-	i, _ := slices.BinarySearchFunc(spans, s.From, func(x trace.Span, t int64) int {
-		if x.To <= t {
-			return -1
+func without(s trace.Span, spans []trace.Span) []trace.Span { return slices.Collect(clearOf(s, spans)) }
+
+// clearOf tells what spans, which are in order, leave of s, the earliest first: who asks no further pays for no more.
+func clearOf(s trace.Span, spans []trace.Span) iter.Seq[trace.Span] {
+	return func(yield func(trace.Span) bool) {
+		i := sort.Search(len(spans), func(i int) bool { return spans[i].To > s.From })
+		for ; i < len(spans) && spans[i].From < s.To; i++ {
+			if spans[i].From > s.From && !yield(trace.Span{From: s.From, To: spans[i].From}) {
+				return
+			}
+			s.From = spans[i].To
 		}
-		return 1
-	})
-	for ; i < len(spans) && spans[i].From < s.To; i++ {
-		if spans[i].From > s.From {
-			left = append(left, trace.Span{From: s.From, To: spans[i].From})
+		if s.From < s.To {
+			yield(s)
 		}
-		s.From = spans[i].To
 	}
-	if s.From < s.To {
-		left = append(left, s)
-	}
-	return left
 }

@@ -186,7 +186,9 @@ func (t *Trace) acquired(i int, op *history.Op, p pending, invoke *history.Op) {
 	k := t.key(invoke.Key)
 	k.Waits[p.slot].Done, k.Waits[p.slot].To = i, op.Time
 	if by := (request{op.Node, invoke.Key}); op.Type != history.Info || op.Owner != "" {
-		t.nameless[by] = slices.DeleteFunc(t.nameless[by], func(asked int) bool { return asked == invoke.Index })
+		if at, waits := slices.BinarySearch(t.nameless[by], invoke.Index); waits { // they are in order, and may be many
+			t.nameless[by] = slices.Delete(t.nameless[by], at, at+1)
+		}
 	}
 	switch op.Type {
 	case history.OK:
