@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,17 +36,24 @@ const few, many = "300", "1000"
 // the binary for each would take longer than they do.
 const brief = 200 * time.Millisecond
 
-func newSuite(ctx context.Context, dir, overlay, binary string, limit time.Duration) (*suite, error) {
+func newSuite(ctx context.Context, dir, overlay, binary string, o options) (*suite, error) {
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, dir)
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("the planted package %s does not build: %w\n%s", dir, err, out)
 	}
-	s := &suite{dir: dir, binary: binary, limit: limit}
+	s := &suite{dir: dir, binary: binary, limit: o.limit}
+	not, err := regexp.Compile(o.skip)
+	if err != nil {
+		return nil, fmt.Errorf("-skip: %w", err)
+	}
 	list, err := exec.CommandContext(ctx, binary, "-test.list", "^(Test|Fuzz)").Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the tests of %s: %w", dir, err)
 	}
 	for _, name := range strings.Fields(string(list)) {
+		if o.skip != "" && not.MatchString(name) {
+			continue
+		}
 		t, err := s.look(ctx, name)
 		if err != nil {
 			return nil, err
