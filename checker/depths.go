@@ -223,7 +223,7 @@ func spread(now map[uint]int, open []nestedAsk) {
 		queue = queue[1:]
 		for place, a := range open {
 			more := set | 1<<place
-			if _, known := now[more]; more == set || known || !a.unsure && now[set]+a.by != a.told {
+			if _, known := now[more]; known || !a.unsure && now[set]+a.by != a.told {
 				continue
 			}
 			now[more] = now[set] + a.by

@@ -323,6 +323,46 @@ func TestUses(t *testing.T) {
 }
 
 // TestUsesAreAsked: the properties of a use are judged of that use alone.
+// An effect that the resource acknowledged and did not log is counted, and what holds by such a log is unknown. A refused effect, or
+// one of which nobody knows how it ended, need not be logged.
+func TestEffectsThatAreNotLogged(t *testing.T) {
+	card := func(done history.Type, accepted, more bool, value string) Property {
+		b := use(history.Use{Name: history.Payment})
+		h := b.grant(0, 10*ms, "client-1", "k", 1)
+		b.effect(20*ms, h, "charge order 1", true, true)
+		b.effect(30*ms, h, "charge order 2", true, true)
+		for _, typ := range []history.Type{history.Invoke, done} { // its note is missing
+			op := b.op(40*ms, h.node, typ, history.Effect, h.key)
+			op.Owner, op.Token, op.Value = h.owner, h.token, "e3"
+			op.Unfenced, op.Fenced = &history.Copy{Value: value}, &history.Copy{Value: value}
+			if typ == history.OK {
+				op.Unfenced.Accepted, op.Fenced.Accepted = accepted, accepted
+			}
+		}
+		if more {
+			b.values++
+			b.effect(50*ms, h, "charge order 4", true, true)
+		}
+		return verdictOf(b, "charged-once/unfenced")
+	}
+	for _, c := range []struct {
+		name string
+		got  Property
+		want Verdict
+		says string
+	}{
+		{"another one", card(history.OK, true, true, "charge order 3"), Unknown, `acknowledged "charge order 3" of client-1 (token 1) in the unfenced copy of "k" at 0.040 s, and has not logged it`},
+		{"one that was done before", card(history.OK, true, true, "charge order 1"), Violated, "charge"},
+		{"the log ends before", card(history.OK, true, false, "charge order 3"), Unknown, "what it logged after that is missing"},
+		{"it was refused", card(history.OK, false, true, "charge order 3"), Holds, ""},
+		{"nobody knows how it ended", card(history.Info, false, true, "charge order 3"), Holds, ""},
+	} {
+		if c.got.Verdict != c.want || !strings.Contains(c.got.Reason, c.says) {
+			t.Errorf("%s: %s: %s, want %s: %s", c.name, c.got.Verdict, c.got.Reason, c.want, c.says)
+		}
+	}
+}
+
 func TestUsesAreAsked(t *testing.T) {
 	for _, c := range Checkers {
 		if c.use == "" {
