@@ -30,9 +30,9 @@ var lossesBesideOthers = map[string]func(*builder){
 	"holds-nameless-server":    lostBeside("pause", "server-1"),
 }
 
-// vain is a semaphore without a lease of which one client takes a permit again and again, while two others ask for one in turn, and give up
+// vain is a semaphore without a lease of which one client takes a permit again and again, while some others ask for one in turn, and give up
 // after a time. In the middle one of them may be granted it for a while.
-func vain(limit int64, permits int, between bool) func(*builder) {
+func vain(others, limit int64, permits int, between bool) func(*builder) {
 	return func(b *builder) {
 		b.kind(history.Semaphore)
 		unleased(b)
@@ -42,7 +42,7 @@ func vain(limit int64, permits int, between bool) func(*builder) {
 			b.does(i*sec+990*ms, h, history.Release, history.OK)
 		}
 		for i := int64(0); i*limit < 8*sec; i++ {
-			from, to, node := sec+i*limit, sec+(i+1)*limit-ms, fmt.Sprint("client-", 2+i%2)
+			from, to, node := sec+i*limit, sec+(i+1)*limit-ms, fmt.Sprint("client-", 2+i%others)
 			if between && i == 4*sec/limit {
 				b.does(to, b.permits(from, from+ms, node, 1, 20), history.Release, history.OK)
 			} else {
@@ -53,9 +53,10 @@ func vain(limit int64, permits int, between bool) func(*builder) {
 }
 
 var vainInTurn = map[string]func(*builder){
-	"violated-vain-in-turn": vain(800*ms, 2, false),
-	"unknown-vain-full":     vain(800*ms, 1, false),
-	"unknown-vain-between":  vain(800*ms, 2, true), // somebody had it for a while
+	"violated-vain-in-turn": vain(2, 800*ms, 2, false), // each alone did, with pauses
+	"violated-vain-by-six":  vain(6, 800*ms, 2, false), // none of them waited for long, whatever its pauses count
+	"unknown-vain-full":     vain(6, 800*ms, 1, false),
+	"unknown-vain-between":  vain(6, 800*ms, 2, true), // somebody had it for a while
 }
 
 // overEarly is the holder of a session that is killed, after which another is granted the key at a time. Nobody tells a deadline.

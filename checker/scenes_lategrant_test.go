@@ -31,6 +31,17 @@ func grantedBeside(mode1, mode2 history.Mode, until int64) func(*builder) {
 	}
 }
 
+// ofUntold is the same of a lock that tells no deadline.
+func ofUntold(does func(*builder)) func(*builder) {
+	return func(b *builder) {
+		does(b)
+		b.setup.Promise.Validity = history.Untold
+		for i := range b.ops {
+			b.ops[i].Deadline = 0
+		}
+	}
+}
+
 // sentAsAsked has the request of a grant sent when it was asked for.
 func sentAsAsked(b *builder, h *held) {
 	asked := map[string]int64{}
@@ -74,6 +85,8 @@ func grantedWithin(granted int64, more ...func(*builder)) func(*builder) {
 var grantsLate = map[string]func(*builder){
 	"violated-late-grant":        grantedBeside("", "", 2400*ms),
 	"holds-late-grant-between":   grantedBeside("", "", 300*ms), // the other's lease was over by 1.3 s
+	"violated-late-untold":       ofUntold(grantedBeside("", "", 2400*ms)),
+	"holds-late-untold-between":  ofUntold(grantedBeside("", "", 300*ms)),
 	"violated-late-writer":       grantedBeside(shared, exclusive, 2400*ms),
 	"violated-late-reader":       grantedBeside(exclusive, shared, 2400*ms),
 	"holds-late-reader":          grantedBeside(shared, shared, 2400*ms),
