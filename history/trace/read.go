@@ -185,10 +185,8 @@ func (t *Trace) complete(i int, op *history.Op) {
 func (t *Trace) acquired(i int, op *history.Op, p pending, invoke *history.Op) {
 	k := t.key(invoke.Key)
 	k.Waits[p.slot].Done, k.Waits[p.slot].To = i, op.Time
-	if by := (request{op.Node, invoke.Key}); op.Type != history.Info || op.Owner != "" {
-		if at, waits := slices.BinarySearch(t.nameless[by], invoke.Index); waits { // they are in order, and may be many
-			t.nameless[by] = slices.Delete(t.nameless[by], at, at+1)
-		}
+	if op.Type != history.Info || op.Owner != "" {
+		t.noLongerNameless(request{op.Node, invoke.Key}, invoke.Index)
 	}
 	switch op.Type {
 	case history.OK:

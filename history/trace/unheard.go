@@ -54,6 +54,13 @@ func (t *Trace) acquireOf(op *history.Op) (asked int, key *Key, found bool) {
 // Nameless are the acquires of a key that a client made as nobody knows whom, by their invoke, and of which it is not known how they ended.
 func (t *Trace) Nameless(node, key string) []int { return t.nameless[request{node, key}] }
 
+// noLongerNameless takes out an acquire of which it is known whom it was made as, or how it ended. They are in order, and may be many.
+func (t *Trace) noLongerNameless(by request, asked int) {
+	if at, found := slices.BinarySearch(t.nameless[by], asked); found {
+		t.nameless[by] = slices.Delete(t.nameless[by], at, at+1)
+	}
+}
+
 // turns notes that who may have been granted a key asks to turn it into another hold, or to give it back.
 func (t *Trace) turns(op *history.Op, g *Grant) {
 	if g != nil || op.F == history.Read || op.Owner == "" {
