@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // mistake is one planted mistake.
@@ -27,6 +29,7 @@ type planter struct {
 	name    string
 	source  []byte
 	hash    string
+	types   map[ast.Expr]types.TypeAndValue
 	planted *[]mistake
 	edits   []edit
 }
@@ -48,25 +51,26 @@ var swaps = map[token.Token][]token.Token{
 	token.LAND: {token.LOR}, token.LOR: {token.LAND},
 }
 
+// edges are swaps that differ only where both sides are equal.
+var edges = map[token.Token]token.Token{token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR}
+
 // plant writes the package with every mistake in it beside the original, and
 // the overlay by which go build takes it.
 func plant(dir, scratch string) (planted []mistake, overlay string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	loaded, err := packages.Load(&packages.Config{Dir: dir, Mode: packages.NeedName | packages.NeedCompiledGoFiles |
+		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps}, ".")
 	if err != nil {
 		return nil, "", err
 	}
-	replace, name := map[string]string{}, ""
-	for _, file := range files {
-		base := filepath.Base(file)
-		if strings.HasSuffix(base, "_test.go") {
-			continue
-		}
-		full, err := filepath.Abs(file)
-		if err != nil {
-			return nil, "", err
-		}
-		replace[full] = filepath.Join(scratch, base)
-		if name, err = plantFile(file, replace[full], &planted); err != nil {
+	pkg := loaded[0]
+	if len(pkg.Errors) > 0 {
+		return nil, "", pkg.Errors[0]
+	}
+	replace := map[string]string{}
+	for i, full := range pkg.CompiledGoFiles {
+		replace[full] = filepath.Join(scratch, filepath.Base(full))
+		p := &planter{fset: pkg.Fset, name: filepath.Base(filepath.Dir(full)) + "/" + filepath.Base(full), types: pkg.TypesInfo.Types, planted: &planted}
+		if err := p.file(pkg.Syntax[i], full, replace[full]); err != nil {
 			return nil, "", err
 		}
 	}
@@ -75,7 +79,7 @@ func plant(dir, scratch string) (planted []mistake, overlay string, err error) {
 		return nil, "", err
 	}
 	replace[full] = filepath.Join(scratch, "mutant.go")
-	text := fmt.Sprintf("package %s\n", name) + fmt.Sprintf(chooser, max(len(planted), 1))
+	text := fmt.Sprintf("package %s\n", pkg.Name) + fmt.Sprintf(chooser, max(len(planted), 1))
 	if err := os.WriteFile(replace[full], []byte(text), 0o644); err != nil {
 		return nil, "", err
 	}
@@ -87,29 +91,23 @@ func plant(dir, scratch string) (planted []mistake, overlay string, err error) {
 	return planted, overlay, os.WriteFile(overlay, list, 0o644)
 }
 
-func plantFile(from, to string, planted *[]mistake) (pkg string, err error) {
-	source, err := os.ReadFile(from)
-	if err != nil {
-		return "", err
+// file writes one file with its mistakes.
+func (p *planter) file(file *ast.File, from, to string) (err error) {
+	if p.source, err = os.ReadFile(from); err != nil {
+		return err
 	}
-	full, err := filepath.Abs(from)
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Base(filepath.Dir(full)) + "/" + filepath.Base(full)
-	p := &planter{fset: token.NewFileSet(), name: name, source: source, hash: hash(source), planted: planted}
-	file, err := parser.ParseFile(p.fset, from, source, 0)
-	if err != nil {
-		return "", err
-	}
+	p.hash = hash(p.source)
 	ast.Inspect(file, p.visit)
-	return file.Name.Name, os.WriteFile(to, p.result(), 0o644)
+	return os.WriteFile(to, p.result(), 0o644)
 }
 
 func (p *planter) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		for _, op := range swaps[n.Op] {
+			if op == edges[n.Op] && p.instants(n) {
+				continue
+			}
 			p.expression(n, fmt.Sprintf("(%s) %s (%s)", p.text(n.X), op, p.text(n.Y)), fmt.Sprintf("%s becomes %s", n.Op, op))
 		}
 	case *ast.IfStmt:
@@ -129,6 +127,19 @@ func (p *planter) visit(n ast.Node) bool {
 	case *ast.CaseClause:
 		for _, s := range n.Body {
 			p.remove(s)
+		}
+	}
+	return true
+}
+
+// instants says that two times in nanoseconds are compared: no definition says what holds
+// where both are the same nanosecond, so what differs there alone is no mistake. Of
+// int64 there are times and tokens.
+func (p *planter) instants(b *ast.BinaryExpr) bool {
+	for _, side := range []ast.Expr{b.X, b.Y} {
+		t := p.types[side]
+		if t.Type == nil || !types.Identical(t.Type, types.Typ[types.Int64]) || t.Value != nil || strings.Contains(strings.ToLower(p.text(side)), "token") {
+			return false
 		}
 	}
 	return true

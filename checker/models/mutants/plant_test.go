@@ -14,6 +14,9 @@ func TestPlant(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module p\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	planted, overlay, err := plant(dir, scratch)
 	if err != nil {
 		t.Fatal(err)

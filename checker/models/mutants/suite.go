@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,7 +20,8 @@ import (
 type suite struct {
 	dir, binary string
 	limit       time.Duration
-	tests       []test // the quickest first
+	tests       []test   // the quickest first
+	noticed     sync.Map // of a file, the name of the test that noticed the last mistake in it
 }
 
 type test struct {
@@ -85,12 +87,13 @@ func (s *suite) look(ctx context.Context, name string) (test, error) {
 // try runs the tests that come by a mistake, on so many random histories.
 func (s *suite) try(ctx context.Context, m mistake, count string) result {
 	r := result{Verdict: unreached, Tried: count}
-	for _, t := range s.coming(m.id) {
+	for _, t := range s.coming(m) {
 		limit := min(s.limit, 20*time.Second+20*t.took)
 		if count == many {
 			limit = s.limit
 		}
 		if _, failed, hung := s.run(ctx, limit, t.name, fmt.Sprintf("MUTANT=%d", m.id), "N="+count); failed {
+			s.noticed.Store(m.file(), t.name)
 			return result{Verdict: killed, By: t.name, Hung: hung}
 		}
 		r.Verdict = survived
@@ -98,14 +101,18 @@ func (s *suite) try(ctx context.Context, m mistake, count string) result {
 	return r
 }
 
-// coming are the tests that come by a mistake, the brief ones as one.
-func (s *suite) coming(id int) (all []test) {
+// coming are the tests that come by a mistake: the brief ones as one, then the one
+// that noticed the last mistake in the same file, which notices most of its neighbours.
+func (s *suite) coming(m mistake) (all []test) {
 	together := test{}
+	by, _ := s.noticed.Load(m.file())
 	for _, t := range s.tests {
 		switch {
-		case !t.sees[id]:
+		case !t.sees[m.id]:
 		case t.took <= brief:
 			together.name, together.took = together.name+"|"+t.name, together.took+t.took
+		case t.name == by:
+			all = slices.Insert(all, 0, t)
 		default:
 			all = append(all, t)
 		}
