@@ -30,6 +30,7 @@ type planter struct {
 	source  []byte
 	hash    string
 	types   map[ast.Expr]types.TypeAndValue
+	loops   ast.Expr // the condition of the last loop
 	planted *[]mistake
 	edits   []edit
 }
@@ -105,11 +106,13 @@ func (p *planter) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		for _, op := range swaps[n.Op] {
-			if op == edges[n.Op] && p.instants(n) {
+			if op == edges[n.Op] && (p.instants(n) || p.presence(n)) {
 				continue
 			}
 			p.expression(n, fmt.Sprintf("(%s) %s (%s)", p.text(n.X), op, p.text(n.Y)), fmt.Sprintf("%s becomes %s", n.Op, op))
 		}
+	case *ast.ForStmt:
+		p.loops = n.Cond
 	case *ast.IfStmt:
 		p.negate(n.Cond)
 	case *ast.SwitchStmt:
@@ -143,6 +146,14 @@ func (p *planter) instants(b *ast.BinaryExpr) bool {
 		}
 	}
 	return true
+}
+
+// presence says that an index of the history is compared with 0 to ask whether there is one: the mistake
+// shows where it is that of the first line, which is answered by nothing before it. A loop counts.
+func (p *planter) presence(b *ast.BinaryExpr) bool {
+	x, zero := p.types[b.X], p.types[b.Y].Value
+	return ast.Expr(b) != p.loops && (b.Op == token.GEQ || b.Op == token.LSS) && x.Type != nil && types.Identical(x.Type, types.Typ[types.Int]) &&
+		zero != nil && zero.ExactString() == "0"
 }
 
 // negate turns a condition round that is no comparison, which are exchanged elsewhere.
