@@ -11,9 +11,7 @@ import (
 // been made: from the send of the request to its answer others were kept for certain (keptSpans). So such a grant is not beside anybody by its
 // deadline, and was made beside somebody all the same.
 func (r *run) grantedLate(f *found) {
-	was := r.rests.steady
-	r.rests.steady = true // see addDoubles
-	defer func() { r.rests.steady = was }()
+	defer r.steadily()() // see addDoubles
 	told := map[int]bool{}
 	for i := range f.list {
 		for _, op := range f.list[i].Operations {

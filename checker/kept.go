@@ -259,9 +259,7 @@ func (r *run) addDoubles(k *keyLog, doubles map[[2]*trace.Grant]bool, f *found) 
 	byOp := func(a, b [2]*trace.Grant) int {
 		return cmp.Or(cmp.Compare(a[1].Op, b[1].Op), cmp.Compare(a[0].Op, b[0].Op))
 	}
-	was := r.rests.steady
-	r.rests.steady = true // what is kept is reckoned by requests, and ends with a stall that may end a session
-	defer func() { r.rests.steady = was }()
+	defer r.steadily()() // what is kept is reckoned by requests, and ends with a stall that may end a session
 	for _, pair := range slices.SortedFunc(maps.Keys(doubles), byOp) {
 		g, h := pair[0], pair[1]
 		f.add(r, Violation{Key: k.Name, At: h.OK, Operations: []int{g.Op, h.Op, g.EndOp, h.EndOp}},

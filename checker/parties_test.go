@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -46,5 +47,47 @@ func TestStallOfAWriterThatTheResourceNames(t *testing.T) {
 				t.Errorf("%s: %s", p.Verdict, p.Reason)
 			}
 		})
+	}
+}
+
+// A stall of whoever asked for what the resource logged, or of the resource, may have delayed it, each since the grant that it was done on.
+func TestParties(t *testing.T) {
+	b := newBuilder()
+	h := b.grantOf(0, 10*ms, "client-1", 1)
+	b.decide(500*ms, h, true)
+	b.charges(600*ms, h, h.owner)
+	happened := b.op(600*ms+ms/2, "resource", history.Note, history.Happened, "k")
+	happened.Owner, happened.Value = h.owner, "charge 1"
+	b.charges(700*ms, h, "nobody") // as an owner that nobody was granted
+	b.ops[len(b.ops)-1].Value, b.ops[len(b.ops)-2].Value = "charge 2", "charge 2"
+	happened = b.op(700*ms+ms/2, "resource", history.Note, history.Happened, "k")
+	happened.Owner, happened.Value = "nobody", "charge 2"
+	setup, ops := b.done()
+	r := newRun(setup, ops)
+	sent := 9 * ms
+	for name, c := range map[string]struct {
+		f     history.F
+		value string
+		want  []party
+	}{
+		"a write":               {history.Apply, "v1", []party{{"resource", sent}, {"client-1", sent}}},
+		"an effect":             {history.Happened, "charge 1", []party{{"resource", sent}, {"client-1", sent}}},
+		"an effect of a nobody": {history.Happened, "charge 2", []party{{"resource", 700*ms + ms/2}, {"client-1", 700 * ms}}},
+	} {
+		at := slices.IndexFunc(r.Ops, func(op history.Op) bool { return op.F == c.f && op.Value == c.value })
+		since := map[string]int64{} // each counts from the first time that is told of it
+		for _, p := range r.parties([]int{at}) {
+			if from, known := since[p.node]; !known || p.from < from {
+				since[p.node] = p.from
+			}
+		}
+		for _, p := range c.want {
+			if got, known := since[p.node]; !known || got != origin+p.from {
+				t.Errorf("%s: %s from %d µs (known: %v), want %d", name, p.node, (got-origin)/1000, known, p.from/1000)
+			}
+		}
+		if len(since) != len(c.want) {
+			t.Errorf("%s: %v", name, since)
+		}
 	}
 }

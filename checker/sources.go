@@ -55,6 +55,13 @@ func (r *run) unlessServers(add func()) {
 	r.rests = was
 }
 
+// steadily has no stall excuse what is recorded from now on, until what it returns is called.
+func (r *run) steadily() func() {
+	was := r.rests
+	r.rests.steady = true
+	return func() { r.rests = was }
+}
+
 // findCuts finds who has not recorded all that he did, or whose records have not all
 // come. A part of a history tells nothing of that.
 func (r *run) findCuts() {

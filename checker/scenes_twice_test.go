@@ -1,0 +1,26 @@
+package checker
+
+import (
+	"maps"
+
+	"github.com/dlmtest/dlmtest/history"
+)
+
+// The scenes of what a service answers while connections of the holder are reset, so that a library may have asked twice.
+func init() { maps.Copy(scenes["false-loss"], refusedAtReset) }
+
+// refusedReset is a hold whose holder is told at 0.43 s, well within its lease, that it has none, as its connections are reset.
+func refusedReset(f history.F) func(*builder) {
+	return func(b *builder) {
+		turns(b)
+		b.setup.Servers = []string{"server-1"}
+		h := b.grantOf(4*sec, 4010*ms, "client-1", 8)
+		b.fault(4425*ms, 4435*ms, 1, "reset", "client-1")
+		b.does(4430*ms, h, f, history.Fail)
+	}
+}
+
+var refusedAtReset = map[string]func(*builder){
+	"violated-renewal-at-reset": refusedReset(history.Extend), // who asks again to renew is renewed again
+	"holds-release-at-reset":    refusedReset(history.Release),
+}
