@@ -123,6 +123,16 @@ var claimsOfShares = map[string]func(*builder){
 		b.permits(220*ms, 230*ms, "client-3", 1, 3)
 		b.does(300*ms, h, history.Release, history.OK)
 	},
+	"violated-permit-crowded-then": func(b *builder) { // by two, and who came after those took no permit of its
+		b.kind(history.Semaphore)
+		h := b.permits(0, 10*ms, "client-1", 1, 1)
+		b.does(100*ms, h, history.Release, history.Info)
+		o := b.permits(200*ms, 210*ms, "client-2", 1, 2)
+		b.permits(220*ms, 230*ms, "client-3", 1, 3)
+		b.does(240*ms, o, history.Release, history.OK)
+		b.permits(250*ms, 260*ms, "client-2", 1, 4)
+		b.does(300*ms, h, history.Release, history.OK)
+	},
 	"violated-permit-late":     crowdedLate(1200*ms, 900*ms, 1500*ms),
 	"holds-permit-in-time":     crowdedLate(1200*ms, 900*ms, 1100*ms), // two too many, which is not what it was told
 	"holds-permit-lease-over":  crowdedLate(1300*ms, 200*ms, 1500*ms), // its lease was over before they came
