@@ -127,7 +127,7 @@ func (r *run) deathAfter(node string, t int64) *trace.Fault {
 // its completion. How much longer it went on is not known: see knownEnd. Nor is it, where its client acts as an owner of whom nobody knows how it came
 // to be one: that may be what it waited for. false: nothing is known of it.
 func (r *run) lasted(w trace.Wait) (trace.Wait, bool) {
-	if w, known := r.knownEnd(w); known || w.Done >= 0 {
+	if w, known := r.knownEnd(w); w.Done >= 0 {
 		return w, known
 	}
 	op := &r.Ops[w.Invoke]

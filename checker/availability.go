@@ -118,7 +118,7 @@ func (r *run) drought(k *keyLog, in *incident) drought {
 		}
 		for _, w := range asked {
 			owed := without(trace.Span{From: max(w.From, in.from), To: min(w.To, end)}, r.outages(node))
-			if h := in.hit[node]; h != nil && len(h.mute) > 0 {
+			if h := in.hit[node]; h != nil {
 				owed = eachWithout(owed, h.mute)
 			}
 			for _, o := range owed {

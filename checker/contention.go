@@ -47,7 +47,7 @@ func (r *run) contended(k *keyLog) int {
 	return n
 }
 
-// beliefs are times in which somebody believed to hold a key.
+// beliefs are times in which somebody believed to hold a key, added by their begins.
 type beliefs struct{ begins, ends []int64 }
 
 func (b *beliefs) add(g *trace.Grant) {
@@ -56,7 +56,7 @@ func (b *beliefs) add(g *trace.Grant) {
 	}
 }
 
-func (b *beliefs) sort() { slices.Sort(b.begins); slices.Sort(b.ends) }
+func (b *beliefs) sort() { slices.Sort(b.ends) }
 
 // during counts those that have an instant in [from, to]: those that have begun by to,
 // but for those that had ended by from.

@@ -6,8 +6,12 @@ import (
 	"github.com/dlmtest/dlmtest/history"
 )
 
-// The scenes of what a service answers while connections of the holder are reset, so that a library may have asked twice.
-func init() { maps.Copy(scenes["false-loss"], refusedAtReset) }
+// The scenes of what a service answers while connections of the holder are reset, so that a library may have asked twice; and
+// of whom a fault of another client may have kept waiting.
+func init() {
+	maps.Copy(scenes["false-loss"], refusedAtReset)
+	maps.Copy(scenes["deadlock-freedom"], waitsBesideHit)
+}
 
 // refusedReset is a hold whose holder is told at 0.43 s, well within its lease, that it has none, as its connections are reset.
 func refusedReset(f history.F) func(*builder) {
@@ -23,4 +27,15 @@ func refusedReset(f history.F) func(*builder) {
 var refusedAtReset = map[string]func(*builder){
 	"violated-renewal-at-reset": refusedReset(history.Extend), // who asks again to renew is renewed again
 	"holds-release-at-reset":    refusedReset(history.Release),
+}
+
+var waitsBesideHit = map[string]func(*builder){
+	"violated-key-beside-hit-votes": func(b *builder) { // who was refused before the fault has no votes out by it
+		b.setup.Promise.DriftFactor = 0.01
+		keyBesideHit(b, "client-3")
+	},
+	"holds-reader-beside-downgraded-mute": func(b *builder) { // its waiters may not hear of it
+		askingBeside(shared, exclusive, 20*sec, turned(100*ms, shared, history.OK))(b)
+		b.setup.Promise.Mute = true
+	},
 }
