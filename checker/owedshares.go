@@ -22,7 +22,7 @@ func (r *run) owedShares(k *keyLog) (all []trace.Share) {
 // addOwed records shares that were granted beside others that nothing had ended and that leave no
 // room for them, unless the same is told of what their holders did.
 func (r *run) addOwed(f *found) {
-	defer r.steadily()() // see addDoubles
+	defer r.steadily()()   // see addDoubles
 	told := map[int]bool{} // grants
 	for i := range f.list {
 		for _, op := range f.list[i].Operations {
