@@ -34,28 +34,38 @@ func (r *run) faded(f *trace.Fault, end int64) int64 {
 	return max(after(end, r.aftermath()), flows(f))
 }
 
-// lingers is how long what any fault of the run has left behind may go on.
-func (r *run) lingers() int64 {
-	if r.known.lingers == 0 {
-		r.known.lingers = r.aftermath()
-		for _, f := range r.Faults { // an outage is that of several, so the longest counts for all
-			if f.Begin >= 0 && f.To < trace.Forever {
-				r.known.lingers = max(r.known.lingers, r.faded(f, f.To)-f.To)
+// feltOutages are the outages of a node, each until what it has left behind is over: that of the faults which had a part in it.
+func (r *run) feltOutages(node string) []trace.Span {
+	return r.outagesUntil("felt", node, func(f *trace.Fault) int64 { return r.faded(f, f.To) })
+}
+
+// endingOutages are the outages of a node, each until it can have no hand any more in the end of a hold that is asked for then, see ends,
+// and connections make progress.
+func (r *run) endingOutages(node string) []trace.Span {
+	return r.outagesUntil("ending", node, func(f *trace.Fault) int64 { return max(r.ends(f), flows(f)) })
+}
+
+func (r *run) outagesUntil(name, node string, over func(*trace.Fault) int64) []trace.Span {
+	return once(&r.known.spans, name+" outages of "+node, func() []trace.Span {
+		outages := r.outages(node)
+		spans := slices.Clone(outages)
+		for _, f := range r.faultsUpon(node) {
+			if f.Begin < 0 || f.To == trace.Forever {
+				continue
+			}
+			i := sort.Search(len(outages), func(i int) bool { return outages[i].To >= f.From })
+			for ; i < len(outages) && outages[i].From <= f.To; i++ {
+				spans[i].To = max(spans[i].To, after(outages[i].To, over(f)-f.To))
 			}
 		}
-	}
-	return r.known.lingers
+		return trace.Union(spans)
+	})
 }
 
-// faulty are the times, in order, of the faults that match, each with its aftermath.
-func (r *run) faulty(match func(*trace.Fault) bool) []trace.Span {
-	return r.faultsUntil(match, func(f *trace.Fault) int64 { return r.faded(f, f.To) })
-}
-
-// faultsUntil are the times, in order, of the faults that match, each until what it has left behind is over.
-func (r *run) faultsUntil(match func(*trace.Fault) bool, over func(*trace.Fault) int64) []trace.Span {
+// faultsUntil are the times, in order, of those of some faults that match, each until what it has left behind is over.
+func faultsUntil(faults []*trace.Fault, match func(*trace.Fault) bool, over func(*trace.Fault) int64) []trace.Span {
 	var spans []trace.Span
-	for _, f := range slices.Concat(r.Faults, r.shocks()) {
+	for _, f := range faults {
 		if f.Begin >= 0 && match(f) {
 			spans = append(spans, trace.Span{From: f.From, To: over(f)})
 		}
@@ -63,9 +73,10 @@ func (r *run) faultsUntil(match func(*trace.Fault) bool, over func(*trace.Fault)
 	return trace.Union(spans)
 }
 
-// endingAs are the times, made once for a name, in which the faults that match may end a hold that was asked for meanwhile, see ends.
-func (r *run) endingAs(name string, match func(*trace.Fault) bool) []trace.Span {
-	return once(&r.known.spans, "ends: "+name, func() []trace.Span { return r.faultsUntil(match, r.ends) })
+// endingUpon are the times, made once for a name, in which the faults that match and may hinder a node may end a hold that was asked for
+// meanwhile, see ends.
+func (r *run) endingUpon(name, node string, match func(*trace.Fault) bool) []trace.Span {
+	return once(&r.known.spans, "ends: "+name+" "+node, func() []trace.Span { return faultsUntil(r.faultsUpon(node), match, r.ends) })
 }
 
 // ends is until when a fault may end a hold that was asked for after its begin. One that is over as the hold is asked for has no hand in it, but in two
@@ -97,20 +108,6 @@ func (r *run) lost(f *trace.Fault) int64 {
 func (r *run) follow() bool {
 	p, servers := r.Setup.Promise, len(r.Setup.Servers)
 	return servers == 0 || servers > 1 && p.Survives == "" && p.DriftFactor == 0
-}
-
-// endings is how long what any fault has left behind may end holds, or keep connections from making progress.
-func (r *run) endings() int64 {
-	if r.known.endings == nil {
-		longest := int64(0)
-		for _, f := range slices.Concat(r.Faults, r.shocks()) {
-			if f.Begin >= 0 && f.To < trace.Forever {
-				longest = max(longest, max(r.ends(f), flows(f))-f.To)
-			}
-		}
-		r.known.endings = &longest
-	}
-	return *r.known.endings
 }
 
 // deathAfter is the first kill of a node after t; nil: it was not killed.

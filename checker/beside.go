@@ -15,7 +15,7 @@ import (
 // besideFaults says that a history is of such a service, and that a fault hit clients.
 func (r *run) besideFaults() bool {
 	p := r.Setup.Promise
-	return len(r.Setup.Servers) > 0 && (p.Leased || p.Session) && !p.Mute &&
+	return (p.Leased || p.Session) && !p.Mute &&
 		slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return f.Begin >= 0 && r.isClient(f.Target) })
 }
 

@@ -251,7 +251,7 @@ func (r *run) starved(g *trace.Grant, answered, told int64) bool {
 		return false
 	}
 	beat := int64(r.Setup.Lease) / 3
-	away := r.endingAs("starves "+g.Node, func(f *trace.Fault) bool {
+	away := r.endingUpon("starves", g.Node, func(f *trace.Fault) bool {
 		return !f.Missed && f.To-f.From >= beat && (r.hitsWay(f, g.Node) && len(f.Cut) > 0 || r.hitsServers(f))
 	})
 	i := sort.Search(len(away), func(i int) bool { return away[i].To >= told })

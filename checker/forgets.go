@@ -23,7 +23,7 @@ func (r *run) fewKnow(node string, from, to int64) bool {
 			return f.Target == of && (len(f.Cut) == 0 || slices.Contains(f.Cut, other))
 		}
 		if trace.Meets(once(&r.known.spans, "knows: "+server+" "+node, func() []trace.Span {
-			return r.faultsUntil(func(f *trace.Fault) bool {
+			return faultsUntil(slices.Concat(r.Faults, r.shocks()), func(f *trace.Fault) bool {
 				return parts(f, server, node) || len(f.Cut) > 0 && parts(f, node, server)
 			}, func(f *trace.Fault) int64 { return max(flows(f), r.lost(f)) })
 		}), from, to) {
@@ -40,7 +40,7 @@ func (r *run) outOfReach(node string, from, to int64, told bool) bool {
 	own := r.ownShaken(node)
 	if !told {
 		own = once(&r.known.spans, "reach: "+node, func() []trace.Span {
-			return r.faultsUntil(func(f *trace.Fault) bool {
+			return faultsUntil(r.faultsUpon(node), func(f *trace.Fault) bool {
 				return r.slows(f) && (r.hitsWay(f, node) || r.mayBeOfAll(f)) && !r.survived(f, node)
 			}, func(f *trace.Fault) int64 { return max(r.ends(f), flows(f)) })
 		})
@@ -53,12 +53,7 @@ func (r *run) outOfReach(node string, from, to int64, told bool) bool {
 			}
 		}
 	}
-	if trace.Meets(own, from, to) {
-		return true
-	}
-	lingers, away := r.endings(), r.outages(node)
-	i := sort.Search(len(away), func(i int) bool { return after(away[i].To, lingers) >= from })
-	return i < len(away) && away[i].From <= to
+	return trace.Meets(own, from, to) || trace.Meets(r.endingOutages(node), from, to)
 }
 
 // mayForget says whether a server may have lost the grant, or what its lease is

@@ -102,16 +102,12 @@ func (r *run) firstCause(g *trace.Grant) int64 { return r.causeSince(g, g.Sent) 
 // causeSince is the first time, from another one on, from which a fault may have ended a hold of g.
 func (r *run) causeSince(g *trace.Grant, since int64) int64 {
 	first := r.forgetsFrom(since)
-	causes := [][]trace.Span{r.outages(g.Node), r.ownShaken(g.Node)}
+	causes := [][]trace.Span{r.endingOutages(g.Node), r.ownShaken(g.Node)}
 	if r.keepsLeases() {
-		causes = [][]trace.Span{nil, r.shaken(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
+		causes = [][]trace.Span{r.shaken(), r.wrongClocks(g.Node), r.askedByWrongClock(r.logOf(g.Key))}
 	}
-	for at, spans := range causes {
-		lingers := r.endings()
-		if at > 0 {
-			lingers = 0 // they are with their aftermath
-		}
-		i := sort.Search(len(spans), func(i int) bool { return after(spans[i].To, lingers) >= since })
+	for _, spans := range causes {
+		i := sort.Search(len(spans), func(i int) bool { return spans[i].To >= since })
 		if i < len(spans) {
 			first = min(first, max(spans[i].From, since))
 		}
@@ -140,16 +136,7 @@ func (r *run) keepsLeases() bool {
 
 // wrongClocks are the times in which the clock of a client was wrong.
 func (r *run) wrongClocks(client string) []trace.Span {
-	if r.known.clocked == nil {
-		r.known.clocked = map[string]bool{}
-		for _, f := range r.Faults {
-			r.known.clocked[f.Target] = r.known.clocked[f.Target] || f.Kind == "clock"
-		}
-	}
-	if !r.known.clocked[client] { // most are none, and there may be many clients
-		return nil
-	}
-	return r.endingAs("clock of "+client, func(f *trace.Fault) bool { return f.Kind == "clock" && f.Target == client })
+	return r.endingUpon("clock of", client, func(f *trace.Fault) bool { return f.Kind == "clock" && f.Target == client })
 }
 
 // askedByWrongClock are the times in which a client whose clock was wrong asked for a key and was not refused. A lock

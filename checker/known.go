@@ -11,46 +11,43 @@ import (
 // known is what checkers look up again and again, each part made when it is first asked
 // for: whoever walks over all faults for each grant takes the square of a history's length.
 type known struct {
-	clients  map[string]bool
-	spans    map[string][]trace.Span            // of faults, by a name for what matches
-	own      map[string][]trace.Span            // of each node, the faults that may keep it from the service
-	claimed  map[*trace.Grant]int               // see run.lastClaim
-	stopped  map[string][]trace.Span            // of each node, the faults that stop its programs
-	kills    map[string][]*trace.Fault          // of each node, those that were not missed, by their begin
-	begun    map[int]*trace.Fault               // by its Begin note
-	stalls   map[string][]trace.Stall           // of each node, by their begin
-	servers  []trace.Stall                      // of whoever takes part in everything
-	overs    []trace.Span                       // see run.over
-	lingers  int64                              // see run.lingers
-	endings  *int64                             // see run.endings
-	flows    map[string][]timed                 // see run.flowsFor
-	abstains map[string][]int                   // by owner, the notes of it
-	asked    *meetings                          // of all keys; see run.keysIn
-	long     map[string][]trace.Span            // see run.firstStall
-	ended    []*trace.Fault                     // see run.ended
-	over     map[*trace.Fault]int64             // see run.sessionOver
-	anyHit   *bool                              // a fault may have hit servers that are not known, see run.keepsLeases
-	told     toldLeases                         // see run.leasesOfAll
-	shocks   []*trace.Fault                     // see run.shocks
-	facts    map[*fact]int                      // see run.factOf
-	lapses   []unserved                         // see run.unservedFor
-	faulty   []trace.Span                       // those of faulty that two faults or more share
-	forgets  []timed                            // see run.forgetsFrom
-	hindered map[string][]trace.Span            // see run.hindered
-	hits     map[string][]trace.Span            // see run.hits
-	faultsOf map[string][]timed                 // see run.faultsOf
-	pending  map[string]bool                    // see run.pending
-	tokens   map[*trace.Grant]map[int64]int     // see run.hadToken
-	waiting  map[string][]int                   // see run.leftWaiting
-	askedAs  map[string]string                  // see run.askedAs
-	unknown  map[wanted][]trace.Span            // see run.unknownOf
-	denials  map[*trace.Grant][]int             // see run.denialsOf
-	moves    map[string][]int64                 // see run.moved
-	unlogged map[string][]int                   // see run.unlogged
-	alone    map[string][]trace.Span            // see run.unreached
-	away     map[string]map[string][]trace.Span // see run.readAway
-	clocked  map[string]bool                    // whose clock a fault bends
-	unknowns map[actor]int                      // see run.lastUnknown
+	clients     map[string]bool
+	spans       map[string][]trace.Span            // of faults, by a name for what matches
+	own         map[string][]trace.Span            // of each node, the faults that may keep it from the service
+	claimed     map[*trace.Grant]int               // see run.lastClaim
+	stopped     map[string][]trace.Span            // of each node, the faults that stop its programs
+	kills       map[string][]*trace.Fault          // of each node, those that were not missed, by their begin
+	begun       map[int]*trace.Fault               // by its Begin note
+	stalls      map[string][]trace.Stall           // of each node, by their begin
+	servers     []trace.Stall                      // of whoever takes part in everything
+	overs       []trace.Span                       // see run.over
+	flows       map[string][]timed                 // see run.flowsFor
+	abstains    map[string][]int                   // by owner, the notes of it
+	asked       *meetings                          // of all keys; see run.keysIn
+	long        map[string][]trace.Span            // see run.firstStall
+	ended       []*trace.Fault                     // see run.ended
+	over        map[*trace.Fault]int64             // see run.sessionOver
+	anyHit      *bool                              // a fault may have hit servers that are not known, see run.keepsLeases
+	told        toldLeases                         // see run.leasesOfAll
+	shocks      []*trace.Fault                     // see run.shocks
+	facts       map[*fact]int                      // see run.factOf
+	lapses      []unserved                         // see run.unservedFor
+	forgets     []timed                            // see run.forgetsFrom
+	hindered    map[string][]trace.Span            // see run.hindered
+	hits        map[string][]trace.Span            // see run.hits
+	faultsOf    map[string][]timed                 // see run.faultsOf
+	faultsOfAll []*trace.Fault                     // see run.faultsUpon
+	pending     map[string]bool                    // see run.pending
+	tokens      map[*trace.Grant]map[int64]int     // see run.hadToken
+	waiting     map[string][]int                   // see run.leftWaiting
+	askedAs     map[string]string                  // see run.askedAs
+	unknown     map[wanted][]trace.Span            // see run.unknownOf
+	denials     map[*trace.Grant][]int             // see run.denialsOf
+	moves       map[string][]int64                 // see run.moved
+	unlogged    map[string][]int                   // see run.unlogged
+	alone       map[string][]trace.Span            // see run.unreached
+	away        map[string]map[string][]trace.Span // see run.readAway
+	unknowns    map[actor]int                      // see run.lastUnknown
 }
 
 // isClient says whether a node is one of the clients.
@@ -64,9 +61,18 @@ func (r *run) isClient(node string) bool {
 	return r.known.clients[node]
 }
 
-// faultyAs is faulty, made once for a name.
+// faultyAs are the times, in order and made once for a name, of the faults that match, each with its aftermath.
 func (r *run) faultyAs(name string, match func(*trace.Fault) bool) []trace.Span {
-	return once(&r.known.spans, name, func() []trace.Span { return r.faulty(match) })
+	return once(&r.known.spans, name, func() []trace.Span {
+		return faultsUntil(slices.Concat(r.Faults, r.shocks()), match, func(f *trace.Fault) int64 { return r.faded(f, f.To) })
+	})
+}
+
+// faultyUpon are the times, made once for a name, of the faults that match and may hinder a node, with their aftermath.
+func (r *run) faultyUpon(name, node string, match func(*trace.Fault) bool) []trace.Span {
+	return once(&r.known.spans, name+" "+node, func() []trace.Span {
+		return faultsUntil(r.faultsUpon(node), match, func(f *trace.Fault) int64 { return r.faded(f, f.To) })
+	})
 }
 
 // once makes the spans of a name, such as a node, when they are first asked for.
@@ -83,39 +89,43 @@ func once(known *map[string][]trace.Span, name string, spans func() []trace.Span
 	return all
 }
 
-// anyFault are the times of all faults, with their aftermath.
-func (r *run) anyFault() []trace.Span {
-	return r.faultyAs("any", func(*trace.Fault) bool { return true })
-}
-
 // hindering are the times of the faults that may keep from a node what the service owes it, with their aftermath.
 func (r *run) hindering(node string) []trace.Span {
-	return r.faultyAs("hinder "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) })
+	return r.faultyUpon("hinder", node, func(*trace.Fault) bool { return true })
 }
 
-// hinderingAll are those of each client that has asked for a key.
+// hinderingAll are those of the clients that have asked for a key.
 func (r *run) hinderingAll(k *keyLog) []trace.Span {
-	asked := map[string]bool{}
-	return r.faultyAs("hinder who asks for "+k.Name, func(f *trace.Fault) bool {
-		if len(asked) == 0 {
-			for _, w := range k.Waits {
-				asked[r.Ops[w.Invoke].Node] = true
-			}
+	return once(&r.known.spans, "hinder who asks for "+k.Name, func() []trace.Span { return trace.Union(r.hinderEach(k)) })
+}
+
+// hinderEach are the times of hinderingAll, one of each fault.
+func (r *run) hinderEach(k *keyLog) (spans []trace.Span) {
+	asked, seen := map[string]bool{}, map[*trace.Fault]bool{}
+	for _, w := range k.Waits {
+		asked[r.Ops[w.Invoke].Node] = true
+	}
+	faults := r.faultsUpon("")
+	for node := range asked {
+		for _, f := range r.faultsOf(node) {
+			faults = append(faults, f.fault)
 		}
-		for node := range asked {
-			if r.mayHinder(f, node) {
-				return true
-			}
+	}
+	for _, f := range faults {
+		if !seen[f] && f.Begin >= 0 {
+			seen[f] = true
+			spans = append(spans, trace.Span{From: f.From, To: r.faded(f, f.To)})
 		}
-		return false
-	})
+	}
+	slices.SortFunc(spans, func(a, b trace.Span) int { return cmp.Compare(a.From, b.From) })
+	return spans
 }
 
 // ownFaults are the times in which a fault of a node or of its links may keep it from
 // the service, with their aftermath. Where the servers are not known so may any fault but another client's.
 func (r *run) ownFaults(node string) []trace.Span {
 	if len(r.Setup.Servers) == 0 {
-		return r.faultyAs("own of "+node, func(f *trace.Fault) bool { return r.slows(f) && (r.hitsWay(f, node) || r.mayBeOfAll(f)) })
+		return r.faultyUpon("own of", node, func(f *trace.Fault) bool { return r.slows(f) && (r.hitsWay(f, node) || r.mayBeOfAll(f)) })
 	}
 	return once(&r.known.own, node, func() (spans []trace.Span) {
 		for _, f := range r.faultsOf(node) {
@@ -129,7 +139,7 @@ func (r *run) ownFaults(node string) []trace.Span {
 
 // ownShaken are the times in which a fault of a node or of its links that the service does not survive may end what it holds.
 func (r *run) ownShaken(node string) []trace.Span {
-	return r.endingAs("own shake "+node, func(f *trace.Fault) bool {
+	return r.endingUpon("own shake", node, func(f *trace.Fault) bool {
 		return r.slows(f) && (r.hitsWay(f, node) || r.mayBeOfAll(f)) && !r.survived(f, node)
 	})
 }

@@ -1,9 +1,7 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -175,7 +173,7 @@ func (d *deaths) judgeLate(g *trace.Grant, death *trace.Fault, next *trace.Grant
 	bound := int64(r.Setup.Promise.Bound)
 	dry := r.drought(r.logOf(g.Key), &incident{from: whole.From, to: whole.To})
 	if dry.to-dry.from > bound {
-		for _, s := range append(r.unhindered(whole, death, kept), r.freeBeside(g, whole)...) {
+		for _, s := range append(r.unhindered(r.logOf(g.Key), whole, death, kept), r.freeBeside(g, whole)...) {
 			if dry := r.drought(r.logOf(g.Key), &incident{from: s.From, to: s.To}); dry.to-dry.from > bound {
 				d.tellLate(g, death, next, dry)
 				return true
@@ -208,10 +206,10 @@ func (r *run) heldBeside(g *trace.Grant) (spans []trace.Span) {
 	return spans
 }
 
-// unhindered is what the other faults, with their aftermath, and some ghosts leave of a
+// unhindered is what the other faults of servers and of who has asked for a key, with their aftermath, and some ghosts leave of a
 // time. Where the fault itself lasts another one lasts only if two do.
-func (r *run) unhindered(whole trace.Span, death *trace.Fault, ghosts []trace.Span) (left []trace.Span) {
-	one, two := r.anyFault(), r.sharedFaults()
+func (r *run) unhindered(k *keyLog, whole trace.Span, death *trace.Fault, ghosts []trace.Span) (left []trace.Span) {
+	one, two := r.hinderingAll(k), r.sharedFaults(k)
 	own := trace.Span{From: death.From, To: r.faded(death, death.To)}
 	var clear []trace.Span
 	for _, part := range []struct {
@@ -235,27 +233,19 @@ func (r *run) unhindered(whole trace.Span, death *trace.Fault, ghosts []trace.Sp
 	return left
 }
 
-// sharedFaults are the times in which two faults or more last, with their aftermath.
-func (r *run) sharedFaults() []trace.Span {
-	if r.known.faulty != nil {
-		return r.known.faulty
-	}
-	var all []trace.Span
-	for _, f := range slices.Concat(r.Faults, r.shocks()) {
-		if f.Begin >= 0 {
-			all = append(all, trace.Span{From: f.From, To: r.faded(f, f.To)})
+// sharedFaults are the times in which two of these faults or more last, with their aftermath.
+func (r *run) sharedFaults(k *keyLog) []trace.Span {
+	return once(&r.known.spans, "two hinder who asks for "+k.Name, func() []trace.Span {
+		var shared []trace.Span
+		latest := int64(-trace.Forever)
+		for _, s := range r.hinderEach(k) {
+			if s.From < latest {
+				shared = append(shared, trace.Span{From: s.From, To: min(s.To, latest)})
+			}
+			latest = max(latest, s.To)
 		}
-	}
-	slices.SortFunc(all, func(a, b trace.Span) int { return cmp.Compare(a.From, b.From) })
-	shared, latest := []trace.Span{}, int64(-trace.Forever)
-	for _, s := range all {
-		if s.From < latest {
-			shared = append(shared, trace.Span{From: s.From, To: min(s.To, latest)})
-		}
-		latest = max(latest, s.To)
-	}
-	r.known.faulty = trace.Union(shared)
-	return r.known.faulty
+		return trace.Union(shared)
+	})
 }
 
 func (d *deaths) tellLate(g *trace.Grant, death *trace.Fault, next *trace.Grant, dry drought) {

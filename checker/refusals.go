@@ -77,7 +77,7 @@ func (r *run) attempts(k *keyLog) []attempt {
 // that client, of its links or of servers may hold it until that has faded. The dead send nothing any more.
 func (r *run) delivered(w trace.Wait, s trace.Span) int64 {
 	node := r.Ops[w.Invoke].Node
-	holds := r.faultyAs("holds "+node, func(f *trace.Fault) bool {
+	holds := r.faultyUpon("holds", node, func(f *trace.Fault) bool {
 		return r.hitsServers(f) || f.Kind != "kill" && r.hitsWay(f, node)
 	})
 	return max(s.To, lastMeeting(holds, s.From, s.To))

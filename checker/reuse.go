@@ -74,7 +74,7 @@ func (r *run) permitsKept(g *trace.Grant, death *trace.Fault, since int64) (d dr
 	left := leftAt(g, death.From)
 	left.From, left.To = death.From, r.End
 	with := trace.Union(r.freeOf(r.demand(k, append(others, left))))
-	for _, clear := range r.unhindered(whole, death, r.suspects(k)) {
+	for _, clear := range r.unhindered(k, whole, death, r.suspects(k)) {
 		for _, free := range eachWithout(within(without, clear), with) {
 			for _, w := range r.joined(k.Waits, free.From, free.To, 0) {
 				from, to := k.dry(w.from, w.to)

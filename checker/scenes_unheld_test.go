@@ -43,6 +43,12 @@ func toldUnheld(before func(*builder), f history.F, at ...int64) func(*builder) 
 	}
 }
 
+// renewedMaybe asks once, and renews what it may have been granted: neither was answered.
+func renewedMaybe(b *builder) {
+	askedOnce(b)
+	b.does(900*ms, &held{node: "client-9", key: "k", owner: "client-9/none"}, history.Extend, history.Info)
+}
+
 // all does one thing after the other.
 func all(scenes ...func(*builder)) func(*builder) {
 	return func(b *builder) {
@@ -79,6 +85,8 @@ var unheldClaims = map[string]func(*builder){
 	"violated-unheld-open-else":    toldUnheld(asksUnnamed(0, history.Acquire, "l", ""), history.Extend, 500*ms),
 	"violated-unheld-later":        toldUnheld(askedOnce, history.Extend, 1500*ms),
 	"holds-unheld-renewed":         toldUnheld(askedOnce, history.Extend, 900*ms, 1800*ms),
+	"holds-unheld-renewed-maybe":   toldUnheld(renewedMaybe, history.Extend, 1800*ms),
+	"violated-unheld-maybe-over":   toldUnheld(renewedMaybe, history.Extend, 2500*ms),
 	"violated-unheld-given-back":   toldUnheld(askedOnce, history.Release, 900*ms, 1800*ms),
 	"holds-unheld-later-few":       toldUnheld(all(askedOnce, ofFew), history.Extend, 60*sec),
 	"holds-unheld-later-session":   toldUnheld(all(askedOnce, unleased), history.Extend, 60*sec),

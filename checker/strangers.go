@@ -122,6 +122,8 @@ func (r *run) strangeClaims(f *found) (claims int) {
 			if op.Owner == "" && invoke.Owner == "" { // else it is known as whom it may hold
 				unknown[by{op.Node, invoke.Key}] = after(op.Time, lasts(invoke.Key))
 			}
+		case op.Type == history.Info && op.F == history.Extend && maybe(op.Node, invoke): // it may have renewed it at the last
+			unknown[by{op.Node, invoke.Key}] = after(unknown[by{op.Node, invoke.Key}], lasts(invoke.Key))
 		case op.Type != history.OK || op.F != history.Extend && op.F != history.Change && (op.F != history.Release || r.Setup.Promise.Mute):
 		case invoke.Owner == "":
 		case r.mayHold(invoke):

@@ -28,12 +28,12 @@ func (r *run) survived(f *trace.Fault, node string) bool {
 
 // shaken are the times in which faults of servers that the service does not survive may end holds.
 func (r *run) shaken() []trace.Span {
-	return r.endingAs("shake", func(f *trace.Fault) bool { return r.hitsServers(f) && !r.survived(f, "") })
+	return r.endingUpon("shake", "", func(f *trace.Fault) bool { return r.hitsServers(f) && !r.survived(f, "") })
 }
 
 // shakenFor are the times of faults that may keep from a node what it has, without what the service survives.
 func (r *run) shakenFor(node string) []trace.Span {
-	return r.faultyAs("shake "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) && !r.survived(f, node) })
+	return r.faultyUpon("shake", node, func(f *trace.Fault) bool { return !r.survived(f, node) })
 }
 
 // moved is the first time from which the session of g may have ended as a fault that the service survives keeps it from

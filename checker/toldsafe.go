@@ -70,7 +70,7 @@ func (r *run) lostLinkAfter(node string, told trace.Span) (from int64, sure bool
 	before := func(f *trace.Fault) bool {
 		return f != pause && f.Begin >= 0 && f.From <= told.To && r.faded(f, f.To) >= pause.From
 	}
-	if pause.Kind != "pause" || pause.To > told.To || slices.ContainsFunc(r.Faults, before) {
+	if pause.Kind != "pause" || pause.To > told.To || slices.ContainsFunc(r.faultsUpon(node), before) {
 		return 0, false
 	}
 	return max(told.From, pause.To-(told.To-told.From)), true

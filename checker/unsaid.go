@@ -83,16 +83,11 @@ func (r *run) unsaidOf(g, other *trace.Grant, ordered bool) (u unsaid, ok bool) 
 
 // mayNotHear are the times within a span in which a holder has been warned, or something may keep an answer of the service from it.
 func (r *run) mayNotHear(g *trace.Grant, within trace.Span) []trace.Span {
-	spans := slices.Clone(r.serversFaults())
-	if len(r.Setup.Servers) == 0 {
-		spans = slices.Clone(r.anyFault())
-	}
+	spans := slices.Clone(r.hindering(""))
 	for _, f := range r.faultsOf(g.Node) { // it may ask as soon as it runs, and its connections flow
 		spans = append(spans, trace.Span{From: f.fault.From, To: flows(f.fault)})
 	}
-	for _, away := range r.outages(g.Node) {
-		spans = append(spans, trace.Span{From: away.From, To: after(away.To, r.lingers())})
-	}
+	spans = append(spans, r.feltOutages(g.Node)...)
 	for _, stalls := range [][]trace.Stall{r.known.stalls[g.Node], r.known.servers} {
 		for _, s := range stalls {
 			spans = append(spans, trace.Span{From: s.From, To: after(s.To, int64(r.Setup.Lease))})

@@ -51,9 +51,26 @@ func (r *run) hitsWay(f *trace.Fault, node string) bool {
 	return r.isServer(f.Target) && slices.Contains(f.Cut, node)
 }
 
+// faultsUpon are the faults that may hinder a node, see mayHinder. Of many clients each is looked through for its own.
+func (r *run) faultsUpon(node string) []*trace.Fault {
+	if r.known.faultsOfAll == nil {
+		r.known.faultsOfAll = []*trace.Fault{}
+		for _, f := range slices.Concat(r.Faults, r.shocks()) {
+			if r.hitsServers(f) || r.mayBeOfAll(f) {
+				r.known.faultsOfAll = append(r.known.faultsOfAll, f)
+			}
+		}
+	}
+	upon := slices.Clip(r.known.faultsOfAll)
+	for _, f := range r.faultsOf(node) {
+		upon = append(upon, f.fault)
+	}
+	return upon
+}
+
 // faultsFor are the times of the faults that may hinder a node by more than a slight delay, with their aftermath.
 func (r *run) faultsFor(node string) []trace.Span {
-	return r.faultyAs("for "+node, func(f *trace.Fault) bool { return r.mayHinder(f, node) && !r.slight(f) })
+	return r.faultyUpon("for", node, func(f *trace.Fault) bool { return !r.slight(f) })
 }
 
 // slight says that a fault is a delay of which many round trips fit into a lease.

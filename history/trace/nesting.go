@@ -129,7 +129,7 @@ func (t *Trace) anew(g *Grant, op *history.Op) bool {
 // deeper takes a grant of what its holder has already: it was told that it holds it.
 func (t *Trace) deeper(i int, op *history.Op, g *Grant, invoke int) {
 	if g.Release >= 0 && g.EndOp == g.Release && !t.SaidFree(g) {
-		depth := int(op.Depth) - 1
+		depth := int(op.Depth) - 1 - g.Nest.lost // which may take effect yet
 		if invoke < g.Done || t.Setup.Promise.Reentry == history.ByProcess && g.Released >= 0 && g.Nest.Open == 0 {
 			depth = g.Nest.depth - 1 // what it has not counted yet has an answer to come
 		}
@@ -200,12 +200,13 @@ func (t *Trace) freed(i int, g *Grant, invoke int) {
 // the lock is held still. The belief of a client that was told of its loss stays over.
 func (t *Trace) keeps(g *Grant, i int, op *history.Op, invoke int) {
 	g.Nest.Again = append(g.Nest.Again, i)
+	left := int(op.Depth) - g.Nest.lost // those may take effect yet
 	if g.EndOp == g.Release {
-		t.resume(g, int(op.Depth))
+		t.resume(g, left)
 		t.acted(g, i, op, t.Ops[invoke].Time)
 		return
 	}
-	g.Nest.depth = int(op.Depth)
+	g.Nest.depth = left
 	g.Release, g.Done, g.Released = -1, -1, -1
 }
 
@@ -236,6 +237,11 @@ func (t *Trace) unnested(i int, op *history.Op, g *Grant, invoke int) bool {
 	case history.Fail:
 		t.lost(g, i, op)
 	case history.Info:
+		if g.Nest.Open > 0 && g.Nest.sure <= len(g.Nest.releasing) { // it may be the last, as what was unknown may not have happened, or was taken back
+			g.stop(invoke, t.Ops[invoke].Time)
+			g.Release, g.Done = invoke, i
+			return true
+		}
 		g.Nest.depth--
 		g.Nest.lost++
 		g.Unsure(invoke)
