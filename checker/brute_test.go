@@ -53,7 +53,7 @@ func (b brute) until(w trace.Wait) int64 {
 		}
 		last = op.Time
 		if op.Owner != "" && !slices.ContainsFunc(b.r.Ops, func(o history.Op) bool {
-			return o.F == history.Acquire && o.Owner == op.Owner && (o.Type == history.OK || o.Type == history.Info)
+			return (o.F == history.Acquire || o.F == history.Try) && o.Owner == op.Owner && (o.Type == history.OK || o.Type == history.Info)
 		}) {
 			return 0 // it may be what was waited for
 		}

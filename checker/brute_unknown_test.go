@@ -97,7 +97,10 @@ func (b brute) rowOfUnknown(k *keyLog, node string, from, to int64) bool {
 }
 
 func (b brute) stalledIn(from, to int64) bool {
-	return slices.ContainsFunc(b.r.stalls, func(s trace.Stall) bool { return s.From <= to && s.To >= from })
+	return slices.ContainsFunc(b.r.stalls, func(s trace.Stall) bool {
+		asks := slices.ContainsFunc(b.r.Ops, func(op history.Op) bool { return op.Node == s.Node && op.F == history.Acquire })
+		return (asks || s.Server) && s.From <= to && s.To >= from
+	})
 }
 
 // knownHeld says whether somebody who was granted the key may have it in the half second from a time on.
@@ -138,7 +141,7 @@ func TestRowOfUnknownAgrees(t *testing.T) {
 		var f found
 		r.stuckInRow(r.named("k"), &f)
 		want := brute{r}.inRow()
-		if f.certain != want || f.possible > 0 {
+		if f.certain != want || f.possible > 0 && len(r.stalls) == 0 {
 			for _, op := range r.Ops {
 				t.Logf("%2d %6.1f %s %s %s %v", op.Index, float64(op.Time-origin)/1e9, op.Node, op.Type, op.F, op.Fault)
 			}

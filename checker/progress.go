@@ -243,8 +243,8 @@ func (s *stuckIn) gap(from, to int64) {
 
 // unknownRow judges what acquires of unknown outcome leave of a part of a gap: each may have been
 // granted the key, and kept it for a lease and the bound, once. As it may also have been slow before
-// each, it takes half as much again as our patience. Where a fault or a stall may have kept answers,
-// or some of many servers remember who gave up, nothing is known.
+// each, it takes half as much again as our patience. Where a fault may have kept answers,
+// or some of many servers remember who gave up, nothing is known; a stall of who asks takes the certainty.
 func (s *stuckIn) unknownRow(part trace.Span) {
 	if s.f.certain > s.before || s.Setup.Promise.DriftFactor > 0 {
 		return
@@ -253,11 +253,11 @@ func (s *stuckIn) unknownRow(part trace.Span) {
 		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= w.from-s.mayBeGranted(s.k) })
 		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > w.to })
 		kept := int64(end-first) * s.mayBeGranted(s.k)
-		stalled := slices.ContainsFunc(s.stalls, func(x trace.Stall) bool { return x.From <= w.to && x.To >= w.from })
-		if w.to-w.from-kept <= s.patience()*3/2 || stalled || trace.Meets(s.hinderingAll(s.k), w.from, w.to) {
+		if w.to-w.from-kept <= s.patience()*3/2 || trace.Meets(s.hinderingAll(s.k), w.from, w.to) {
 			continue
 		}
-		s.f.add(s.run, Violation{Key: s.k.Name, At: w.from + kept + s.patience()*3/2, Operations: w.within(w.from, w.to)},
+		s.f.add(s.run, Violation{Key: s.k.Name, At: w.from + kept + s.patience()*3/2, Operations: w.within(w.from, w.to),
+			Possible: s.askerStalled(s.k, w.from, w.to)},
 			"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open; %s of unknown "+
 				"outcome can have kept it for %s at most.", s.whoWaited(w.within(w.from, w.to)), s.k.Name, s.seconds(w.from),
 			s.seconds(w.to), nouns.Count(end-first, "acquire"), length(kept))

@@ -44,8 +44,7 @@ func (r *run) rowOf(k *keyLog, f *found, w stretch, free, unknown []trace.Span) 
 	node := r.Ops[w.waits[0].Invoke].Node
 	for _, part := range r.clearOf(w, free, node) {
 		long := part.To - part.From
-		stalled := func(s trace.Stall) bool { return s.From <= part.To && s.To >= part.From }
-		if long <= r.patience()*3/2 || slices.ContainsFunc(r.stalls, stalled) {
+		if long <= r.patience()*3/2 {
 			continue
 		}
 		n := counted(unknown, func(u trace.Span) bool { return u.From < part.To && u.To > part.From })
@@ -53,12 +52,27 @@ func (r *run) rowOf(k *keyLog, f *found, w stretch, free, unknown []trace.Span) 
 		if long-kept <= r.patience()*3/2 {
 			continue
 		}
-		f.add(r, Violation{Key: k.Name, At: part.From + kept + r.patience()*3/2, Operations: w.within(part.From, part.To)},
+		stalled := r.askerStalled(k, part.From, part.To)
+		f.add(r, Violation{Key: k.Name, At: part.From + kept + r.patience()*3/2, Operations: w.within(part.From, part.To),
+			Possible: stalled},
 			"%s waited for %q from %s to %s although nobody was known to have what it waited for; %s of unknown "+
 				"outcome can have kept it for %s at most.", node, k.Name, r.seconds(part.From), r.seconds(part.To),
 			nouns.Count(n, "request"), length(kept))
-		return
+		if !stalled {
+			return
+		}
 	}
+}
+
+// askerStalled says that a server, or a client that asks for k, stood still by no fault between two times, so answers may have been kept.
+func (r *run) askerStalled(k *keyLog, from, to int64) bool {
+	r.stalled()
+	for node, stalls := range r.known.stalls {
+		if stalledIn(stalls, from, to) && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return r.Ops[w.Invoke].Node == node }) {
+			return true
+		}
+	}
+	return stalledIn(r.known.servers, from, to)
 }
 
 // wentOn are the times, longer than half as much again as our patience, for which a client asked for a key and went on

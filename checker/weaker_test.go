@@ -150,7 +150,7 @@ func withoutAnswer(ops []history.Op, i int) []history.Op {
 	return ops
 }
 
-// besideBystander are the histories in which one client more is hit by faults of some kinds from the first operation to the last.
+// besideBystander are the histories in which one client more is hit by faults of some kinds from the first operation to the last, or stands still all the while by none.
 func besideBystander(setup history.Setup, ops []history.Op) (all []weaker) {
 	if len(ops) == 0 {
 		return nil
@@ -169,7 +169,10 @@ func besideBystander(setup history.Setup, ops []history.Op) (all []weaker) {
 		hit := slices.Concat([]history.Op{note(first, history.Begin), note(first, history.Observed)}, ops, []history.Op{note(last, history.Heal)})
 		all = append(all, weaker{f.Kind, 0, setup, numbered(hit)})
 	}
-	return all
+	first, last := ops[0].Time, ops[len(ops)-1].Time
+	stall := history.Op{Time: last, Mono: last, Node: idle, Type: history.Note, F: history.Stall, Length: last - first}
+	before := len(ops) - 1 // the last one of a history may be evidence itself, of how long it was
+	return append(all, weaker{"stall", 0, setup, numbered(slices.Insert(slices.Clone(ops), before, stall))})
 }
 
 // numbered gives operations their places.
