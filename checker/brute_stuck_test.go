@@ -177,7 +177,9 @@ func (b brute) rowIn(k *keyLog, from, to int64) (n int) {
 				left -= keeps
 			}
 		}
-		amiss := slices.ContainsFunc(b.r.stalls, func(s trace.Stall) bool { return (s.Server || slices.Contains(asked, s.Node)) && s.From <= at && s.To >= begin }) ||
+		amiss := slices.ContainsFunc(b.r.stalls, func(s trace.Stall) bool {
+			return (s.Server || slices.Contains(asked, s.Node)) && s.From <= at && s.To >= begin
+		}) ||
 			slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
 				return slices.Contains(asked, f.Target) && f.From <= at && f.To+keeps >= begin
 			})
