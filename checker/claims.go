@@ -75,7 +75,7 @@ func honestClaims(r *run) outcome {
 // claimsLost records a claim of what had been granted to others, given back, or denied before it was asked for.
 func (r *run) claimsLost(f *found, c trace.Success) bool {
 	g, op, invoke := c.Grant, &r.Ops[c.Done], &r.Ops[c.Invoke]
-	by, crowd, denied, writer := r.supersededBy(g), r.crowdBefore(g, invoke.Time), r.deniedBefore(g, c.Invoke), r.upgradedBeside(g)
+	by, crowd, denied, writer := r.supersededBy(g), r.crowdBefore(g, invoke.Time), r.deniedBefore(g, c.Invoke, c.Done), r.upgradedBeside(g)
 	switch {
 	case by != nil && by.OK < invoke.Time:
 		f.add(r, Violation{Key: g.Key.Name, At: op.Time, Possible: r.both(g, by), Operations: []int{g.Op, by.Op, c.Invoke, c.Done}},

@@ -144,7 +144,7 @@ func (n *nested) findUnclear() {
 		}
 	}
 	for _, h := range n.Grants {
-		if n.SaidFree(h) || n.deniedBefore(h, len(n.Ops)-1) >= 0 {
+		if n.SaidFree(h) || n.deniedBefore(h, len(n.Ops)-1, len(n.Ops)-1) >= 0 {
 			continue
 		}
 		to := len(n.Ops)

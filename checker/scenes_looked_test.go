@@ -193,6 +193,7 @@ var claimsLooked = map[string]func(*builder){
 	"holds-denied-few":      deniedThen(ofFew), // a few of its servers may have said so
 	"holds-denied-nested":   deniedThen(lateHoldFirst),
 	"holds-denied-hit":      deniedThen(hitServer(1550*ms, 1600*ms)),
+	"holds-denied-hit-then": deniedThen(hitServer(1700*ms+ms/4, 1700*ms+ms/2)), // as it asks
 	"violated-denied-own-hit": deniedThen(func(b *builder) {
 		b.setup.Servers = []string{"server-1"}
 		b.fault(1550*ms, 1600*ms, 1, "pause", "client-1")

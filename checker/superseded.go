@@ -143,10 +143,10 @@ func (r *run) supersedersOf(k *keyLog, of rival) (s superseders) {
 }
 
 // deniedBefore is an answer to a renewal or a release of g, from before p, that it is not held; -1: there is none. What
-// was lost stays lost, so that is the service's word, unless a fault from then on made it forget, or remember, what it
+// was lost stays lost, so that is the service's word, unless a fault from then on, until done, made it forget, or remember, what it
 // said. A session ends, and is told to have ended, by what its client hears, too: there no fault or stall of the client
 // may have been felt.
-func (r *run) deniedBefore(g *trace.Grant, p int) int {
+func (r *run) deniedBefore(g *trace.Grant, p, done int) int {
 	if r.Setup.Promise.DriftFactor > 0 || g.Nest.Open > 0 { // a part of its servers may have said so; or it was of one hold more
 		return -1
 	}
@@ -157,7 +157,7 @@ func (r *run) deniedBefore(g *trace.Grant, p int) int {
 	}
 	i := denials[last]
 	asked, _ := r.Started(i)
-	from, until := r.Ops[asked].Time, r.Ops[p].Time
+	from, until := r.Ops[asked].Time, r.Ops[done].Time
 	session := !r.keepsLeases()
 	if trace.Meets(r.shaken(), from, until) || trace.Meets(r.wrongClocks(g.Node), from, until) ||
 		session && (trace.Meets(r.shakenFor(g.Node), from, until) || r.stalledBy(g.Node, from-r.aftermath(), until)) {
