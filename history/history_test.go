@@ -116,6 +116,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"no keys", `{"dlmtest_history":1,"setup":{"lease":1,"keys":[]}}` + "\n", "line 1: setup: keys: the list is empty"},
 		{"empty key", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k",""]}}` + "\n", "line 1: setup: keys: name 2 is empty"},
 		{"promise twice", `{"dlmtest_history":1,"setup":{"promise":{"leased":true,"leased":false},"lease":1,"keys":["k"]}}` + "\n", `duplicate object member name "leased"`},
+		{"no promise", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"]}}` + "\n", "line 1: setup: promise is missing"},
 		{"other letters", `{"dlmtest_history":1,"setup":{"Lease":1,"keys":["k"]}}` + "\n", `unknown field "Lease" at /setup/Lease`},
 		{"beside the setup", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"]},"strict":true}` + "\n", `unknown field "strict" at /strict`},
 		{"fencing", `{"dlmtest_history":1,"setup":{"lease":1,"keys":["k"],"fencing":"exact"}}` + "\n", `line 1: setup: fencing "exact": want one of ["at-least" "strict"], or nothing`},

@@ -111,6 +111,12 @@ func readHeader(line []byte) (Setup, error) {
 	if err := h.Setup.check(); err != nil {
 		return Setup{}, fmt.Errorf("setup: %w", err)
 	}
+	var given struct {
+		Setup struct{ Promise stdjson.RawMessage }
+	}
+	if stdjson.Unmarshal(line, &given) == nil && given.Setup.Promise == nil { // every writer writes it: without it a lock with a lease would be accused of ending
+		return Setup{}, errors.New("setup: promise is missing: it says what the lock claims, and nothing else is judged")
+	}
 	return h.Setup, nil
 }
 
