@@ -31,7 +31,7 @@ func TestAnswersOfRecordedRuns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, historyFile), text, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, HistoryFile), text, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			scenario, run := "", reports.Run{Format: reports.Format, State: reports.Ended}

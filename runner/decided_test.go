@@ -28,7 +28,7 @@ func pauseOnEtcd(t *testing.T) (saved, map[string]checker.Expectation) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, historyFile), text, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, HistoryFile), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	h, err := readHistory(golden.Root(t, dir))

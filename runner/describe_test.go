@@ -26,7 +26,7 @@ func TestCheckOfAnOldFolder(t *testing.T) {
 		`"seed":7,"started":"2024-01-02T03:04:05Z","took":5,"lease":2000000000,"versions":[{"node":"redis-1","server":"redis","version":"7.0.15"}],` +
 		`"options":{"fencing":"at-least"},"nodes":[{"name":"redis-1","role":"server"}],"logs":["logs/redis-1.log"]}`
 	for name, text := range map[string]string{"old": old, "none": ""} {
-		dir := saveSession(t, historyFile)
+		dir := saveSession(t, HistoryFile)
 		if text != "" {
 			if err := os.WriteFile(filepath.Join(dir, runFile), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
@@ -47,7 +47,7 @@ func TestCheckOfAnOldFolder(t *testing.T) {
 // TestResultsHaveFigures: what docs/figures.md promises to scripts is in results.json,
 // and the digest in run.json is that of the history.
 func TestResultsHaveFigures(t *testing.T) {
-	dir := saveSession(t, historyFile)
+	dir := saveSession(t, HistoryFile)
 	if _, err := Check(t.Context(), dir, checker.Oracle{}); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestResultsHaveFigures(t *testing.T) {
 	if err := json.Unmarshal([]byte(content(t, dir, runFile)), &run); err != nil {
 		t.Fatal(err)
 	}
-	text := content(t, dir, historyFile)
+	text := content(t, dir, HistoryFile)
 	sum := sha256.Sum256([]byte(text))
 	if run.History == nil || run.History.SHA256 != hex.EncodeToString(sum[:]) || run.History.Bytes != int64(len(text)) {
 		t.Errorf("the history in run.json: %+v", run.History)

@@ -13,7 +13,7 @@ import (
 // Files of a run's folder.
 const (
 	partFile    = "history.jsonl.part" // as it comes, not yet in the order of time
-	historyFile = "history.jsonl"
+	HistoryFile = "history.jsonl"
 	runFile     = "run.json"
 	resultsFile = "results.json"
 	reportFile  = "report.html"

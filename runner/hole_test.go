@@ -30,7 +30,7 @@ func TestCheckOfAHole(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, historyFile), text.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, HistoryFile), text.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		out, err := Check(t.Context(), dir, checker.Oracle{})

@@ -191,7 +191,7 @@ func CheckIn(ctx context.Context, in *os.Root, oracle checker.Oracle, judged ...
 	run.History = nil // it may be another by now
 	var unsaved error
 	if saved.part {
-		unsaved = Write(in, historyFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
+		unsaved = Write(in, HistoryFile, func(w io.Writer) error { return history.Encode(w, saved.setup, saved.ops) })
 	}
 	doubts := append(slices.Clone(run.Doubts), saved.doubts...)
 	out, err := judge(ctx, in, run, saved.setup, saved.ops, doubts, oracle, func(out *Outcome) {
@@ -216,7 +216,7 @@ func readHistory(in *os.Root) (saved, error) {
 	if StillGoing(in) {
 		return h, fmt.Errorf("%s: the run is still going on; check it when it has ended", in.Name())
 	}
-	f, err := bounded.OpenIn(in, historyFile)
+	f, err := bounded.OpenIn(in, HistoryFile)
 	if errors.Is(err, os.ErrNotExist) {
 		h.part = true
 		f, err = bounded.OpenIn(in, partFile)

@@ -26,7 +26,7 @@ func largeViolated(t *testing.T) string {
 			continue
 		}
 		setup, ops := s.Make(200000)
-		f, err := os.Create(filepath.Join(dir, historyFile))
+		f, err := os.Create(filepath.Join(dir, HistoryFile))
 		if err != nil {
 			t.Fatal(err)
 		}

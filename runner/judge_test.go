@@ -57,7 +57,7 @@ func saveSession(t *testing.T, name string) string {
 }
 
 func TestCheckWritesWhatPeopleRead(t *testing.T) {
-	dir := saveSession(t, historyFile)
+	dir := saveSession(t, HistoryFile)
 	out, err := Check(t.Context(), dir, checker.Oracle{})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestCheckOfAKilledRun(t *testing.T) {
 	if out.Result.Verdict != checker.Unknown || !strings.Contains(strings.Join(out.Result.Doubts, " "), "killed") {
 		t.Errorf("verdict %v, doubts %q", out.Result.Verdict, out.Result.Doubts)
 	}
-	for _, name := range []string{partFile, historyFile} {
+	for _, name := range []string{partFile, HistoryFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
@@ -91,8 +91,8 @@ func TestCheckOfAKilledRun(t *testing.T) {
 
 // A history that was cut off is doubted, and left as it was found.
 func TestCheckOfATruncatedHistory(t *testing.T) {
-	dir := saveSession(t, historyFile)
-	path := filepath.Join(dir, historyFile)
+	dir := saveSession(t, HistoryFile)
+	path := filepath.Join(dir, HistoryFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestCheckOfATruncatedHistory(t *testing.T) {
 // Nothing holds of a history that was changed after it had been judged, or cut at the
 // end of a line, until it is judged again.
 func TestOpenOfAnotherHistory(t *testing.T) {
-	dir := saveSession(t, historyFile)
+	dir := saveSession(t, HistoryFile)
 	if err := os.WriteFile(filepath.Join(dir, runFile), []byte(`{"dlmtest_run":1,"id":"test"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestOpenOfAnotherHistory(t *testing.T) {
 	if err != nil || len(out.Result.Doubts) != 0 || !slices.ContainsFunc(out.Result.Properties, holds) {
 		t.Fatalf("as it was judged: %v, doubts %q", err, out.Result.Doubts)
 	}
-	path := filepath.Join(dir, historyFile)
+	path := filepath.Join(dir, HistoryFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -155,8 +155,8 @@ func holds(p checker.Property) bool { return p.Verdict == checker.Holds }
 // A history that cannot be judged is drawn all the same: a drawing is needed most where
 // something is wrong.
 func TestCheckDrawsWhatItCannotJudge(t *testing.T) {
-	dir := saveSession(t, historyFile)
-	path := filepath.Join(dir, historyFile)
+	dir := saveSession(t, HistoryFile)
+	path := filepath.Join(dir, HistoryFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func sameHistory(in *os.Root, was *reports.HistoryFile) bool {
 	if was == nil {
 		return true
 	}
-	info, err := in.Stat(historyFile)
+	info, err := in.Stat(HistoryFile)
 	if err != nil || info.Size() != was.Bytes {
 		return err != nil // what a killed run has left was never judged
 	}

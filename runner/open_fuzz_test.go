@@ -33,7 +33,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, results, run []byte) {
 		dir := t.TempDir()
-		for name, data := range map[string][]byte{historyFile: lines.Bytes(), resultsFile: results, runFile: run} {
+		for name, data := range map[string][]byte{HistoryFile: lines.Bytes(), resultsFile: results, runFile: run} {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ import (
 // saveHistory writes the history in the order of time, then drops the file that
 // was written as it came.
 func saveHistory(in *os.Root, setup history.Setup, ops []history.Op) error {
-	err := Write(in, historyFile, func(w io.Writer) error { return history.Encode(w, setup, ops) })
+	err := Write(in, HistoryFile, func(w io.Writer) error { return history.Encode(w, setup, ops) })
 	if err != nil {
 		return err
 	}
@@ -59,14 +59,14 @@ type results struct {
 
 // historyFileOf says how large the history is, and its digest.
 func historyFileOf(in *os.Root) (*reports.HistoryFile, error) {
-	f, err := bounded.OpenIn(in, historyFile)
+	f, err := bounded.OpenIn(in, HistoryFile)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	sum := sha256.New()
 	n, err := bounded.Copy(sum, f)
-	return &reports.HistoryFile{Name: historyFile, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
+	return &reports.HistoryFile{Name: HistoryFile, Bytes: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
 func writeJSON(w io.Writer, v any) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -71,6 +72,10 @@ func tellHunt(dir string, r *hunt.Report, asJSON bool) {
 	}
 	if once := r.SeenOnce(); len(once) > 0 {
 		fmt.Fprintf(stdout, "violated and not seen again, so no findings: %s\n", strings.Join(once, ", "))
+		seen := filepath.Join(dir, hunt.SeenDir)
+		if _, err := os.Stat(seen); err == nil {
+			fmt.Fprintf(stdout, "   their histories, for dlmtest check: %s\n", seen)
+		}
 	}
 	if open := r.Undecided(); len(open) > 0 {
 		fmt.Fprintf(stdout, "violated and not looked into, as the time was over: %s\n", strings.Join(open, ", "))

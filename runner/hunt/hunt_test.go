@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,9 @@ func (w *world) run(ctx context.Context, o runner.Options, _ runner.Progress) (*
 		return nil, w.fails
 	}
 	dir, err := runner.NewFolder(o.Out, "run", time.Now())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, runner.HistoryFile), []byte(o.Scenario.Name), 0o644)
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -141,6 +145,17 @@ func TestHuntAndResume(t *testing.T) {
 	}
 	if said := h.Watch.(*listener).said; !slices.Contains(said, "no finding, mutual-exclusion: "+r.Left[0].Why) {
 		t.Errorf("why it is none is not told: %q", said)
+	}
+	trials, _, err := readTrials(golden.Root(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tried := range trials {
+		kept, err := os.ReadFile(filepath.Join(dir, SeenDir, fmt.Sprintf("trial-%d.jsonl", tried.Number)))
+		owed := slices.Contains(tried.Violated, "release-by-owner")
+		if owed != (err == nil) || owed && !strings.Contains(tried.Scenario, "name: "+string(kept)) {
+			t.Errorf("trial %d violated %q, and its history is %q: %v", tried.Number, tried.Violated, kept, err)
+		}
 	}
 	s, err := scenarios.Load(filepath.Join(dir, r.Findings[0].Scenario))
 	if err != nil || s.Clients < 3 || s.Expected["broken/no-owner-check"]["release-by-owner"].Verdict != checker.Violated {
@@ -245,7 +260,7 @@ func TestResumeOfAnotherLock(t *testing.T) {
 
 // Another user who may change a hunt's folder could make a link of a part while it goes on.
 func TestResumeOfSomebodysFolder(t *testing.T) {
-	for _, name := range []string{".", runsDir, findingsDir} {
+	for _, name := range []string{".", runsDir, findingsDir, SeenDir} {
 		dir := t.TempDir()
 		h := hunting(t, &world{}, dir, 1)
 		part := filepath.Join(dir, name)
@@ -276,7 +291,7 @@ func TestResumeOfSomebodysFolder(t *testing.T) {
 
 // A hunt's folder that came from elsewhere makes nobody remove or cut what its links lead to.
 func TestResumeFollowsNoLink(t *testing.T) {
-	for _, name := range []string{runsDir, trialsFile, ReportFile, findingsDir, filepath.Join(findingsDir, "trial-1-x")} {
+	for _, name := range []string{runsDir, trialsFile, ReportFile, findingsDir, SeenDir, filepath.Join(findingsDir, "trial-1-x")} {
 		dir, outside := t.TempDir(), t.TempDir()
 		h := hunting(t, &world{}, dir, 1)
 		precious, link := filepath.Join(outside, "notes"), filepath.Join(dir, name)

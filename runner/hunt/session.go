@@ -24,7 +24,13 @@ const (
 	trialsFile  = "trials.jsonl"
 	runsDir     = "runs"
 	findingsDir = "findings"
+	// SeenDir holds the histories of trials that violated what the service owes, each by the number of its trial: what does not come
+	// again can be looked at all the same.
+	SeenDir = "seen"
 )
+
+// mostSeen is how many of these are kept.
+const mostSeen = 100
 
 // New begins a hunt in its folder, or goes on with the one that is there.
 func New(spec Spec) (*Hunt, error) {
@@ -55,7 +61,7 @@ func New(spec Spec) (*Hunt, error) {
 // A hunt removes the runs of sessions that were killed, cuts and lengthens the list of its trials, and has runs made
 // below its folder.
 func itsOwn(in *os.Root) error {
-	parts := map[string]bool{".": true, runsDir: true, findingsDir: true, trialsFile: false, ReportFile: false}
+	parts := map[string]bool{".": true, runsDir: true, findingsDir: true, SeenDir: true, trialsFile: false, ReportFile: false}
 	for name, folder := range parts {
 		if err := isPart(in, name, folder); err != nil {
 			return err
@@ -226,6 +232,27 @@ func (h *Hunt) keepLast(dir string) error {
 		return nil
 	}
 	return h.remove(old)
+}
+
+// keepHistory keeps the history of a trial whose candidates include one that the service owes and that no lease allows.
+func (h *Hunt) keepHistory(number int, out *runner.Outcome, all []*candidate) error {
+	if !slices.ContainsFunc(all, func(c *candidate) bool { return c.firm && !c.Allowed && !c.stale() }) {
+		return nil
+	}
+	if err := h.in.MkdirAll(SeenDir, 0o755); err != nil {
+		return err
+	}
+	if kept, err := fs.ReadDir(h.in.FS(), SeenDir); err != nil || len(kept) >= mostSeen {
+		return err
+	}
+	name, err := filepath.Rel(h.Dir, filepath.Join(out.Dir, runner.HistoryFile))
+	if err != nil {
+		return err
+	}
+	if err = h.in.Rename(name, filepath.Join(SeenDir, fmt.Sprintf("trial-%d.jsonl", number))); errors.Is(err, os.ErrNotExist) {
+		return nil // nobody writes one where the folder of a run is not kept
+	}
+	return err
 }
 
 // forget removes a run with the folder that was made for it.

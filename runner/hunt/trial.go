@@ -189,7 +189,7 @@ func (h *Hunt) trial(ctx context.Context, number int, seed uint64, t scenarios.S
 		}
 	}
 	all := h.candidates(t, out)
-	err = h.forget(out.Dir) // what is a finding is shown by a run of its own
+	err = errors.Join(h.keepHistory(number, out, all), h.forget(out.Dir)) // what is a finding is shown by a run of its own
 	crowded := false
 	err = errors.Join(err, h.locked(func() error {
 		h.broken = 0
