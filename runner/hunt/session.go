@@ -234,9 +234,9 @@ func (h *Hunt) keepLast(dir string) error {
 	return h.remove(old)
 }
 
-// keepHistory keeps the history of a trial whose candidates include one that the service owes and that no lease allows.
+// keepHistory keeps the history of a trial whose candidates include one that the service owes and that no lease allows, also where a stall touched it.
 func (h *Hunt) keepHistory(number int, out *runner.Outcome, all []*candidate) error {
-	if !slices.ContainsFunc(all, func(c *candidate) bool { return c.firm && !c.Allowed && !c.stale() }) {
+	if !slices.ContainsFunc(all, func(c *candidate) bool { return !c.Allowed && !c.stale() }) {
 		return nil
 	}
 	if err := h.in.MkdirAll(SeenDir, 0o755); err != nil {
