@@ -114,7 +114,7 @@ func readHeader(line []byte) (Setup, error) {
 	var given struct {
 		Setup struct{ Promise stdjson.RawMessage }
 	}
-	if stdjson.Unmarshal(line, &given) == nil && given.Setup.Promise == nil { // every writer writes it: without it a lock with a lease would be accused of ending
+	if stdjson.Unmarshal(line, &given) == nil && given.Setup.Promise == nil { // without it a lock with a lease would be accused of ending
 		return Setup{}, errors.New("setup: promise is missing: it says what the lock claims, and nothing else is judged")
 	}
 	return h.Setup, nil
