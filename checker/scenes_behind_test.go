@@ -246,15 +246,17 @@ func deadWriterWaits(b *builder, dies bool) {
 }
 
 var stuckBehindOthers = map[string]func(*builder){
-	"violated-dead-permit":       func(b *builder) { waitsWhile(b, "", true) },
-	"violated-permit-beside-hit": func(b *builder) { waitsWhile(b, "client-4", true) },
-	"holds-permit-waiter-hit":    func(b *builder) { waitsWhile(b, "client-2", true) },
-	"holds-permit-server-hit":    func(b *builder) { waitsWhile(b, "server-1", true) },
-	"violated-dead-writer-waits": func(b *builder) { deadWriterWaits(b, true) },
-	"holds-writer-waits":         func(b *builder) { deadWriterWaits(b, false) },
-	"violated-key-beside-hit":    func(b *builder) { keyBesideHit(b, "client-3") },
-	"holds-key-waiter-hit":       func(b *builder) { keyBesideHit(b, "client-2") },
-	"holds-key-asked-by-the-hit": func(b *builder) { keyBesideHit(b, "client-3"); b.asksAgain("client-3", 4*sec, 20*sec, 1500*ms) },
+	"violated-dead-permit":             func(b *builder) { waitsWhile(b, "", true) },
+	"violated-permit-beside-hit":       func(b *builder) { waitsWhile(b, "client-4", true) },
+	"holds-permit-waiter-hit":          func(b *builder) { waitsWhile(b, "client-2", true) },
+	"holds-permit-server-hit":          func(b *builder) { waitsWhile(b, "server-1", true) },
+	"violated-dead-writer-waits":       func(b *builder) { deadWriterWaits(b, true) },
+	"holds-writer-waits":               func(b *builder) { deadWriterWaits(b, false) },
+	"violated-key-beside-hit":          func(b *builder) { keyBesideHit(b, "client-3") },
+	"holds-key-waiter-hit":             func(b *builder) { keyBesideHit(b, "client-2") },
+	"holds-key-asked-by-the-hit":       func(b *builder) { keyBesideHit(b, "client-3"); b.asksAgain("client-3", 4*sec, 20*sec, 1500*ms) },
+	"violated-key-beside-hit-nameless": func(b *builder) { keyBesideHit(b, "client-3"); b.setup.Servers = nil },
+	"holds-key-nameless-hit":           func(b *builder) { keyBesideHit(b, "server-1"); b.setup.Servers = nil }, // it may be a server
 	// Each request explains a lease of the wait, and no more.
 	"violated-key-asked-by-the-hit-seldom": func(b *builder) { keyBesideHit(b, "client-3"); b.asksAgain("client-3", 4*sec, 20*sec, 2*sec) },
 }
