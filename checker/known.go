@@ -48,6 +48,7 @@ type known struct {
 	alone       map[string][]trace.Span            // see run.unreached
 	away        map[string]map[string][]trace.Span // see run.readAway
 	unknowns    map[actor]int                      // see run.lastUnknown
+	engaged     map[string]map[string][]trace.Span // see run.engaged
 }
 
 // isClient says whether a node is one of the clients.
@@ -94,21 +95,19 @@ func (r *run) hindering(node string) []trace.Span {
 	return r.faultyUpon("hinder", node, func(*trace.Fault) bool { return true })
 }
 
-// hinderingAll are those of the clients that have asked for a key.
+// hinderingAll are those of the clients that have asked for a key, as long as they wanted or had it.
 func (r *run) hinderingAll(k *keyLog) []trace.Span {
 	return once(&r.known.spans, "hinder who asks for "+k.Name, func() []trace.Span { return trace.Union(r.hinderEach(k)) })
 }
 
 // hinderEach are the times of hinderingAll, one of each fault.
 func (r *run) hinderEach(k *keyLog) (spans []trace.Span) {
-	asked, seen := map[string]bool{}, map[*trace.Fault]bool{}
-	for _, w := range k.Waits {
-		asked[r.Ops[w.Invoke].Node] = true
-	}
-	faults := r.faultsUpon("")
-	for node := range asked {
+	seen, faults := map[*trace.Fault]bool{}, r.faultsUpon("")
+	for node, spans := range r.engaged(k) {
 		for _, f := range r.faultsOf(node) {
-			faults = append(faults, f.fault)
+			if trace.Meets(spans, f.fault.From, r.faded(f.fault, f.fault.To)) {
+				faults = append(faults, f.fault)
+			}
 		}
 	}
 	for _, f := range faults {
@@ -119,6 +118,26 @@ func (r *run) hinderEach(k *keyLog) (spans []trace.Span) {
 	}
 	slices.SortFunc(spans, func(a, b trace.Span) int { return cmp.Compare(a.From, b.From) })
 	return spans
+}
+
+// engaged are, of each client that has asked for a key, the times, in order, in which it waited for it or may have had it.
+func (r *run) engaged(k *keyLog) map[string][]trace.Span {
+	if all, made := r.known.engaged[k.Name]; made {
+		return all
+	}
+	all := map[string][]trace.Span{}
+	for _, a := range r.attempts(k) {
+		node := r.Ops[k.Waits[a.wait].Invoke].Node
+		all[node] = append(all[node], trace.Span{From: a.from, To: a.to})
+	}
+	for node, spans := range all {
+		all[node] = trace.Union(spans)
+	}
+	if r.known.engaged == nil {
+		r.known.engaged = map[string]map[string][]trace.Span{}
+	}
+	r.known.engaged[k.Name] = all
+	return all
 }
 
 // ownFaults are the times in which a fault of a node or of its links may keep it from

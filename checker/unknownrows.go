@@ -64,12 +64,14 @@ func (r *run) rowOf(k *keyLog, f *found, w stretch, free, unknown []trace.Span) 
 	}
 }
 
-// askerStalled says that a server, or a client that asks for k, stood still by no fault between two times, so answers may have been kept.
+// askerStalled says that a server, or a client as long as it wanted or had k, stood still by no fault between two times, so answers may have been kept.
 func (r *run) askerStalled(k *keyLog, from, to int64) bool {
 	r.stalled()
-	for node, stalls := range r.known.stalls {
-		if stalledIn(stalls, from, to) && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return r.Ops[w.Invoke].Node == node }) {
-			return true
+	for node, spans := range r.engaged(k) {
+		for _, s := range within(spans, trace.Span{From: from, To: to}) {
+			if stalledIn(r.known.stalls[node], s.From, s.To) {
+				return true
+			}
 		}
 	}
 	return stalledIn(r.known.servers, from, to)

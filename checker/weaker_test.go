@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -43,6 +44,16 @@ func TestLessEvidence(t *testing.T) {
 // availability judges what goes on while a fault lasts, and deadlock-freedom does not judge a run that ended before its last fault did.
 func TestFaultOfBystander(t *testing.T) {
 	eachWeaker(t, besideBystander, func(_ string, was, is Property) bool {
+		cut := was.Name == "deadlock-freedom" && is.Verdict == Unknown && strings.HasPrefix(is.Reason, "Interrupted")
+		return was.Name != "availability" && !cut && (was.Verdict == Violated) != (is.Verdict == Violated)
+	})
+}
+
+// TestFaultOfFormer is the same of a client that has held each key once, long before, and has given it back.
+func TestFaultOfFormer(t *testing.T) {
+	eachWeaker(t, func(setup history.Setup, ops []history.Op) []weaker {
+		return besideFormer(setup, leftRoom(ops))
+	}, func(_ string, was, is Property) bool {
 		cut := was.Name == "deadlock-freedom" && is.Verdict == Unknown && strings.HasPrefix(is.Reason, "Interrupted")
 		return was.Name != "availability" && !cut && (was.Verdict == Violated) != (is.Verdict == Violated)
 	})
@@ -155,7 +166,6 @@ func besideBystander(setup history.Setup, ops []history.Op) (all []weaker) {
 	if len(ops) == 0 {
 		return nil
 	}
-	const idle = "client-99"
 	setup.Clients = append(slices.Clone(setup.Clients), idle)
 	setup.Expect = history.Expect{}
 	for _, f := range []history.FaultNote{{Kind: "pause"}, {Kind: "kill"}, {Kind: "partition"}, {Kind: "partition", Cut: setup.Servers}, {Kind: "latency"}} {
@@ -173,6 +183,71 @@ func besideBystander(setup history.Setup, ops []history.Op) (all []weaker) {
 	stall := history.Op{Time: last, Mono: last, Node: idle, Type: history.Note, F: history.Stall, Length: last - first}
 	before := len(ops) - 1 // the last one of a history may be evidence itself, of how long it was
 	return append(all, weaker{"stall", 0, setup, numbered(slices.Insert(slices.Clone(ops), before, stall))})
+}
+
+// idle is the client that a history did not have.
+const idle = "client-99"
+
+// besideFormer are the histories of besideBystander in which that client has held each key once, a minute before, and given it back.
+func besideFormer(setup history.Setup, ops []history.Op) (all []weaker) {
+	for _, w := range besideBystander(setup, ops) {
+		all = append(all, weaker{w.how, w.at, w.setup, numbered(slices.Concat(former(w.setup, w.ops), w.ops))})
+	}
+	return all
+}
+
+// former are the operations of a client that has held each key of a history for a moment, a minute before that begins.
+func former(setup history.Setup, ops []history.Op) (before []history.Op) {
+	held := map[string]bool{}
+	for i := range ops {
+		grant := ops[i]
+		if grant.Type != history.OK || grant.F != history.Acquire && grant.F != history.Try || held[grant.Key] {
+			continue
+		}
+		held[grant.Key] = true
+		at, n := ops[0].Time-int64(time.Minute)+int64(len(before))*int64(time.Millisecond), int64(len(held))
+		step := func(later int64, kind history.Type, f history.F) history.Op {
+			return history.Op{Time: at + later, Mono: at + later, Node: idle, Process: 9999, Type: kind, F: f, Key: grant.Key}
+		}
+		asked, granted := step(0, history.Invoke, grant.F), step(2, history.OK, grant.F)
+		asked.Mode, asked.Permits = grant.Mode, grant.Permits
+		granted.Mode, granted.Permits, granted.Depth, granted.Lease = grant.Mode, grant.Permits, min(grant.Depth, 1), grant.Lease
+		granted.Owner = fmt.Sprintf("%s/%d", idle, n)
+		if grant.Token != 0 {
+			granted.Token = n
+		}
+		if grant.Sent != 0 {
+			granted.Sent = at + 1
+		}
+		if grant.Deadline != 0 && grant.Lease != 0 {
+			granted.Deadline = at + grant.Lease
+		}
+		given, gone := step(3, history.Invoke, history.Release), step(4, history.OK, history.Release)
+		given.Owner, gone.Owner, given.Permits = granted.Owner, granted.Owner, grant.Permits
+		before = append(before, asked, granted, given, gone)
+	}
+	return before
+}
+
+// leftRoom are operations with all tokens higher, so that there is room for lower ones.
+func leftRoom(ops []history.Op) []history.Op {
+	more := func(token *int64) {
+		if *token != 0 {
+			*token += 1000
+		}
+	}
+	ops = slices.Clone(ops)
+	for i := range ops {
+		more(&ops[i].Token)
+		for _, c := range []**history.Copy{&ops[i].Unfenced, &ops[i].Fenced} {
+			if *c != nil {
+				moved := **c
+				more(&moved.Token)
+				*c = &moved
+			}
+		}
+	}
+	return ops
 }
 
 // numbered gives operations their places.
