@@ -34,6 +34,9 @@ func (r *run) faded(f *trace.Fault, end int64) int64 {
 	return max(after(end, r.aftermath()), flows(f))
 }
 
+// served is when what a fault has left behind is over, and the service, where it was killed, has answered somebody: see over.
+func (r *run) served(f *trace.Fault) int64 { return max(r.faded(f, f.To), r.over(f)) }
+
 // feltOutages are the outages of a node, each until what it has left behind is over: that of the faults which had a part in it.
 func (r *run) feltOutages(node string) []trace.Span {
 	return r.outagesUntil("felt", node, func(f *trace.Fault) int64 { return r.faded(f, f.To) })

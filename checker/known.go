@@ -20,7 +20,6 @@ type known struct {
 	begun       map[int]*trace.Fault               // by its Begin note
 	stalls      map[string][]trace.Stall           // of each node, by their begin
 	servers     []trace.Stall                      // of whoever takes part in everything
-	overs       []trace.Span                       // see run.over
 	flows       map[string][]timed                 // see run.flowsFor
 	abstains    map[string][]int                   // by owner, the notes of it
 	asked       *meetings                          // of all keys; see run.keysIn
@@ -102,22 +101,33 @@ func (r *run) hinderingAll(k *keyLog) []trace.Span {
 
 // hinderEach are the times of hinderingAll, one of each fault.
 func (r *run) hinderEach(k *keyLog) (spans []trace.Span) {
-	seen, faults := map[*trace.Fault]bool{}, r.faultsUpon("")
-	for node, spans := range r.engaged(k) {
-		for _, f := range r.faultsOf(node) {
-			if trace.Meets(spans, f.fault.From, r.faded(f.fault, f.fault.To)) {
-				faults = append(faults, f.fault)
-			}
-		}
-	}
-	for _, f := range faults {
-		if !seen[f] && f.Begin >= 0 {
-			seen[f] = true
-			spans = append(spans, trace.Span{From: f.From, To: r.faded(f, f.To)})
-		}
+	for _, f := range r.concern(k) {
+		spans = append(spans, trace.Span{From: f.From, To: r.served(f)})
 	}
 	slices.SortFunc(spans, func(a, b trace.Span) int { return cmp.Compare(a.From, b.From) })
 	return spans
+}
+
+// concern are the faults that may have a hand in what becomes of a key: of servers, and of clients as long as they wanted or had it.
+func (r *run) concern(k *keyLog) (faults []*trace.Fault) {
+	seen := map[*trace.Fault]bool{}
+	add := func(f *trace.Fault) {
+		if !seen[f] && f.Begin >= 0 {
+			seen[f] = true
+			faults = append(faults, f)
+		}
+	}
+	for _, f := range r.faultsUpon("") {
+		add(f)
+	}
+	for node, spans := range r.engaged(k) {
+		for _, f := range r.faultsOf(node) {
+			if trace.Meets(spans, f.fault.From, r.faded(f.fault, f.fault.To)) {
+				add(f.fault)
+			}
+		}
+	}
+	return faults
 }
 
 // engaged are, of each client that has asked for a key, the times, in order, in which it waited for it or may have had it.
@@ -240,23 +250,18 @@ func (r *run) beganBy(note int) *trace.Fault {
 	return r.known.begun[note]
 }
 
-// overs are the times, in order, from the begin of each fault until it is over.
-func (r *run) overs() []trace.Span {
-	if r.known.overs == nil {
-		spans := []trace.Span{}
-		for _, f := range slices.Concat(r.Faults, r.shocks()) {
-			if f.Begin < 0 {
-				continue
-			}
+// overs are the times, in order, from the begin of each fault that concerns a key until it is over.
+func (r *run) overs(k *keyLog) []trace.Span {
+	return once(&r.known.spans, "over for "+k.Name, func() (spans []trace.Span) {
+		for _, f := range r.concern(k) {
 			s := trace.Span{From: f.From, To: r.over(f)}
 			if f.Kind == "kill" && r.isClient(f.Target) { // what a dead client leaves behind is over when its lease is, whether it is started again or not
 				s.To = min(s.To, after(f.From, r.aftermath()))
 			}
 			spans = append(spans, s)
 		}
-		r.known.overs = trace.Union(spans)
-	}
-	return r.known.overs
+		return trace.Union(spans)
+	})
 }
 
 // stalled files the stalls by who was stalled, each list with its reach.

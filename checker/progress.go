@@ -184,7 +184,7 @@ func (r *run) ungiven(g *trace.Grant) bool {
 func (r *run) patientUntil(k *keyLog, asked trace.Wait) int64 {
 	until := asked.From
 	for _, f := range r.Faults {
-		if f.Begin >= 0 && f.To < trace.Forever && f.Kind == "partition" {
+		if f.Begin >= 0 && f.To < trace.Forever && f.Kind == "partition" && r.mayHinder(f, r.Ops[asked.Invoke].Node) {
 			until = max(until, flows(f)) // the patience of who asks begins when it can be heard
 		}
 	}
@@ -231,7 +231,7 @@ func (s *stuckIn) gap(from, to int64) {
 	if to-from <= s.patience() {
 		return
 	}
-	for _, part := range without(trace.Span{From: from, To: to}, s.overs()) {
+	for _, part := range without(trace.Span{From: from, To: to}, s.overs(s.k)) {
 		first := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To > part.From })
 		end := sort.Search(len(s.unknown), func(i int) bool { return s.unknown[i].To >= part.To })
 		for _, sound := range without(part, trace.Union(slices.Concat(s.unknown[first:max(first, end)], s.longer))) {
@@ -258,7 +258,7 @@ func (s *stuckIn) unknownRow(part trace.Span) {
 		}
 		s.f.add(s.run, Violation{Key: s.k.Name, At: w.from + kept + s.patience()*3/2, Operations: w.within(w.from, w.to),
 			Possible: s.askerStalled(s.k, w.from, w.to)},
-			"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open; %s of unknown "+
+			"%s waited for %q from %s to %s although nobody believed to hold it and no fault that concerns it was open; %s of unknown "+
 				"outcome can have kept it for %s at most.", s.whoWaited(w.within(w.from, w.to)), s.k.Name, s.seconds(w.from),
 			s.seconds(w.to), nouns.Count(end-first, "acquire"), length(kept))
 	}
@@ -270,7 +270,7 @@ func (r *run) stuckPart(k *keyLog, part trace.Span, waiting []trace.Wait, f *fou
 		if w.to-w.from > r.patience() {
 			f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: w.within(w.from, w.to),
 				lasts: trace.Span{From: w.from, To: w.to}, limit: r.patience()},
-				"%s waited for %q from %s to %s although nobody believed to hold it and no fault was open.",
+				"%s waited for %q from %s to %s although nobody believed to hold it and no fault that concerns it was open.",
 				r.whoWaited(w.within(w.from, w.to)), k.Name, r.seconds(w.from), r.seconds(w.to))
 		}
 	}

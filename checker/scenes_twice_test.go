@@ -34,7 +34,7 @@ var waitsBesideHit = map[string]func(*builder){
 		b.setup.Promise.DriftFactor = 0.01
 		keyBesideHit(b, "client-3")
 	},
-	"holds-reader-beside-downgraded-mute": func(b *builder) { // its waiters may not hear of it
+	"violated-reader-beside-downgraded-mute": func(b *builder) { // who was hit never asked
 		askingBeside(shared, exclusive, 20*sec, turned(100*ms, shared, history.OK))(b)
 		b.setup.Promise.Mute = true
 	},

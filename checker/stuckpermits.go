@@ -42,7 +42,7 @@ func (r *run) tellPermits(k *keyLog, s trace.Span, all *asker, told map[int]bool
 		f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: w.within(w.from, w.to),
 			lasts: trace.Span{From: w.from, To: w.to}, limit: r.patience()},
 			"%s waited for %q from %s to %s and nobody was granted it, although of %d permits as many were free as any of those who "+
-				"waited had asked for, and no fault was open.",
+				"waited had asked for, and no fault that concerns it was open.",
 			r.whoWaited(w.within(w.from, w.to)), k.Name, r.seconds(w.from), r.seconds(w.to), r.Setup.Permits)
 	}
 }

@@ -33,7 +33,7 @@ func (r *run) stuckShares(k *keyLog, f *found) {
 		}
 		if stuck {
 			f.add(r, Violation{Key: k.Name, At: part.From + r.patience(), Operations: w.within(part.From, part.To), lasts: part, limit: r.patience()},
-				"%s waited for %q from %s to %s although %s, and no fault was open.",
+				"%s waited for %q from %s to %s although %s, and no fault that concerns it was open.",
 				r.Ops[w.waits[0].Invoke].Node, k.Name, r.seconds(part.From), r.seconds(part.To), although)
 		}
 	}
@@ -67,7 +67,7 @@ func (r *run) stuckInTurn(k *keyLog, f *found) {
 			}
 			ops := w.within(w.from, w.to)
 			f.add(r, Violation{Key: k.Name, At: w.from + r.patience(), Operations: ops, lasts: trace.Span{From: w.from, To: w.to}, limit: r.patience()},
-				"%s waited in vain for %q from %s to %s although %s, and no fault was open.",
+				"%s waited in vain for %q from %s to %s although %s, and no fault that concerns it was open.",
 				r.whoWaited(ops), k.Name, r.seconds(w.from), r.seconds(w.to), r.shared())
 		}
 	}
@@ -153,7 +153,7 @@ func (r *run) holdsOf(k *keyLog) (holds []trace.Share) {
 	return holds
 }
 
-// soundOf are the parts of some times in which no fault was open, and no acquire of unknown outcome may have taken k, see ghost.
+// soundOf are the parts of some times in which no fault that concerns k was open, and no acquire of unknown outcome may have taken k, see ghost.
 func (r *run) soundOf(k *keyLog, free []trace.Span) (sound []trace.Span) {
 	unknown := r.unsureFor(k)
 	for _, w := range k.Waits {
@@ -163,7 +163,7 @@ func (r *run) soundOf(k *keyLog, free []trace.Span) (sound []trace.Span) {
 	}
 	unknown = trace.Union(unknown)
 	for _, s := range free {
-		for _, part := range without(s, r.overs()) {
+		for _, part := range without(s, r.overs(k)) {
 			sound = append(sound, without(part, unknown)...)
 		}
 	}

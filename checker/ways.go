@@ -8,8 +8,12 @@ import (
 
 // Whom a fault hits: servers, a node, or its way to them.
 
-// serversFaults are the times of faults that are not of clients, their links and their clocks alone.
-func (r *run) serversFaults() []trace.Span { return r.faultyAs("servers'", r.hitsServers) }
+// serversFaults are the times of faults that are not of clients, their links and their clocks alone, each until what it has left behind is over.
+func (r *run) serversFaults() []trace.Span {
+	return once(&r.known.spans, "servers'", func() []trace.Span {
+		return faultsUntil(slices.Concat(r.Faults, r.shocks()), r.hitsServers, r.served)
+	})
+}
 
 func (r *run) hitsServers(f *trace.Fault) bool {
 	return r.serves(f.Target) && (len(f.Cut) == 0 || slices.ContainsFunc(f.Cut, r.serves))

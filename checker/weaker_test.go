@@ -161,7 +161,7 @@ func withoutAnswer(ops []history.Op, i int) []history.Op {
 	return ops
 }
 
-// besideBystander are the histories in which one client more is hit by faults of some kinds from the first operation to the last, or stands still all the while by none.
+// besideBystander are the histories in which one client more is hit by faults of some kinds from the first operation until all is healed, or stands still all the while by none.
 func besideBystander(setup history.Setup, ops []history.Op) (all []weaker) {
 	if len(ops) == 0 {
 		return nil
@@ -175,8 +175,12 @@ func besideBystander(setup history.Setup, ops []history.Op) (all []weaker) {
 			now.Phase = phase
 			return history.Op{Time: at, Mono: at, Node: idle, Type: history.Note, F: history.Fault, Fault: &now}
 		}
-		first, last := ops[0].Time, ops[len(ops)-1].Time
-		hit := slices.Concat([]history.Op{note(first, history.Begin), note(first, history.Observed)}, ops, []history.Op{note(last, history.Heal)})
+		end := slices.IndexFunc(ops, func(op history.Op) bool { return op.F == history.Final }) // all is healed by then
+		if end < 0 {
+			end = len(ops)
+		}
+		first, last := ops[0].Time, ops[max(end, 1)-1].Time
+		hit := slices.Concat([]history.Op{note(first, history.Begin), note(first, history.Observed)}, ops[:end], []history.Op{note(last, history.Heal)}, ops[end:])
 		all = append(all, weaker{f.Kind, 0, setup, numbered(hit)})
 	}
 	first, last := ops[0].Time, ops[len(ops)-1].Time
