@@ -91,20 +91,37 @@ func (b brute) idle(k *keyLog, t int64) bool {
 		return g.OK <= t && t < g.End && !over
 	})
 	return !held && !slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
-		over := f.To
-		if f.Target == "s" && f.Kind != "pause" {
-			answered := slices.IndexFunc(b.r.Ops, func(o history.Op) bool {
-				return (o.Type == history.OK || o.Busy || o.Type == history.Fail && o.F == history.Release) && o.Time >= f.To
-			})
-			if over = max(f.To, b.r.End); answered >= 0 {
-				over = b.r.Ops[answered].Time
-			}
-			over = min(over, f.To+2*int64(b.r.Setup.Lease)+3*sec+int64(b.r.Setup.Promise.Bound))
+		over := b.answersAgain(f)
+		if !b.concerns(k, f.Target, f.From, f.To+int64(b.r.Setup.Lease)+int64(b.r.Setup.Promise.Bound)) {
+			return false
 		}
 		if f.Kind == "kill" && slices.Contains(b.r.Setup.Clients, f.Target) { // nobody waits for the dead
 			over = min(over, f.From+b.r.aftermath())
 		}
 		return f.From <= t && t < over
+	})
+}
+
+// answersAgain is when a fault is over, and a server that died has answered somebody.
+func (b brute) answersAgain(f *trace.Fault) int64 {
+	if f.Target != "s" || f.Kind == "pause" {
+		return f.To
+	}
+	answered := slices.IndexFunc(b.r.Ops, func(o history.Op) bool {
+		return (o.Type == history.OK || o.Busy || o.Type == history.Fail && o.F == history.Release) && o.Time >= f.To
+	})
+	over := max(f.To, b.r.End)
+	if answered >= 0 {
+		over = b.r.Ops[answered].Time
+	}
+	return min(over, f.To+2*int64(b.r.Setup.Lease)+3*sec+int64(b.r.Setup.Promise.Bound))
+}
+
+// concerns says whether a node is the server, or wanted the key or may have had it between two times. Until when
+// an attempt may keep a key is asked of the judge: TestRefusalAgrees and TestHonestRefusalAgrees have their own answer.
+func (b brute) concerns(k *keyLog, node string, from, to int64) bool {
+	return node == "s" || slices.ContainsFunc(b.r.attempts(k), func(a attempt) bool {
+		return b.r.Ops[k.Waits[a.wait].Invoke].Node == node && a.from <= to && a.to >= from
 	})
 }
 
@@ -159,10 +176,7 @@ func (b brute) rowIn(k *keyLog, from, to int64) (n int) {
 		return 0
 	}
 	keeps := int64(b.r.Setup.Lease) + int64(b.r.Setup.Promise.Bound)
-	begin, asked := int64(-1), []string{"s"} // whose faults may have a hand in it
-	for _, w := range k.Waits {
-		asked = append(asked, b.r.Ops[w.Invoke].Node)
-	}
+	begin := int64(-1)
 	for at := from; at <= to; at += sec {
 		waits := at < to && slices.ContainsFunc(k.Waits, func(w trace.Wait) bool { return w.From <= at && at < b.until(w) })
 		if waits && begin < 0 {
@@ -177,11 +191,9 @@ func (b brute) rowIn(k *keyLog, from, to int64) (n int) {
 				left -= keeps
 			}
 		}
-		amiss := slices.ContainsFunc(b.r.stalls, func(s trace.Stall) bool {
-			return (s.Server || slices.Contains(asked, s.Node)) && s.From <= at && s.To >= begin
-		}) ||
+		amiss := b.stalledIn(k, begin, at) ||
 			slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
-				return slices.Contains(asked, f.Target) && f.From <= at && f.To+keeps >= begin
+				return b.concerns(k, f.Target, f.From, f.To+keeps) && f.From <= at && max(f.To+keeps, b.answersAgain(f)) >= begin
 			})
 		if left > 7500*ms && !amiss {
 			n++

@@ -88,7 +88,7 @@ func (b brute) rowOfUnknown(k *keyLog, node string, from, to int64) bool {
 		if free || begin < 0 {
 			continue
 		}
-		if left := at - begin - b.unknownIn(begin, at)*sec; left > 7500*ms && !b.stalledIn(begin, at) {
+		if left := at - begin - b.unknownIn(begin, at)*sec; left > 7500*ms && !b.stalledIn(k, begin, at) {
 			return true
 		}
 		begin = -1
@@ -96,10 +96,13 @@ func (b brute) rowOfUnknown(k *keyLog, node string, from, to int64) bool {
 	return false
 }
 
-func (b brute) stalledIn(from, to int64) bool {
+// stalledIn says that the server stood still between two times, or who wanted the key or may have had it, meanwhile.
+func (b brute) stalledIn(k *keyLog, from, to int64) bool {
 	return slices.ContainsFunc(b.r.stalls, func(s trace.Stall) bool {
-		asks := slices.ContainsFunc(b.r.Ops, func(op history.Op) bool { return op.Node == s.Node && op.F == history.Acquire })
-		return (asks || s.Server) && s.From <= to && s.To >= from
+		return s.Server && s.From <= to && s.To >= from || slices.ContainsFunc(b.r.attempts(k), func(a attempt) bool {
+			begin, end := max(from, a.from), min(to, a.to)
+			return b.r.Ops[k.Waits[a.wait].Invoke].Node == s.Node && begin < end && s.From <= end && s.To >= begin
+		})
 	})
 }
 

@@ -60,7 +60,7 @@ func open(_ context.Context, c adapter.Config, tell adapter.Tell) (adapter.Sessi
 		all.Client, err = rueidis.NewClient(o)
 		return &all, err
 	}
-	l, err := rueidislock.NewLocker(rueidislock.LockerOption{KeyMajority: 1, KeyValidity: c.Lease, // not NoLoopTracking: see docs/libraries.md
+	l, err := rueidislock.NewLocker(rueidislock.LockerOption{KeyMajority: 1, KeyValidity: c.Lease, // not NoLoopTracking: see docs/analyses/rueidislock.md
 		ClientBuilder: build,
 		TryNextAfter:  min(c.Lease/2, time.Second), // its default, 20 ms, is too short for a slow link
 		ClientOption:  rueidis.ClientOption{InitAddress: c.Endpoints[:1], DialCtxFn: dial}})
