@@ -36,14 +36,14 @@ func TestStuckAtItsLimits(t *testing.T) {
 			b.op(9*sec, "client-2", history.Note, history.Stop, "")
 		}, 0},
 		{"who tries again and again waits", func(b *builder) { asks(b, sec, 9*sec, history.Try, history.Fail) }, 1},
-		{"after a fault", func(b *builder) { b.fault(2*sec, 3*sec, 1, "pause", "client-1"); b.refused(sec, 8*sec+2) }, 1},
-		{"not long enough after a fault", func(b *builder) { b.fault(2*sec, 3*sec, 1, "pause", "client-1"); b.refused(sec, 8*sec) }, 0},
-		{"before a fault", func(b *builder) { b.fault(7*sec, 8*sec, 1, "pause", "client-1"); b.refused(sec, 9*sec) }, 1},
-		{"not long enough before a fault", func(b *builder) { b.fault(7*sec, 8*sec, 1, "pause", "client-1"); b.refused(2*sec, 9*sec) }, 0},
-		{"before it and after it", func(b *builder) { b.fault(7*sec, 8*sec, 1, "pause", "client-1"); b.refused(sec, 14*sec) }, 2},
-		{"the fault comes first of all", func(b *builder) { b.fault(-ms, 4*sec, 1, "pause", "client-1"); b.refused(sec, 8*sec) }, 0},
+		{"after a fault", func(b *builder) { b.fault(2*sec, 3*sec, 1, "pause", "server-1"); b.refused(sec, 8*sec+2) }, 1},
+		{"not long enough after a fault", func(b *builder) { b.fault(2*sec, 3*sec, 1, "pause", "server-1"); b.refused(sec, 8*sec) }, 0},
+		{"before a fault", func(b *builder) { b.fault(7*sec, 8*sec, 1, "pause", "server-1"); b.refused(sec, 9*sec) }, 1},
+		{"not long enough before a fault", func(b *builder) { b.fault(7*sec, 8*sec, 1, "pause", "server-1"); b.refused(2*sec, 9*sec) }, 0},
+		{"before it and after it", func(b *builder) { b.fault(7*sec, 8*sec, 1, "pause", "server-1"); b.refused(sec, 14*sec) }, 2},
+		{"the fault comes first of all", func(b *builder) { b.fault(-ms, 4*sec, 1, "pause", "server-1"); b.refused(sec, 8*sec) }, 0},
 		{"the fault never began", func(b *builder) {
-			b.op(4*sec, "client-1", history.Note, history.Fault, "").Fault = &history.FaultNote{ID: 1, Kind: "pause", Target: "client-1", Phase: history.Missed}
+			b.op(4*sec, "server-1", history.Note, history.Fault, "").Fault = &history.FaultNote{ID: 1, Kind: "pause", Target: "server-1", Phase: history.Missed}
 			b.refused(sec, 8*sec)
 		}, 1},
 		{"an unknown outcome may have held it", func(b *builder) { asks(b, sec, 3*sec, history.Acquire, history.Info); b.refused(sec, 8*sec) }, 0},
