@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -17,6 +18,62 @@ func (r *run) besideFaults() bool {
 	p := r.Setup.Promise
 	return (p.Leased || p.Session) && !p.Mute &&
 		slices.ContainsFunc(r.Faults, func(f *trace.Fault) bool { return f.Begin >= 0 && r.isClient(f.Target) })
+}
+
+// hinderingAll are those of the clients that have asked for a key, as long as they wanted or had it.
+func (r *run) hinderingAll(k *keyLog) []trace.Span {
+	return once(&r.known.spans, "hinder who asks for "+k.Name, func() []trace.Span { return trace.Union(r.hinderEach(k)) })
+}
+
+// hinderEach are the times of hinderingAll, one of each fault.
+func (r *run) hinderEach(k *keyLog) (spans []trace.Span) {
+	for _, f := range r.concern(k) {
+		spans = append(spans, trace.Span{From: f.From, To: r.served(f)})
+	}
+	slices.SortFunc(spans, func(a, b trace.Span) int { return cmp.Compare(a.From, b.From) })
+	return spans
+}
+
+// concern are the faults that may have a hand in what becomes of a key: of servers, and of clients as long as they wanted or had it.
+func (r *run) concern(k *keyLog) (faults []*trace.Fault) {
+	seen := map[*trace.Fault]bool{}
+	add := func(f *trace.Fault) {
+		if !seen[f] && f.Begin >= 0 {
+			seen[f] = true
+			faults = append(faults, f)
+		}
+	}
+	for _, f := range r.faultsUpon("") {
+		add(f)
+	}
+	for node, spans := range r.engaged(k) {
+		for _, f := range r.faultsOf(node) {
+			if trace.Meets(spans, f.fault.From, r.faded(f.fault, f.fault.To)) {
+				add(f.fault)
+			}
+		}
+	}
+	return faults
+}
+
+// engaged are, of each client that has asked for a key, the times, in order, in which it waited for it or may have had it.
+func (r *run) engaged(k *keyLog) map[string][]trace.Span {
+	if all, made := r.known.engaged[k.Name]; made {
+		return all
+	}
+	all := map[string][]trace.Span{}
+	for _, a := range r.attempts(k) {
+		node := r.Ops[k.Waits[a.wait].Invoke].Node
+		all[node] = append(all[node], trace.Span{From: a.from, To: a.to})
+	}
+	for node, spans := range all {
+		all[node] = trace.Union(spans)
+	}
+	if r.known.engaged == nil {
+		r.known.engaged = map[string]map[string][]trace.Span{}
+	}
+	r.known.engaged[k.Name] = all
+	return all
 }
 
 // mayBeHeld are the times in which somebody may have had something of k: from the answer that told it so until that
