@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestRealistic(t *testing.T) {
 		if err := history.Validate(setup, ops); err != nil {
 			t.Fatal(err)
 		}
-		result := Judge(setup, ops)
+		result := judgeAll(setup, ops)
 		for name, want := range c.want {
 			p := result.Property(name)
 			if p.Verdict != want {
@@ -84,5 +85,59 @@ func TestPromised(t *testing.T) {
 		if promised, why := row.promised(c.setup); promised != (c.want == "") || !promised && !strings.Contains(why, c.want) {
 			t.Errorf("%s of %+v: %v: %s", c.property, c.setup.Promise, promised, why)
 		}
+	}
+}
+
+// What fails as it tells of a property that holds is a failure of the judge, which calls nothing green then.
+func TestTellingThatFails(t *testing.T) {
+	rows := Checkers
+	defer func() { Checkers = rows }()
+	Checkers = append(slices.Clip(rows), Checker{
+		Name:   "fails",
+		check:  func(*run) outcome { return outcome{verdict: Holds} },
+		passed: func(*run) string { panic("a slip") },
+	})
+	b := newBuilder()
+	turns(b)
+	b.final(4 * sec)
+	if result := judgeAll(b.done()); result.Verdict != Unknown || !result.JudgeFailed || len(result.Doubts) == 0 {
+		t.Errorf("%s, failed %v, doubts %q", result.Verdict, result.JudgeFailed, result.Doubts)
+	}
+}
+
+// A property whose lock nobody takes is not applicable, and says why; nothing is told beside what holds in a part of a history.
+func TestNothingIsToldOfAPart(t *testing.T) {
+	b := newBuilder()
+	turns(b)
+	b.final(4 * sec)
+	setup, ops := b.done()
+	setup.Use.Lockless = true
+	if p := judgeAll(setup, ops).Property("mutual-exclusion"); p.Verdict != NA || p.Reason != "No client takes the lock." {
+		t.Errorf("without a lock: %s: %s", p.Verdict, p.Reason)
+	}
+	setup.Use.Lockless, setup.Shows = false, "mutual-exclusion"
+	if p := judgeAll(setup, ops).Property("mutual-exclusion"); p.Verdict != Holds || p.Tested != "" {
+		t.Errorf("of a part: %s, told %q", p.Verdict, p.Tested)
+	}
+}
+
+// What stands in every result is asked of each kind of lock and each use.
+func TestAlways(t *testing.T) {
+	ofUse := 0
+	for _, c := range Checkers {
+		always := !c.OfUse()
+		for _, kind := range []history.Kind{history.Mutex, history.Tried, history.Reentrant, history.ReadWrite, history.Semaphore, history.Leader,
+			history.Watchdog, history.Herd, history.Alone} {
+			always = always && c.asked(history.Setup{Kind: kind})
+		}
+		if c.Always() != always {
+			t.Errorf("%s: always %v, want %v", c.Name, c.Always(), always)
+		}
+		if c.OfUse() {
+			ofUse++
+		}
+	}
+	if ofUse == 0 || ofUse == len(Checkers) {
+		t.Errorf("%d properties of a use, of %d", ofUse, len(Checkers))
 	}
 }

@@ -86,3 +86,42 @@ func TestClaimBehindSlowAnswers(t *testing.T) {
 		t.Errorf("%s: %s", p.Verdict, p.Reason)
 	}
 }
+
+// A look at the only server tells what is true, also where the records of that server have not come. One look of several servers
+// may have asked another than the one that knows.
+func TestClaimBesideMissingRecords(t *testing.T) {
+	for _, c := range []struct {
+		servers int
+		came    bool
+		want    Verdict
+	}{
+		{1, true, Violated}, {1, false, Violated}, {3, true, Violated}, {3, false, Unknown},
+	} {
+		b := newBuilder()
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.seen(1200*ms, 1201*ms, "")
+		b.does(1500*ms, h, history.Extend, history.OK)
+		b.final(5 * sec)
+		if c.came {
+			b.ended()
+		} else {
+			b.ended("server-1")
+		}
+		b.setup.Servers = []string{"server-1", "server-2", "server-3"}[:c.servers]
+		if p := judgeAll(b.done()).Property("honest-claims"); p.Verdict != c.want {
+			t.Errorf("%+v: %s: %s", c, p.Verdict, p.Reason)
+		}
+	}
+}
+
+// The reason counts the false answers also where something else is told beside them.
+func TestClaimsCountedBesideSilence(t *testing.T) {
+	b := newBuilder()
+	unsaidLoss(10 * sec)(b)
+	b.does(9*sec, &held{node: "client-1", key: "k", owner: "client-1/1"}, history.Extend, history.OK)
+	const want = "1 of 2 ok answers to extend or release came although the client did not hold the lock. " +
+		"1 holder was told nothing of the loss of the lock."
+	if p := judgeAll(b.done()).Property("honest-claims"); p.Verdict != Violated || p.Reason != want {
+		t.Errorf("%s: %s", p.Verdict, p.Reason)
+	}
+}
