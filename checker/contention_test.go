@@ -107,3 +107,41 @@ func TestContentionOfWhomNobodyHeard(t *testing.T) {
 		}
 	}
 }
+
+// Of a client's own holds, one that it never gave back may have begun before one that is over: none of them is another's.
+func TestNoContentionWithItself(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		b := newBuilder().kind(history.Semaphore)
+		b.setup.Permits = 4
+		b.permits(0, 10*ms, "client-1", 1, 1)
+		b.does(200*ms, b.permits(20*ms, 30*ms, "client-1", 1, 2), history.Release, history.OK)
+		b.does(250*ms, b.permits(40*ms, 50*ms, "client-1", 1, 3), history.Release, history.OK)
+		want := 0
+		if other {
+			b.permits(260*ms, 270*ms, "client-2", 1, 4)
+			want = 2 // the one that it waited for itself, and the one that follows
+		}
+		b.op(300*ms, "client-1", history.Invoke, history.Acquire, "k")
+		b.op(310*ms, "client-1", history.Fail, history.Acquire, "k")
+		if r := newRun(b.done()); r.counts.Contended != want {
+			t.Errorf("beside another %v: %d contended, want %d", other, r.counts.Contended, want)
+		}
+	}
+}
+
+// Of two grants of which nobody knows which came first, and that were both written on, one was stale; permits stand beside each other.
+func TestOpenlyStaleWrites(t *testing.T) {
+	for kind, want := range map[history.Kind]int{history.Mutex: 1, history.Semaphore: 0, history.ReadWrite: 0} {
+		b := newBuilder().kind(kind)
+		b.setup.Promise.Token, b.setup.Permits = false, 2
+		h := b.grant(0, 100*ms, "client-1", "k", 0)
+		o := b.grant(ms, 101*ms, "client-2", "k", 0)
+		for at, g := range []*held{h, o} {
+			b.read((110+int64(at)*10)*ms, g)
+			b.write((115+int64(at)*10)*ms, g)
+		}
+		if r := newRun(b.done()); r.counts.StaleWrites != want {
+			t.Errorf("%s: %d stale writes, want %d", kind, r.counts.StaleWrites, want)
+		}
+	}
+}

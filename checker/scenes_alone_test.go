@@ -31,6 +31,18 @@ func besides(does func(*builder)) func(*builder) {
 	}
 }
 
+// pendingBeside is an acquire that was never answered, and what another process of its client asks for at a time.
+func pendingBeside(at int64) func(*builder) {
+	return func(b *builder) {
+		again(b, history.OK, 40*ms, history.OK)
+		b.op(50*ms, "client-1", history.Invoke, history.Acquire, "k")
+		b.process["client-1"] = 77
+		b.op(at, "client-1", history.Invoke, history.Acquire, "other")
+		b.op(at+ms, "client-1", history.Fail, history.Acquire, "other")
+		b.op(sec, "client-2", history.Note, history.Final, "")
+	}
+}
+
 func tries(b *builder, from, to int64) { b.refuse(from, to, "client-2", history.Try, 0) }
 
 var frees = map[string]func(*builder){
@@ -99,5 +111,7 @@ var frees = map[string]func(*builder){
 		b.op(50*ms, "client-1", history.Invoke, history.Acquire, "k")
 		b.op(800*ms, "client-1", history.Note, history.Stop, "")
 	},
-	"unknown-final": besides(func(b *builder) { b.op(25*ms, "runner", history.Note, history.Final, "") }),
+	"unknown-pending-thread":  pendingBeside(500 * ms), // for how much longer it was not answered nobody knows
+	"violated-pending-thread": pendingBeside(801 * ms),
+	"unknown-final":           besides(func(b *builder) { b.op(25*ms, "runner", history.Note, history.Final, "") }),
 }
