@@ -67,3 +67,56 @@ func TestStuckAtItsLimits(t *testing.T) {
 		}
 	}
 }
+
+// The last to ask is patient for two leases and 3 s (5 s here), from when its request can be heard, and from when what was not given back
+// has lasted for as much longer than the run's own lease as it was granted for.
+func TestPatienceOfTheLast(t *testing.T) {
+	const asked, base = 20 * sec, 25 * sec
+	holds := func(lease int64, ends func(*builder, *held)) func(*builder) {
+		return func(b *builder) {
+			h := b.grantOf(15*sec, 15010*ms, "client-1", 1)
+			b.ops[len(b.ops)-1].Lease, b.ops[len(b.ops)-2].Lease = lease, lease
+			ends(b, h)
+		}
+	}
+	givesBack := func(outcome history.Type) func(*builder, *held) {
+		return func(b *builder, h *held) { b.does(16*sec, h, history.Release, outcome) }
+	}
+	for _, c := range []struct {
+		name string
+		what func(*builder)
+		want int64
+	}{
+		{"nothing", nothing, base},
+		{"cut off from all", func(b *builder) { b.fault(10*sec, 19*sec, 1, "partition", "server-1") }, 28500*ms + 5*sec},
+		{"cut off long ago", func(b *builder) { b.fault(2*sec, 3*sec, 1, "partition", "server-1") }, base},
+		{"cut off from another", func(b *builder) { b.fault(10*sec, 19*sec, 1, "partition", "client-1", "server-1") }, base},
+		{"cut off for ever", func(b *builder) {
+			b.fault(10*sec, 19*sec, 1, "partition", "server-1")
+			b.ops = b.ops[:len(b.ops)-1]
+		}, base},
+		{"never cut off", func(b *builder) {
+			b.op(19*sec, "server-1", history.Note, history.Fault, "").Fault =
+				&history.FaultNote{ID: 1, Kind: "partition", Target: "server-1", Phase: history.Missed}
+		}, base},
+		{"paused", func(b *builder) { b.fault(10*sec, 19*sec, 1, "pause", "server-1") }, base},
+		{"given back", holds(9*sec, givesBack(history.OK)), base},
+		{"not known whether given back", holds(9*sec, givesBack(history.Info)), 15009*ms + 9*sec - sec + 5*sec},
+		{"not known, of the run's own lease", holds(sec, givesBack(history.Info)), base},
+		{"not known, without a lease", func(b *builder) {
+			holds(9*sec, givesBack(history.Info))(b)
+			b.setup.Promise.Leased = false
+		}, base},
+	} {
+		b := newBuilder()
+		b.setup.Servers = []string{"server-1"}
+		c.what(b)
+		b.final(asked - 10*ms)
+		r := newRun(b.done())
+		k := r.named("k")
+		got := r.patientUntil(k, k.Waits[len(k.Waits)-1])
+		if got-origin-c.want > 10*ms || c.want-(got-origin) > 10*ms {
+			t.Errorf("%s: %d ms, want %d", c.name, (got-origin)/ms, c.want/ms)
+		}
+	}
+}
