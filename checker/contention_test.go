@@ -119,7 +119,7 @@ func TestNoContentionWithItself(t *testing.T) {
 		want := 0
 		if other {
 			b.permits(260*ms, 270*ms, "client-2", 1, 4)
-			want = 2 // the one that it waited for itself, and the one that follows
+			want = 2 // its wait beside the first hold, and the wait of client-1 beside its own
 		}
 		b.op(300*ms, "client-1", history.Invoke, history.Acquire, "k")
 		b.op(310*ms, "client-1", history.Fail, history.Acquire, "k")

@@ -1,9 +1,7 @@
 package checker
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	"github.com/dlmtest/dlmtest/history"
 )
@@ -60,60 +58,6 @@ func TestFewKnow(t *testing.T) {
 				t.Errorf("%d: long after the faults", i)
 			}
 		}
-	}
-}
-
-// What may have ended a lease that was lost is named in words: the last fault that can have reached the holder and began by then.
-func TestCauseInWords(t *testing.T) {
-	const told = " (the last at 0.500 s, of client-1 (token 1)"
-	for i, c := range []struct {
-		change func(*builder)
-		want   string
-	}{
-		{nothing, told + ", which had no answer to a request)"},
-		{func(b *builder) { b.setup.Promise.Idles = true }, told + ", which had no answer to a request)"},
-		{func(b *builder) { b.setup.Promise.Idles, b.setup.Promise.Leased = true, false }, told + ", whose session the server may have ended as idle)"},
-		{func(b *builder) { b.fault(100*ms, 200*ms, 1, "pause", "server-1") },
-			told + ", behind a pause on server-1 from 0.100 s to 0.200 s)"},
-		{func(b *builder) { b.fault(100*ms, 9*sec, 1, "pause", "client-1") }, told + ", behind a pause on client-1 from 0.100 s on)"},
-		{func(b *builder) { b.fault(100*ms, 200*ms, 1, "pause", "client-2") }, told + ", which had no answer to a request)"}, // another's
-		{func(b *builder) { b.fault(600*ms, 700*ms, 1, "pause", "server-1") }, told + ", which had no answer to a request)"}, // too late
-		{func(b *builder) {
-			b.fault(200*ms, 300*ms, 1, "pause", "server-1")
-			b.fault(100*ms, 400*ms, 2, "pause", "client-1")
-		}, told + ", behind a pause on server-1 from 0.200 s to 0.300 s)"},
-		{func(b *builder) {
-			b.fault(100*ms, 400*ms, 2, "pause", "client-1")
-			b.fault(200*ms, 300*ms, 1, "pause", "server-1")
-		}, told + ", behind a pause on server-1 from 0.200 s to 0.300 s)"},
-	} {
-		b := newBuilder()
-		b.setup.Servers, b.setup.Lease = []string{"server-1"}, 5*time.Second
-		h := b.grant(0, 10*ms, "client-1", "k", 1)
-		b.does(499*ms, h, history.Release, history.Fail)
-		c.change(b)
-		b.final(20 * sec)
-		r := newRun(b.done())
-		losses := r.denied()
-		if len(losses) != 1 {
-			t.Fatalf("%d: %d losses", i, len(losses))
-		}
-		if got := r.causeOf(losses[0]); got != c.want {
-			t.Errorf("%d: %q, want %q", i, got, c.want)
-		}
-	}
-}
-
-// A connection that had broken is named where no fault can have ended the lease.
-func TestCauseOfACutInWords(t *testing.T) {
-	b := newBuilder()
-	h := b.grant(0, 10*ms, "client-1", "k", 1)
-	b.does(499*ms, h, history.Release, history.Fail)
-	r := newRun(b.done())
-	loss := r.denied()[0]
-	loss.Claim.Cut = true
-	if got, want := fmt.Sprint(r.causeOf(loss)), " (the last at 0.500 s, of client-1 (token 1), whose connection had broken)"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 
