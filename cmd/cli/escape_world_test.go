@@ -53,7 +53,7 @@ func newWorld(t *testing.T, runtime string, uid int) *world {
 		w.secret(t, filepath.Join(folder, "secret-"+w.mark))
 	}
 	w.listen(t)
-	w.victim = exec.Command("sleep", "600")
+	w.victim = exec.Command("sleep", "7200") // longer than go test lets all tests take together: this one may wait for most of them
 	w.victim.SysProcAttr = w.credential()
 	if err := w.victim.Start(); err != nil {
 		t.Fatal(err)
