@@ -131,7 +131,7 @@ func (r *run) lastServed(client string, from, to int64) (at int64, ok bool) {
 			continue
 		}
 		cut := newNetwork(r.Setup.Servers)
-		if cut.change(f, 1); len(cut.servers) > 0 && !cut.serves(client) {
+		if cut.change(f, 1); !cut.serves(client) {
 			at, ok = begun, true
 		}
 	}
