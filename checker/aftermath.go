@@ -53,7 +53,7 @@ func (r *run) outagesUntil(name, node string, over func(*trace.Fault) int64) []t
 		outages := r.outages(node)
 		spans := slices.Clone(outages)
 		for _, f := range r.faultsUpon(node) {
-			if f.Begin < 0 || f.To == trace.Forever {
+			if f.Begin < 0 {
 				continue
 			}
 			i := sort.Search(len(outages), func(i int) bool { return outages[i].To >= f.From })

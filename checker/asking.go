@@ -113,7 +113,7 @@ func (m *meetings) in(from, to int64) (owners []int) {
 		m.latest = &peaks{n: len(m.spans), value: func(i int) int64 { return m.spans[i].To }}
 	}
 	end := sort.Search(len(m.spans), func(i int) bool { return m.spans[i].From >= to })
-	for i := 0; i < end; i++ {
+	for i := 0; ; i++ {
 		if i = m.latest.first(i, end, from); i < 0 {
 			break
 		}

@@ -73,13 +73,13 @@ func (r *run) mayHaveHad(c *circle) (all int64) {
 		if !r.Setup.Promise.Leased || len(unknown) == 0 {
 			continue
 		}
-		held := max(h.grant.OK, c.from)
-		claims := h.grant.Claims
-		for n := sort.Search(len(claims), func(n int) bool { return claims[n].At > c.to }) - 1; n >= 0; n-- {
-			if !claims[n].Cut {
-				held = max(held, claims[n].At)
-				break
-			}
+		claims, held := h.grant.Claims, max(h.grant.OK, c.from)
+		n := sort.Search(len(claims), func(n int) bool { return claims[n].At > c.to })
+		for n > 0 && claims[n-1].Cut {
+			n--
+		}
+		if n > 0 {
+			held = max(held, claims[n-1].At)
 		}
 		first := sort.Search(len(unknown), func(n int) bool { return unknown[n] > held })
 		end := sort.Search(len(unknown), func(n int) bool { return unknown[n] >= c.to })
