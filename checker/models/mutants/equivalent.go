@@ -67,6 +67,7 @@ var equivalent = []struct{ file, line, what, reason string }{
 	{"checker/minimal.go", "v.Possible || v.Disturbed", "condition turned round", "of two counters it makes no difference which is whose"},
 	{"checker/oraclemain.go", "debug.SetMemoryLimit", "left out", memory},
 	{"checker/questions.go", "w.Done < 0", "< becomes <=: w.done", "what comes first in a history is no answer"},
+	{"checker/questions.go", "given < c.Invoke", "< becomes <=: given", noTies},
 	{"trace/read.go", "len(t.slab) == cap(t.slab)", "== becomes", memory},
 	{"trace/read.go", "t.slab = make(", "left out", memory},
 	{"trace/read.go", "p.grant.Release < 0", "< becomes <=", "what comes first in a history gives nothing back"},
