@@ -115,11 +115,19 @@ func (b brute) freeAt(k *keyLog, g *trace.Grant, t, from, to int64) bool {
 	return !felt && !had
 }
 
-// keptAt says whether at t another fault than one was felt, or somebody whose outcome is
+// touches says that a fault hit servers, or a client that waited for a key or may have had it meanwhile.
+func (b brute) touches(f *trace.Fault, k *keyLog) bool {
+	return b.r.hitsServers(f) || slices.ContainsFunc(b.r.attempts(k), func(a attempt) bool {
+		node := b.r.Ops[k.Waits[a.wait].Invoke].Node
+		return (f.Target == node || slices.Contains(f.Cut, node)) && a.from <= b.fades(f) && a.to >= f.From
+	})
+}
+
+// keptAt says whether at t another fault than one that concerns the key was felt, or somebody whose outcome is
 // unknown may have held the key.
 func (b brute) keptAt(k *keyLog, t int64, but int) bool {
 	felt := slices.ContainsFunc(b.r.Faults, func(f *trace.Fault) bool {
-		return f.Begin >= 0 && f.Begin != but && f.From <= t && t < b.fades(f)
+		return f.Begin >= 0 && f.Begin != but && f.From <= t && t < b.fades(f) && b.touches(f, k)
 	})
 	open := slices.ContainsFunc(k.Waits, func(w trace.Wait) bool {
 		end := w.To

@@ -220,9 +220,6 @@ func (r *run) unhindered(k *keyLog, whole trace.Span, death *trace.Fault, ghosts
 		{trace.Span{From: max(whole.From, own.From), To: min(whole.To, own.To)}, two},
 		{trace.Span{From: max(whole.From, own.To), To: whole.To}, one},
 	} {
-		if part.From >= part.To {
-			continue
-		}
 		for _, s := range without(part.Span, part.hinders) {
 			clear = trace.Append(clear, s.From, s.To)
 		}
