@@ -103,7 +103,6 @@ func (r *run) sessionOver(node string, from int64) int64 {
 	}
 	faults := r.faultsOf(node)
 	at := sort.Search(len(faults), func(i int) bool { return faults[i].From >= death.From })
-	at += slices.IndexFunc(faults[at:], func(f timed) bool { return f.fault == death })
 	if at > 0 && faults[at-1].reach >= death.From || at+1 < len(faults) && faults[at+1].From <= over {
 		over = trace.Forever
 	}

@@ -54,7 +54,7 @@ func (r *run) claimedAt(g *trace.Grant, look *history.Op) int {
 	claim, at := g.Op, g.OK
 	if i := sort.Search(len(g.Claims), func(i int) bool { return g.Claims[i].At > look.Sent }); i > 0 {
 		c := g.Claims[i-1]
-		if claim, at = c.By, c.At; c.Cut || r.Ops[claim].Type != history.OK {
+		if claim, at = c.By, c.At; r.Ops[claim].Type != history.OK { // a note of its session
 			return -1
 		}
 	}
