@@ -277,6 +277,11 @@ var lateGrants = map[string]func(*builder){
 		lateGrant(2600 * ms)(b)
 		b.bend("client-1", 1400*ms, 9*sec, sec)
 	},
+	"violated-renewed-bent": func(b *builder) { // by whatever its clock says the last renewal that was recorded is over
+		renewals(b, 0)
+		b.setup.Promise.Session, b.setup.Promise.Renews = true, true
+		b.bend("client-1", 1400*ms, 9*sec, sec)
+	},
 	"violated-late-grant": lateGrant(2600 * ms),
 }
 

@@ -458,6 +458,13 @@ var refusals = map[string]func(*builder){
 		b.op(20*ms, "client-1", history.Info, history.Acquire, "k")
 		b.refuse(60*ms, 65*ms, "client-2", history.Try, 0)
 	},
+	"holds-own-votes": func(b *builder) { // its own grant, given back, lingers on some of the servers; what was refused it took back itself
+		b.setup.Promise.DriftFactor, b.setup.Promise.Bound = 0.01, 500e6
+		b.kind(history.Tried)
+		h := b.grantOf(0, 10*ms, "client-1", 1)
+		b.does(100*ms, h, history.Release, history.OK)
+		b.refuse(200*ms, 205*ms, "client-1", history.Try, 0)
+	},
 	"unknown": func(b *builder) { b.kind(history.Tried); b.grantOf(0, 10*ms, "client-1", 1) },
 }
 

@@ -16,6 +16,7 @@ var equivalent = []struct{ file, line, what, reason string }{
 	{"checker/aftermath.go", "death.From < w.To", "< becomes <=", "of two ends at once either is evidence"},
 	{"checker/aftermath.go", "w.From < w.To", "< becomes <=", "a wait of no length is none"},
 	{"checker/aftermath.go", "t > trace.Forever-length", "> becomes >=", "for ever either way"},
+	{"checker/made.go", "len(answered) > 0", "> becomes >=", memory},
 	{"checker/looks.go", "k.looked[of] = i", "left out", memory},
 	{"checker/looks.go", "!asked", "condition turned round", memory},
 	{"checker/looks.go", "r.Ops[k.Holders[i]].Time > since", "> becomes >=", memory},
