@@ -20,10 +20,8 @@ func falseLoss(r *run) outcome {
 	var last trace.Loss // with a cause
 	due, caused, open := 0, 0, ""
 	losses := slices.Concat(r.Losses, r.denied())
-	was := r.rests.steady
-	defer func() { r.rests.steady = was }()
 	for _, l := range losses {
-		r.rests.steady = was || r.refusedSteadily(l)
+		r.rests.steady = r.refusedSteadily(l)
 		deadline, known := r.dueAt(l)
 		told := &r.Ops[l.Op]
 		switch {
@@ -76,7 +74,7 @@ func (r *run) endless() string {
 func (r *run) denied() (losses []trace.Loss) {
 	n := nested{run: r}
 	for _, g := range r.Grants {
-		refused := g.Release >= 0 && g.EndOp == g.Release && g.Done >= 0 && r.Ops[g.Done].Type == history.Fail
+		refused := g.Done >= 0 && g.EndOp == g.Release && r.Ops[g.Done].Type == history.Fail
 		if !refused || g.Told != trace.Forever || g.Nest.Open > 0 && !n.refusedSurely(g) || r.Overdrawn(g, g.Release) {
 			continue
 		}
@@ -163,7 +161,7 @@ func (r *run) foundHeld(l trace.Loss) (at int64) {
 		}
 	}
 	for _, i := range g.Events {
-		if op := &r.Ops[i]; op.Time <= by && op.Type == history.OK && op.F == history.Release {
+		if op := &r.Ops[i]; op.Time <= by && op.Type == history.OK { // it gave back: no other event is told by ok
 			at = max(at, r.sentBy(i))
 		}
 	}

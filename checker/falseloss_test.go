@@ -40,6 +40,11 @@ func TestCauseInWords(t *testing.T) {
 		{nothing, told + ", which had no answer to a request)"},
 		{func(b *builder) { b.setup.Promise.Idles = true }, told + ", which had no answer to a request)"},
 		{func(b *builder) { b.setup.Promise.Idles, b.setup.Promise.Leased = true, false }, told + ", whose session the server may have ended as idle)"},
+		{func(b *builder) { b.setup.Promise.Leased = false }, told + ", which had no answer to a request)"},
+		{func(b *builder) {
+			b.setup.Promise.Idles, b.setup.Promise.Leased = true, false
+			b.fault(100*ms, 200*ms, 1, "pause", "server-1")
+		}, told + ", behind a pause on server-1 from 0.100 s to 0.200 s)"},
 		{func(b *builder) { b.fault(100*ms, 200*ms, 1, "pause", "server-1") },
 			told + ", behind a pause on server-1 from 0.100 s to 0.200 s)"},
 		{func(b *builder) { b.fault(100*ms, 9*sec, 1, "pause", "client-1") }, told + ", behind a pause on client-1 from 0.100 s on)"},

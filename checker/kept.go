@@ -218,7 +218,6 @@ func (r *run) doubles(k *keyLog) map[[2]*trace.Grant]bool {
 		for _, h := range []*trace.Grant{k.Grants[first.by[before]], k.Grants[kept.by[before]]} {
 			if r.keptAt(h, g.OK, trace.ClockNoise) {
 				pairs[[2]*trace.Grant{h, g}] = true
-				break
 			}
 		}
 	}
