@@ -151,6 +151,20 @@ func TestWaiterGoes(t *testing.T) {
 	}
 }
 
+// untilBusy waits until the one that may wait at a node does: it has its place in the queue before it knows of it, and counts.
+func untilBusy(t *testing.T, a *api) {
+	t.Helper()
+	for n := 0; ; n++ {
+		got := a.post("acquire", acquire("k", fmt.Sprint("third", n), 1))
+		if got.status == 429 && got.body["effect"] == "none" && got.header.Get("Retry-After") != "" {
+			return
+		}
+		if got.status != 409 || n > 100 {
+			t.Fatalf("the third: %+v", got)
+		}
+	}
+}
+
 // More requests than may wait are told so, and leave the queue.
 func TestBusy(t *testing.T) {
 	t.Parallel()
@@ -159,15 +173,7 @@ func TestBusy(t *testing.T) {
 	held := a.want(200, "acquire", acquire("k", "holder", 0))
 	waiting := a.background("acquire", acquire("k", "waiter", 10_000))
 	until(t, etcd, 2)
-	for n := 0; ; n++ { // the waiter has its place before it counts
-		got := a.post("acquire", acquire("k", fmt.Sprint("third", n), 1))
-		if got.status == 429 && got.body["effect"] == "none" && got.header.Get("Retry-After") != "" {
-			break
-		}
-		if got.status != 409 || n > 100 {
-			t.Fatalf("the third: %+v", got)
-		}
-	}
+	untilBusy(t, a)
 	until(t, etcd, 2)
 	a.want(200, "release", hold("k", "holder", held.number("fencing_token")))
 	if got := <-waiting; got.status != 200 {
@@ -180,11 +186,13 @@ func TestBusy(t *testing.T) {
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	etcd := servicetest.Etcd(t)
-	c := service.Config{Etcd: []string{etcd}}
+	c := service.Config{Etcd: []string{etcd}, Waiters: 1}
 	going := servicetest.Start(t, c)
 	a, b := contract(t, going), contract(t, servicetest.Start(t, c))
 	held := a.want(200, "acquire", acquire("k", "holder", 0))
 	waiting := a.background("acquire", acquire("k", "waiter", 10_000))
+	until(t, etcd, 2)
+	untilBusy(t, a)
 	until(t, etcd, 2)
 	going.Stop()
 	if got := <-waiting; got.status != 503 || got.body["effect"] != "none" {
