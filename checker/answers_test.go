@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dlmtest/dlmtest/history"
@@ -44,6 +45,9 @@ func TestAnswersOfUses(t *testing.T) {
 		r.conclude(history.Setup{Promise: history.Promise{Leased: true, Token: true}, Use: history.Use{Name: history.Payment}})
 		if got := r.Answers.Unfenced.String() + " " + r.Sentences.Fenced; got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+		if strings.Contains(r.Sentences.Unfenced, "fence protected") {
+			t.Errorf("%+v: without a fence: %s", c, r.Sentences.Unfenced)
 		}
 	}
 }

@@ -96,6 +96,10 @@ func TestRecoveryAtItsLimits(t *testing.T) {
 		{"killed just before", func(b *builder) { dies(b, sec-1); b.grantOf(50*ms, 9*sec, "client-2", 2) }, Violated, "1 by none within a lease"},
 		{"as the lease ends, less what clocks leave open", next(sec - trace.ClockNoise), Holds, "After 1 death "},
 		{"just before", next(sec - trace.ClockNoise - 1), Violated, "1 was followed by a grant before the lease ended"},
+		{"long before, of a lock that renews by itself and says until when", func(b *builder) {
+			b.setup.Promise.Renews = true
+			next(300 * ms)(b)
+		}, Violated, "1 was followed by a grant before the lease ended"},
 		{"at the bound", next(1600 * ms), Holds, "After 1 death "},
 		{"just after", next(1600*ms + 1), Violated, "1 by none within a lease"},
 		{"nobody waited to the bound", func(b *builder) { dies(b, 100*ms); b.refused(50*ms, 1600*ms) }, NA, "nobody waited for the key for long enough"},

@@ -29,6 +29,27 @@ func TestDenied(t *testing.T) {
 			b.does(300*ms, h, history.Release, history.OK)
 			refused(b, h)
 		}, 0},
+		{"has it twice, or once", func(b *builder, h *held) {
+			b.kind(history.Reentrant)
+			b.op(100*ms, h.node, history.Invoke, history.Acquire, "k").Owner = h.owner
+			b.op(200*ms, h.node, history.Info, history.Acquire, "k").Owner = h.owner
+			refused(b, h)
+		}, 1},
+		{"has it once, or not at all", func(b *builder, h *held) {
+			b.kind(history.Reentrant)
+			b.op(100*ms, h.node, history.Invoke, history.Acquire, "k").Owner = h.owner
+			b.op(200*ms, h.node, history.Info, history.Acquire, "k").Owner = h.owner
+			b.does(300*ms, h, history.Release, history.Info)
+			refused(b, h)
+		}, 0},
+		{"had it before, or not", func(b *builder, h *held) { // which hold of it was refused nobody knows
+			b.kind(history.Reentrant)
+			b.ops[len(b.ops)-1].Depth = 2
+			b.process[h.node] = 0
+			b.op(-200*ms, h.node, history.Invoke, history.Acquire, "k").Owner = h.owner
+			b.op(-100*ms, h.node, history.Info, history.Acquire, "k").Owner = h.owner
+			refused(b, h)
+		}, 0},
 		{"had given back another hold, or not", func(b *builder, h *held) {
 			b.does(300*ms, h, history.Release, history.Info)
 			b.does(500*ms, b.grantOf(390*ms, 400*ms, h.node, 2), history.Release, history.Fail)

@@ -120,3 +120,24 @@ func TestPatienceOfTheLast(t *testing.T) {
 		}
 	}
 }
+
+// A key that was granted too late at the end was missing until then, though somebody else went on asking.
+func TestHowLongTheLastWaited(t *testing.T) {
+	for _, c := range []struct {
+		granted, until int64 // 0: never
+	}{{0, 20 * sec}, {15 * sec, 15 * sec}, {19 * sec, 19 * sec}} {
+		b := newBuilder()
+		b.setup.Keys = []string{"k"}
+		b.session1(0, "client-1", 1)
+		b.op(9*sec, "runner", history.Note, history.Final, "")
+		b.refused(9*sec, 20*sec)
+		if c.granted > 0 {
+			b.grantOf(10*sec, c.granted, "client-2", 2)
+		}
+		var f found
+		r := newRun(b.done())
+		if r.finalAcquire("k", &f); len(f.list) != 1 || f.list[0].lasts.To != origin+c.until || f.list[0].lasts.From != origin+9*sec {
+			t.Errorf("granted at %d ms: %+v", c.granted/ms, f.list)
+		}
+	}
+}

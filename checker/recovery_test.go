@@ -51,3 +51,32 @@ func TestLateShowsTheNextGrant(t *testing.T) {
 		t.Errorf("%+v, without %d", f.list, next)
 	}
 }
+
+// Who has a mutex, all permits, or a read-write lock alone, keeps it from everybody else, unless it shared it later.
+func TestKeepsAll(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		what func(*builder)
+		want bool
+	}{
+		{"a mutex", func(b *builder) { b.grantOf(0, 10*ms, "client-1", 1) }, true},
+		{"a writer", func(b *builder) { b.kind(history.ReadWrite).as(0, 10*ms, "client-1", history.Exclusive, 1) }, true},
+		{"a reader", func(b *builder) { b.kind(history.ReadWrite).as(0, 10*ms, "client-1", shared, 1) }, false},
+		{"a writer that became a reader", func(b *builder) {
+			b.turn(100*ms, b.kind(history.ReadWrite).as(0, 10*ms, "client-1", history.Exclusive, 1), shared, history.OK)
+		}, false},
+		{"all permits", func(b *builder) { b.kind(history.Semaphore).permits(0, 10*ms, "client-1", 2, 1) }, true},
+		{"one of two permits", func(b *builder) { b.kind(history.Semaphore).permits(0, 10*ms, "client-1", 1, 1) }, false},
+		{"all permits, and one given back", func(b *builder) {
+			b.gave(100*ms, b.kind(history.Semaphore).permits(0, 10*ms, "client-1", 2, 1), 1, history.OK)
+		}, false},
+	} {
+		b := newBuilder()
+		c.what(b)
+		b.stall(9*sec, "client-3", 1)
+		r := newRun(b.done())
+		if got := r.keepsAll(r.Grants[0]); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

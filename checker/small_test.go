@@ -248,6 +248,11 @@ func TestFinalAcquireAtItsLimits(t *testing.T) {
 			b.op(9*sec, "client-1", history.Invoke, history.Acquire, "k")
 			b.stall(14*sec, "client-2", 1)
 		}, Unknown},
+		{"kept without a lease by who gave nothing back", func(b *builder) {
+			b.setup.Promise.Leased = false
+			b.grantOf(8*sec, 8*sec+ms, "client-2", 2)
+			b.refused(9*sec, 15*sec)
+		}, Violated},
 		{"nobody asks", func(*builder) {}, Unknown},
 		{"asked at the very end", func(b *builder) { b.op(9*sec, "client-1", history.Invoke, history.Acquire, "k") }, Unknown},
 	} {

@@ -114,3 +114,14 @@ func TestEachGreenIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A property that nothing could have put to the test says nothing of it.
+func TestNothingIsToldOfNoTest(t *testing.T) {
+	b := newBuilder()
+	b.grantOf(0, 10*ms, "client-1", 1)
+	r := newRun(b.done())
+	never := test{only: func(*run) bool { return false }}
+	if got := (Checker{tests: []test{never}}).tell(r); got != "" {
+		t.Errorf("%q", got)
+	}
+}
