@@ -254,7 +254,7 @@ func (n *nested) unanswered(by map[holder]*trace.Grant, last map[int]int) {
 		case history.Release:
 			g = n.ByOwner[op.Owner]
 		}
-		if _, ended := n.Ended(from); !ended && g != nil {
+		if _, ended := n.Ended(from); !ended && g != nil && (op.F != history.Release || len(g.Nest.Again)+len(g.Nest.Told) > 0) {
 			g.Unsure(from)
 		}
 	}

@@ -49,3 +49,25 @@ func TestLookBesideARenewal(t *testing.T) {
 		}
 	}
 }
+
+// A release under way at the end takes nothing from what was seen of its hold before.
+func TestReleaseUnderWayAtTheEnd(t *testing.T) {
+	for _, kind := range []history.Kind{"", history.Reentrant} {
+		for name, end := range map[string]func(*builder, *held){
+			"kept":           func(*builder, *held) {},
+			"being given up": func(b *builder, h *held) { b.op(3*sec, h.node, history.Invoke, history.Release, "k").Owner = h.owner },
+		} {
+			b := newBuilder().kind(kind)
+			b.setup.Servers = []string{"redis"}
+			h := b.grantOf(0, 10*ms, "client-1", 1)
+			b.ops[len(b.ops)-1].Depth = 1
+			b.seen(1500*ms, 1510*ms, "")
+			b.seen(1700*ms, 1710*ms, h.owner)
+			end(b, h)
+			b.stall(5*sec, "client-3", 1)
+			if p := judgeAll(b.done()).Property("lock-info"); p.Verdict != Violated {
+				t.Errorf("%q, %s: %s: %s", kind, name, p.Verdict, p.Reason)
+			}
+		}
+	}
+}

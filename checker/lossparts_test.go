@@ -11,6 +11,11 @@ import (
 // or did not believe in it any more.
 func TestDenied(t *testing.T) {
 	refused := func(b *builder, h *held) { b.does(500*ms, h, history.Release, history.Fail) }
+	onceMore := func(b *builder, h *held) { // or not
+		b.kind(history.Reentrant)
+		b.op(100*ms, h.node, history.Invoke, history.Acquire, "k").Owner = h.owner
+		b.op(200*ms, h.node, history.Info, history.Acquire, "k").Owner = h.owner
+	}
 	for _, c := range []struct {
 		name string
 		what func(*builder, *held)
@@ -23,22 +28,16 @@ func TestDenied(t *testing.T) {
 		{"told before", func(b *builder, h *held) { b.note(400*ms, h, history.Lost); refused(b, h) }, 0},
 		{"did not write", func(b *builder, h *held) { b.note(400*ms, h, history.Abstain); refused(b, h) }, 0},
 		{"may have it once more", func(b *builder, h *held) {
-			b.kind(history.Reentrant)
-			b.op(100*ms, h.node, history.Invoke, history.Acquire, "k").Owner = h.owner
-			b.op(200*ms, h.node, history.Info, history.Acquire, "k").Owner = h.owner
+			onceMore(b, h)
 			b.does(300*ms, h, history.Release, history.OK)
 			refused(b, h)
 		}, 0},
 		{"has it twice, or once", func(b *builder, h *held) {
-			b.kind(history.Reentrant)
-			b.op(100*ms, h.node, history.Invoke, history.Acquire, "k").Owner = h.owner
-			b.op(200*ms, h.node, history.Info, history.Acquire, "k").Owner = h.owner
+			onceMore(b, h)
 			refused(b, h)
 		}, 1},
 		{"has it once, or not at all", func(b *builder, h *held) {
-			b.kind(history.Reentrant)
-			b.op(100*ms, h.node, history.Invoke, history.Acquire, "k").Owner = h.owner
-			b.op(200*ms, h.node, history.Info, history.Acquire, "k").Owner = h.owner
+			onceMore(b, h)
 			b.does(300*ms, h, history.Release, history.Info)
 			refused(b, h)
 		}, 0},
